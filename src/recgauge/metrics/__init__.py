@@ -1,0 +1,90 @@
+"""The contracts of metrics: a metric is a frozen dataclass of its definition's parameters."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar, TypeVar
+
+from recgauge._checks import DoubleArray
+from recgauge.errors import ConfigError
+from recgauge.judging import JudgedTopK
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A definition with all its parameters; equal parameters make equal metrics.
+
+    A metric knows no cutoff: the suite's cutoffs apply to all its metrics, and one set of lists serves all.
+    """
+
+    name: ClassVar[str]
+    """Default start of the result's key, as in ``ndcg_at_10``."""
+    label: ClassVar[str]
+    """How the metric is written for people, as in ``nDCG``."""
+    higher_is_better: ClassVar[bool] = True
+
+    def definition(self, k: int | None = None) -> str:
+        """Return the canonical text of the definition.
+
+        Parameters
+        ----------
+        k : int, optional
+            The cutoff; None for the whole list.
+
+        Returns
+        -------
+        str
+            Such as ``nDCG(gain=linear, discount=log2, ideal=at_k)@10``.
+        """
+        settings = ", ".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        return f"{self.label}({settings})" + ("" if k is None else f"@{k}")
+
+
+MetricT = TypeVar("MetricT", bound=Metric)
+
+
+class UserMetric(Metric):
+    """A metric of one user's list; its value is the mean over users."""
+
+    @abstractmethod
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return one value a user.
+
+        Parameters
+        ----------
+        judged : JudgedTopK
+            Lists and relevant items of m users.
+        k : int or None
+            Only the first `k` ranks count; None: the whole list.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+        """
+
+
+def metric_key(name: str, k: int | None) -> str:
+    """Return the name of a result, the same in config, code, tracker and tables.
+
+    Examples
+    --------
+    >>> metric_key("ndcg", 10), metric_key("ndcg", None)
+    ('ndcg_at_10', 'ndcg')
+    """
+    return name if k is None else f"{name}_at_{k}"
+
+
+def check_suite(metrics: Mapping[str, MetricT]) -> dict[str, MetricT]:
+    """Return `metrics` if every name can be a key and every value is a metric."""
+    for name, metric in metrics.items():
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or "_at_" in name:
+            raise ConfigError(
+                f"Metrics: a name must be lower-case letters, digits and underscores without '_at_', "
+                f"got {name!r}; cutoffs are set by cutoffs=[...]."
+            )
+        if not isinstance(metric, Metric):
+            raise ConfigError(f"Metrics: {name} must be a recgauge metric, got {type(metric).__name__}.")
+    if not metrics:
+        raise ConfigError("Metrics: the suite is empty; name at least one, such as metrics=[ranking].")
+    return dict(metrics)

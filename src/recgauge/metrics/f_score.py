@@ -1,0 +1,62 @@
+"""F-score: the weighted harmonic mean of precision and recall."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import DoubleArray, check_real
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric
+from recgauge.metrics.denominators import divide
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.recall import Recall
+
+
+@dataclass(frozen=True)
+class FScore(UserMetric):
+    r"""Weighted harmonic mean of a user's precision and recall.
+
+    .. math:: \mathrm{F}_\beta\mathrm{@}k(u) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
+
+    Parameters
+    ----------
+    beta : float
+        How many times recall weighs as much as precision, > 0.
+
+    Raises
+    ------
+    ConfigError
+        If `beta` is not above 0.
+
+    Notes
+    -----
+    Range [0, 1], higher is better. 0 without a hit. Computed for each user, then averaged: not the F-score
+    of the mean precision and the mean recall.
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen, "Information Retrieval", 2nd ed., 1979, ch. 7.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three, two relevant items:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> FScore().per_user(judged_example(), 2)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "f1"
+    label: ClassVar[str] = "F"
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the F-score of each list, shape (m,)."""
+        precision, recall = Precision().per_user(judged, k), Recall().per_user(judged, k)
+        weight = self.beta**2
+        return divide((1 + weight) * precision * recall, weight * precision + recall)

@@ -1,0 +1,56 @@
+"""Precision: the share of the list that is relevant."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from recgauge._checks import DoubleArray, check_choice
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric
+from recgauge.metrics.denominators import denominator, divide, hits
+
+
+@dataclass(frozen=True)
+class Precision(UserMetric):
+    r"""Share of the first k items that are relevant.
+
+    .. math:: \mathrm{P@}k(u) = \frac{|L_k \cap R_u|}{k}
+
+    Parameters
+    ----------
+    denominator : {"k", "list", "min_relevant_k"}
+        What hits are divided by: k even where the list is shorter; the items that the list has; or
+        the most that could be hit.
+
+    Raises
+    ------
+    ConfigError
+        If `denominator` is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better. 0 for an empty list. Without a cutoff, k is the list's length.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, ch. 8.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three, two relevant items:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> Precision().per_user(judged_example(), 2)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "precision"
+    label: ClassVar[str] = "Precision"
+
+    denominator: str = "k"
+
+    def __post_init__(self) -> None:
+        check_choice("Precision: denominator", self.denominator, ("k", "list", "min_relevant_k"))
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the precision of each list, shape (m,)."""
+        return divide(hits(judged, k), denominator(self.denominator, judged, k))

@@ -1,0 +1,57 @@
+"""Recall: the share of the relevant items that the list holds."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from recgauge._checks import DoubleArray, check_choice
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric
+from recgauge.metrics.denominators import denominator, divide, hits
+
+
+@dataclass(frozen=True)
+class Recall(UserMetric):
+    r"""Share of the user's relevant items among the first k.
+
+    .. math:: \mathrm{R@}k(u) = \frac{|L_k \cap R_u|}{|R_u|}
+
+    Parameters
+    ----------
+    denominator : {"relevant", "min_relevant_k", "min_relevant_list"}
+        What hits are divided by: all relevant items; at most k of them, so that a full list of hits
+        gives 1; or at most as many as the list has items.
+
+    Raises
+    ------
+    ConfigError
+        If `denominator` is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better. With ``relevant``, a user with more than k relevant items stays below 1.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, ch. 8.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three, two relevant items:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> Recall().per_user(judged_example(), 2)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "recall"
+    label: ClassVar[str] = "Recall"
+
+    denominator: str = "relevant"
+
+    def __post_init__(self) -> None:
+        choices = ("relevant", "min_relevant_k", "min_relevant_list")
+        check_choice("Recall: denominator", self.denominator, choices)
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the recall of each list, shape (m,)."""
+        return divide(hits(judged, k), denominator(self.denominator, judged, k))

@@ -1,0 +1,43 @@
+"""Reciprocal rank: how early the first relevant item comes; its mean is the MRR."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import DoubleArray
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric
+
+
+@dataclass(frozen=True)
+class ReciprocalRank(UserMetric):
+    r"""One over the rank of the first relevant item; 0 if none is among the first k.
+
+    .. math:: \mathrm{RR@}k(u) = \frac{1}{\min \{ r \le k : L_r \in R_u \}}
+
+    Notes
+    -----
+    Range [0, 1], higher is better. The mean over users is the mean reciprocal rank (MRR).
+
+    References
+    ----------
+    .. [1] E. M. Voorhees, "The TREC-8 question answering track report", TREC 1999.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.examples import judged_example
+    >>> ReciprocalRank().per_user(judged_example(), 3)
+    array([1.])
+    """
+
+    name: ClassVar[str] = "mrr"
+    label: ClassVar[str] = "MRR"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the reciprocal rank of each list, shape (m,)."""
+        found = judged.hits.cut(k)
+        owner, first = np.unique(found.owner, return_index=True)
+        values = np.zeros(judged.n_users)
+        values[owner] = 1.0 / found.rank[first]
+        return values

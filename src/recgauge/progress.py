@@ -1,0 +1,31 @@
+"""How long steps tell whoever waits how far they are; the core only knows this contract."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+Advance = Callable[[int], None]
+
+
+class Progress(Protocol):
+    """Receives the steps of a run."""
+
+    def step(self, name: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
+        """Open a step of `total` units (None: unknown); the callable tells how many more are done."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Say one line that the user should see."""
+        ...
+
+
+class NoProgress:
+    """Says nothing."""
+
+    @contextmanager
+    def step(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:  # noqa: ARG002
+        """Open a step that nobody watches."""
+        yield lambda _done: None
+
+    def note(self, text: str) -> None:
+        """Drop the line."""
