@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recgauge._checks import DoubleArray, FloatArray, IntArray, LongArray, read_only
+from recgauge.catalogue import Catalogue
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.recommending import TopK
@@ -134,6 +135,8 @@ class JudgedTopK:
     ideal : RankedGains
         All relevant items of each user, best first: the list that a perfect model gives.
     n_relevant : ndarray of int64, shape (m,)
+    catalogue : Catalogue or None
+        For metrics beyond accuracy.
     """
 
     users: IntArray
@@ -142,6 +145,7 @@ class JudgedTopK:
     hits: RankedGains
     ideal: RankedGains
     n_relevant: LongArray
+    catalogue: Catalogue | None = None
 
     def __post_init__(self) -> None:
         for name in ("users", "items", "list_length", "n_relevant"):
@@ -156,7 +160,7 @@ class JudgedTopK:
         return len(self.users)
 
 
-def judge(top_k: TopK, relevant: Relevant) -> JudgedTopK:
+def judge(top_k: TopK, relevant: Relevant, catalogue: Catalogue | None = None) -> JudgedTopK:
     """Look up the gain of every item in every list.
 
     Parameters
@@ -164,6 +168,8 @@ def judge(top_k: TopK, relevant: Relevant) -> JudgedTopK:
     top_k : TopK
         Lists of exactly the users of `relevant`, in the same order.
     relevant : Relevant
+    catalogue : Catalogue, optional
+        For metrics beyond accuracy.
 
     Returns
     -------
@@ -192,7 +198,9 @@ def judge(top_k: TopK, relevant: Relevant) -> JudgedTopK:
     best_first = np.lexsort((-relevant.gains, owner))
     rank = (np.arange(len(owner)) - relevant.start[owner] + 1).astype(np.int32)
     ideal = RankedGains(owner, rank, relevant.gains[best_first], n_users)
-    return JudgedTopK(relevant.users, top_k.items, top_k.lengths, hits, ideal, np.diff(relevant.start))
+    return JudgedTopK(
+        relevant.users, top_k.items, top_k.lengths, hits, ideal, np.diff(relevant.start), catalogue
+    )
 
 
 def _find_hits(items: IntArray, relevant: Relevant, owner: IntArray) -> RankedGains:

@@ -64,6 +64,30 @@ class UserMetric(Metric):
         """
 
 
+class RunMetric(Metric):
+    """A metric of all lists together, from sums that add up over blocks of users."""
+
+    @abstractmethod
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return what a block of users adds, shape (s,); blocks' sums are added to merge them.
+
+        Parameters
+        ----------
+        judged : JudgedTopK
+            Lists of a block of users; its `catalogue` is the same for all blocks.
+        k : int or None
+            Only the first `k` ranks count; None: the whole list.
+
+        Returns
+        -------
+        ndarray of float64, shape (s,)
+        """
+
+    @abstractmethod
+    def value(self, sums: DoubleArray) -> float:
+        """Return the metric's value from the sums over all users."""
+
+
 def metric_key(name: str, k: int | None) -> str:
     """Return the name of a result, the same in config, code, tracker and tables.
 
