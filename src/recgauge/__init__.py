@@ -1,5 +1,57 @@
-"""Experiment-tracking evaluation harness for recommender systems."""
+"""Experiment-tracking evaluation harness for recommender systems.
+
+Names are imported when they are first used, so ``import recgauge`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from recgauge._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from recgauge.candidates import AllItems as AllItems
+    from recgauge.datasets.demo import Demo as Demo
+    from recgauge.datasets.movielens import MovieLens as MovieLens
+    from recgauge.evaluation import evaluate_lists as evaluate_lists
+    from recgauge.interactions import Interactions as Interactions
+    from recgauge.judging import Relevant as Relevant
+    from recgauge.judging import judge as judge
+    from recgauge.metrics.ndcg import NDCG as NDCG
+    from recgauge.models.popularity import Popularity as Popularity
+    from recgauge.models.random import Random as Random
+    from recgauge.models.svd import SVD as SVD
+    from recgauge.randomness import stream as stream
+    from recgauge.recommending import recommend as recommend
+    from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
+    from recgauge.splits.random_holdout import RandomRows as RandomRows
+
+_HOMES = {
+    "AllItems": "recgauge.candidates",
+    "Demo": "recgauge.datasets.demo",
+    "Interactions": "recgauge.interactions",
+    "MovieLens": "recgauge.datasets.movielens",
+    "NDCG": "recgauge.metrics.ndcg",
+    "Popularity": "recgauge.models.popularity",
+    "Random": "recgauge.models.random",
+    "RandomPerUser": "recgauge.splits.random_holdout",
+    "RandomRows": "recgauge.splits.random_holdout",
+    "Relevant": "recgauge.judging",
+    "SVD": "recgauge.models.svd",
+    "evaluate_lists": "recgauge.evaluation",
+    "judge": "recgauge.judging",
+    "recommend": "recgauge.recommending",
+    "stream": "recgauge.randomness",
+}
+
+__all__ = [*sorted(_HOMES), "__version__"]
+__all__.sort()
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'recgauge' has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
