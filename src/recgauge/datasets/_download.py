@@ -1,24 +1,31 @@
-"""Fetches one address into one file. Nothing half-written ever gets the file's name."""
+"""Fetches one address into one file, whatever the network does. Only a verified file gets its name."""
 
-import tempfile
+import errno
+import os
+import shutil
+import time
+import zlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recgauge.errors import MissingDataError
+from recgauge.datasets._failures import TransferError
+from recgauge.datasets._lock import exclusive
+from recgauge.datasets._storage import explain_storage
+from recgauge.datasets._transfer import Patience, transfer
+from recgauge.datasets._verify import VerifiedFile
+from recgauge.errors import IntegrityError
 from recgauge.progress import Progress
 
-_TIMEOUT = (10.0, 60.0)  # seconds to connect, seconds without a byte
-_BLOCK = 1 << 18
+_WORTH_GOING_ON = 1 << 16  # new bytes after which a failure is counted as the first again
 
 
-class DownloadError(Exception):
-    """An address did not give the file; the text says why."""
+@dataclass(frozen=True)
+class Download:
+    """A file to fetch, to verify and to store.
 
-
-def download(
-    address: str, target: Path, size: int, check: Callable[[Path], None], progress: Progress
-) -> None:
-    """Fetch `address` and move it to `target` once `check` has accepted it.
+    Bytes go to a hidden file beside `target` that survives a cut connection and a killed job; the next try
+    goes on from there. A lock lets parallel jobs fetch once: the others wait and take the file.
 
     Parameters
     ----------
@@ -27,48 +34,95 @@ def download(
     target : Path
         Where the file shall lie; its folder is made if missing.
     size : int
-        Bytes expected, for the progress shown.
+        Bytes expected.
     check : callable
-        Raises if the fetched file must not be used.
+        Returns what is known about a file, or raises if it must not be used.
     progress : Progress
-        Told about the bytes.
-
-    Raises
-    ------
-    DownloadError
-        If the address cannot be reached or breaks off.
-    MissingDataError
-        If the folder cannot be written.
+        Told about bytes, waits and repetitions.
+    patience : Patience
     """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=target.parent) as folder:
-            part = Path(folder, target.name)
-            _stream(address, part, size, progress)
-            check(part)
-            part.replace(target)
-    except OSError as error:
-        raise MissingDataError(
-            f"{target.name} cannot be stored in the cache folder {target.parent}: {error.strerror or error}. "
-            "Free or make writable that folder, or choose another with data.cache=FOLDER or RECGAUGE_CACHE."
-        ) from error
 
+    address: str
+    target: Path
+    size: int
+    check: Callable[[Path], VerifiedFile]
+    progress: Progress
+    patience: Patience
 
-def _stream(address: str, part: Path, size: int, progress: Progress) -> None:
-    # Imported here: requests takes a tenth of a second that runs without a download need not pay.
-    import requests
+    @property
+    def part(self) -> Path:
+        """The file that grows; one for each address, so that two servers' bytes never mix."""
+        return self.target.with_name(f".{self.target.name}.{zlib.crc32(self.address.encode()):08x}.part")
 
-    try:
-        with requests.get(address, stream=True, timeout=_TIMEOUT) as answer:
-            if answer.status_code != requests.codes.ok:
-                raise DownloadError(f"the server answered {answer.status_code} {answer.reason}")
-            with progress.step(f"download {part.name}", size, "bytes") as advance, part.open("wb") as file:
-                for block in answer.iter_content(_BLOCK):
-                    file.write(block)
-                    advance(len(block))
-    except requests.exceptions.SSLError as error:
-        raise DownloadError(
-            "the server's certificate is not valid or has expired, so nothing was fetched"
-        ) from error
-    except requests.exceptions.RequestException as error:
-        raise DownloadError(f"{type(error).__name__}: the server cannot be reached or broke off") from error
+    def run(self) -> VerifiedFile:
+        """Return the file, fetched now or meanwhile by another job.
+
+        Raises
+        ------
+        TransferError
+            If the address does not give the file.
+        IntegrityError
+            If it gives another file.
+        MissingDataError
+            If the folder cannot keep the file.
+        """
+        folder, name = self.target.parent, self.target.name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with exclusive(folder / f".{name}.lock", self._tell_waiting):
+                if self.target.is_file():
+                    return self.check(self.target)
+                found = self._fetch()
+                self.part.replace(self.target)
+                for leftover in folder.glob(f".{name}.*.part"):
+                    leftover.unlink()
+                return replace(found, path=self.target)
+        except OSError as error:
+            kept = self.part.stat().st_size if self.part.is_file() else 0
+            raise explain_storage(error, self.target, self.size, kept) from error
+
+    def _tell_waiting(self) -> None:
+        self.progress.note(f"{self.target.name}: another job is downloading it; waiting.")
+
+    def _fetch(self) -> VerifiedFile:
+        continued = self.part.exists()
+        self._check_space()
+        self._transfer_patiently()
+        try:
+            return self.check(self.part)
+        except IntegrityError:
+            self.part.unlink()
+            if not continued:
+                raise
+        # The beginning may have come from an older file: only a download in one piece is judged.
+        self.progress.note(f"{self.target.name}: what was continued does not fit together; fetching it anew.")
+        return self._fetch()
+
+    def _check_space(self) -> None:
+        kept = self.part.stat().st_size if self.part.exists() else 0
+        if shutil.disk_usage(self.target.parent).free < self.size - kept:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _transfer_patiently(self) -> None:
+        patience, failures, most = self.patience, 0, 0
+        while True:
+            try:
+                transfer(self.address, self.part, self.target.name, self.size, patience, self.progress)
+                self._flush()
+                return
+            except TransferError as error:
+                fetched = self.part.stat().st_size if self.part.exists() else 0
+                # Counted against the most there ever was, since a server that cannot continue starts at zero.
+                failures = 1 if fetched >= most + _WORTH_GOING_ON else failures + 1
+                most = max(most, fetched)
+                if not error.again or failures >= patience.attempts:
+                    raise
+                wait = max(patience.first_wait * 2 ** (failures - 1), error.wait)
+                wait = min(wait, patience.longest_wait)
+                self.progress.note(f"{self.address}: {error}; asking again in {wait:g} s.")
+                time.sleep(wait)
+
+    def _flush(self) -> None:
+        """Make sure that the bytes outlive a power cut before the file gets its name."""
+        with self.part.open("rb+") as file:
+            os.fsync(file.fileno())
