@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from recgauge.datasets._published import PublishedFile
+from recgauge.datasets._fetch.published import PublishedFile
 
 Layout = Literal["u", "dat", "csv"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from recgauge._checks import check_choice, check_real
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.datasets._codes import encode
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import RELEASES, Release
 from recgauge.datasets._movielens_tables import read_movies, read_ratings
-from recgauge.datasets._places import Places
-from recgauge.datasets._search import find
-from recgauge.datasets._verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.errors import IntegrityError
 from recgauge.interactions import Interactions
 from recgauge.progress import NoProgress, Progress

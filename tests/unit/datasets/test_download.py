@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recgauge.datasets._places import Places
-from recgauge.datasets._published import PublishedFile
-from recgauge.datasets._search import find
-from recgauge.datasets._transfer import Patience
-from recgauge.datasets._verify import PUBLISHED
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.transfer import Patience
+from recgauge.datasets._fetch.verify import PUBLISHED
 from recgauge.errors import IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
     FaultyServer,
@@ -320,10 +320,10 @@ def test_full_cache_folder_may_be_read_only(fetch, server, tmp_path):
 
 JOB = """
     import sys
-    from recgauge.datasets._places import Places
-    from recgauge.datasets._published import PublishedFile
-    from recgauge.datasets._search import find
-    from recgauge.datasets._transfer import Patience
+    from recgauge.datasets._fetch.places import Places
+    from recgauge.datasets._fetch.published import PublishedFile
+    from recgauge.datasets._fetch.search import find
+    from recgauge.datasets._fetch.transfer import Patience
     from recgauge.progress import NoProgress
     address, size, sha256, cache = sys.argv[1:]
     published = PublishedFile("toy.zip", address, int(size), sha256, "0" * 32)

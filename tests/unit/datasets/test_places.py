@@ -2,11 +2,11 @@ import hashlib
 
 import pytest
 
-from recgauge.datasets._places import Places
-from recgauge.datasets._published import PublishedFile
-from recgauge.datasets._search import find
-from recgauge.datasets._transfer import Patience
-from recgauge.datasets._verify import PUBLISHED, REZIPPED
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.transfer import Patience
+from recgauge.datasets._fetch.verify import PUBLISHED, REZIPPED
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 
 ONCE = Patience(attempts=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.datasets._failures import TransferError, explain_error, explain_status
+from recgauge.datasets._fetch.failures import TransferError, explain_error, explain_status
 from recgauge.progress import Progress
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from recgauge.datasets._published import PublishedFile
+from recgauge.datasets._fetch.published import PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
 
 PUBLISHED = "the publisher's archive"

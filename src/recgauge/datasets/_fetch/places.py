@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recgauge._checks import check_bool
-from recgauge.datasets._verify import Pin
+from recgauge.datasets._fetch.verify import Pin
 from recgauge.errors import ConfigError
 
 

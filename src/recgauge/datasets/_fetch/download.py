@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recgauge.datasets._failures import TransferError
-from recgauge.datasets._lock import exclusive
-from recgauge.datasets._storage import explain_storage
-from recgauge.datasets._transfer import Patience, transfer
-from recgauge.datasets._verify import VerifiedFile
+from recgauge.datasets._fetch.failures import TransferError
+from recgauge.datasets._fetch.lock import exclusive
+from recgauge.datasets._fetch.storage import explain_storage
+from recgauge.datasets._fetch.transfer import Patience, transfer
+from recgauge.datasets._fetch.verify import VerifiedFile
 from recgauge.errors import IntegrityError
 from recgauge.progress import Progress
 

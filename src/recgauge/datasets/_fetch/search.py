@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recgauge.datasets._download import Download
-from recgauge.datasets._failures import TransferError
-from recgauge.datasets._places import Places, is_address
-from recgauge.datasets._published import PublishedFile
-from recgauge.datasets._transfer import Patience
-from recgauge.datasets._verify import Pin, VerifiedFile, verify
+from recgauge.datasets._fetch.download import Download
+from recgauge.datasets._fetch.failures import TransferError
+from recgauge.datasets._fetch.places import Places, is_address
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.transfer import Patience
+from recgauge.datasets._fetch.verify import Pin, VerifiedFile, verify
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.progress import Progress
 
