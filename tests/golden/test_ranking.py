@@ -57,11 +57,13 @@ def _check(value: GoldenValue, row: Row, counted: Counter[str]) -> str | None:
     result, expected = _result(value, row), value.per_user
     if "error" in value.more:
         counted["refused as by the library"] += isinstance(result, str)
-        return None if isinstance(result, str) else f"the library raises {value.more['error']}, here {result[0]}"
+        return (
+            None if isinstance(result, str) else f"the library raises {value.more['error']}, here {result[0]}"
+        )
     if isinstance(result, str):
-        if expected is None or any(number(stored) == number(stored) for stored in expected):
+        if not np.isnan(number(value.value)):
             return _check_without_refused(value, row, result, counted)
-        counted["refused: nobody has a value"] += 1
+        counted["refused: nobody has a value, NaN in the library"] += 1
         return None
     mean, per_user, users = result
     if expected is not None:
@@ -92,7 +94,9 @@ def _check_without_refused(value: GoldenValue, row: Row, refusal: str, counted: 
     counted["per_user"] += len(expected)
     counted["means"] += 1
     agree = all(same(a, e, row.tolerance) for a, e in zip(result[1], expected, strict=True))
-    return None if agree and same(result[0], number(value.value), row.tolerance) else f"{result} of {expected}"
+    return (
+        None if agree and same(result[0], number(value.value), row.tolerance) else f"{result} of {expected}"
+    )
 
 
 def test_every_value_is_reproduced(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +106,8 @@ def test_every_value_is_reproduced(capsys: pytest.CaptureFixture[str]) -> None:
         difference = _check(value, row, counted)
         if difference is not None:
             wrong.append(f"{value.row} at {value.k} in {value.case}: {difference}")
-    left_out = Counter(filter(None, map(_left_out, golden_values("ranking"))))
+    ours = (value for value in golden_values("ranking") if value.row not in BEYOND)
+    left_out = Counter(filter(None, map(_left_out, ours)))
     with capsys.disabled():
         print(f"\nranking: compared {dict(counted)}")
         for reason, n in left_out.items():
