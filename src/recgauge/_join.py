@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, IntArray, LongArray, read_only
 
+INSERTION_LIMIT = 100
+
 
 @numba.njit(nogil=True, cache=True)
-def _join_block(  # noqa: PLR0913 -- arrays of one compiled loop
+def _join_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
     items: Any,
     start: Any,
     relevant: Any,
@@ -27,8 +29,10 @@ def _join_block(  # noqa: PLR0913 -- arrays of one compiled loop
     last: int,
     every: bool,
     marks: Any,
-    out: Any,
-    out_gain: Any,
+    owners: Any,
+    ranks: Any,
+    ordinals: Any,
+    hit_gains: Any,
 ) -> int:
     n = 0
     for user in range(first, last):
@@ -45,10 +49,10 @@ def _join_block(  # noqa: PLR0913 -- arrays of one compiled loop
             position = marks[item]
             if position > 0:
                 found += 1
-                out[n, 0] = user
-                out[n, 1] = column + 1
-                out[n, 2] = found
-                out_gain[n] = gains[position - 1]
+                owners[n] = user
+                ranks[n] = column + 1
+                ordinals[n] = found
+                hit_gains[n] = gains[position - 1]
                 n += 1
                 if not every:
                     marks[item] = 0
@@ -83,15 +87,32 @@ def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _sort_segments(start: Any, values: Any) -> None:
-    for user in range(len(start) - 1):
+def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
+    for user in range(first, last):
         begin, end = start[user], start[user + 1]
-        values[begin:end] = -np.sort(-values[begin:end])
+        if end - begin > INSERTION_LIMIT:
+            continue
+        for position in range(begin + 1, end):
+            value, place = values[position], position
+            while place > begin and values[place - 1] < value:
+                values[place] = values[place - 1]
+                place -= 1
+            values[place] = value
+
+
+@numba.njit(nogil=True, cache=True)
+def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, last: int, out: Any) -> None:
+    for user in range(first, last):
+        begin, n = start[user], min(length[user], start[user + 1] - start[user])
+        total = 0.0
+        for place in range(n):
+            total += gains[begin + place] * weights[place + 1]
+        out[user] = total
 
 
 def join(
     items: IntArray, start: LongArray, relevant: IntArray, gains: DoubleArray, *, every: bool
-) -> tuple[LongArray, DoubleArray]:
+) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
     """Look up the lists of all users.
 
     Parameters
@@ -106,25 +127,27 @@ def join(
 
     Returns
     -------
-    ndarray of int64, shape (h, 3)
-        Row of the user, rank from 1, and how many hits the user has down to there.
-    ndarray of float64, shape (h,)
-        Gains.
+    tuple of ndarray, shape (h,) each
+        Row of the user (int64), rank from 1 and how many hits the user has down to there (int32), gain
+        (float64).
     """
     n_codes = _n_codes(items, relevant)
     items, start = _plain(items, np.int32), _plain(start, np.int64)
     relevant, gains = _plain(relevant, np.int32), _plain(gains, np.float64)
 
-    def block(first: int, last: int) -> tuple[LongArray, DoubleArray]:
+    def block(first: int, last: int) -> list[npt.NDArray[Any]]:
         lists = (last - first) * items.shape[1]
         room = lists if every else min(lists, int(start[last] - start[first]))
-        hits, hit_gains = np.empty((room, 3), np.int64), np.empty(room)
+        # rooms for the most hits there could be; pages that no hit reaches are never touched
+        rooms = [np.empty(room, dtype) for dtype in (np.int64, np.int32, np.int32, np.float64)]
         marks = np.zeros(n_codes, np.int32)
-        n = _join_block(items, start, relevant, gains, first, last, every, marks, hits, hit_gains)
-        return hits[:n], hit_gains[:n]
+        n = _join_block(items, start, relevant, gains, first, last, every, marks, *rooms)
+        return [array[:n] for array in rooms]
 
-    parts = _over_blocks(block, len(items))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    owner, rank, ordinal, gain = (
+        np.concatenate(column) for column in zip(*_over_blocks(block, len(items)), strict=True)
+    )
+    return owner, rank, ordinal, gain
 
 
 def first_repeat(items: IntArray) -> int | None:
@@ -151,8 +174,33 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
     if len(gains) == 0 or gains.min() == gains.max():
         return gains
     ordered = np.array(gains, np.float64)
-    _sort_segments(_plain(start, np.int64), ordered)
+    plain_start = _plain(start, np.int64)
+    # insertion, since most users have few relevant items and a library sort would allocate for each user
+    _over_blocks(lambda first, last: _sort_segments(plain_start, ordered, first, last), len(start) - 1)
+    for user in np.flatnonzero(np.diff(start) > INSERTION_LIMIT):
+        segment = ordered[start[user] : start[user + 1]]
+        segment[:] = -np.sort(-segment)
     return ordered
+
+
+def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: DoubleArray) -> DoubleArray:
+    """Return the discounted sum of each user's first `length` gains, shape (m,).
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (m + 1,)
+    gains : ndarray of float64, shape (r,)
+        Best first inside each user.
+    length : ndarray of int64, shape (m,)
+    weights : ndarray of float64
+        ``weights[rank]``, ranks from 1.
+    """
+    arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
+    total = np.zeros(len(length))
+    _over_blocks(
+        lambda first, last: _sum_best(*arguments, _plain(weights, np.float64), first, last, total), len(total)
+    )
+    return total
 
 
 def _plain(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, DoubleArray
+from recgauge._checks import BoolArray, DoubleArray, shown
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import Metric, UserMetric
@@ -34,8 +34,8 @@ class Counted:
         ):
             if policy == "raise" and who.any():
                 raise MetricError(
-                    f"{metric.label} refuses user {self.ids[who][0]!r}, one of {int(who.sum())} without {lack}; "
-                    "leave such users out or choose another policy."
+                    f"{metric.label} refuses user {shown(self.ids[who][0])}, one of {int(who.sum())} without "
+                    f"{lack}; leave such users out or choose another policy."
                 )
             if policy in ("skip", "nan"):
                 left_out |= who
@@ -59,6 +59,6 @@ class Counted:
         undefined = np.isnan(per_user) if left_out is None else np.isnan(per_user) & ~left_out
         if undefined.any():
             raise MetricError(
-                f"{metric.definition()} refuses user {self.ids[undefined][0]!r}, one of "
+                f"{metric.definition()} refuses user {shown(self.ids[undefined][0])}, one of "
                 f"{int(undefined.sum())} without a value. Choose a definition that gives one."
             )

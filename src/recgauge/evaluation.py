@@ -18,7 +18,9 @@ from recgauge.recommending import TopK
 from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge
 
 if TYPE_CHECKING:
-    from recgauge.inputs import Items, Lists
+    import pandas as pd
+
+    from recgauge.interactions import Interactions
 
 __all__ = ["Evaluation", "MetricResult", "evaluate", "evaluate_lists", "evaluate_top_k", "select_metrics"]
 
@@ -26,13 +28,13 @@ Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
 def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-only settings
-    recommendations: "Lists",
-    relevant: "Items | Relevant",
+    recommendations: "Mapping[Any, Sequence[Any]] | pd.DataFrame | TopK",
+    relevant: "Mapping[Any, Any] | pd.DataFrame | Relevant",
     *,
     metrics: Metrics = ("precision", "recall", "ndcg"),
     cutoffs: Sequence[int | None] = (5, 10),
     conventions: str | Convention = "standard",
-    train: "Items | None" = None,
+    train: "Mapping[Any, Any] | pd.DataFrame | Interactions | None" = None,
     item_features: Any = None,
     n_items: int | None = None,
     scores: Any = None,
@@ -154,7 +156,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     parts = []
     for group in groups.values():
         first = next(iter(group.values()))
-        judged = judge(top_k, relevant, catalogue, policies=first.policies, users=users)
+        judged = judge(top_k, relevant, catalogue, policies=first.policies, users=users, user_ids=user_ids)
         parts.append(
             evaluate_lists(
                 group,
@@ -255,10 +257,10 @@ def _definitions(
 
 
 def _check_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
-    if isinstance(cutoffs, (str, int)) or not any(k is None for k in cutoffs):
-        return check_cutoffs("cutoffs", cutoffs)  # type: ignore[arg-type] -- refuses what is no sequence
-    numbers = [k for k in cutoffs if k is not None]
-    return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
+    numbers = [k for k in cutoffs if k is not None] if isinstance(cutoffs, Sequence) else cutoffs
+    if isinstance(cutoffs, Sequence) and None in cutoffs:
+        return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
+    return check_cutoffs("cutoffs", numbers)
 
 
 def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: Policies) -> MetricResult:

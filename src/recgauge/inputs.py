@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import IntArray, LongArray, check_int
+from recgauge._checks import IntArray, LongArray, check_int, shown
 from recgauge.catalogue import Catalogue
 from recgauge.errors import SchemaError
 from recgauge.ids import IdArray, as_ids, encode
@@ -16,10 +16,6 @@ from recgauge.item_tables import catalogue_size, feature_matrix, make_catalogue,
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
 from recgauge.tables import Ragged, read_items, read_lists
-
-# what the two tables may be; the names serve annotations only
-Lists = "Mapping[Any, Sequence[Any]] | pd.DataFrame | TopK"
-Items = "Mapping[Any, Any] | pd.DataFrame | Interactions"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +108,7 @@ def _user_codes(
         if row.max(initial=-1) >= len(named):
             stranger = ids[row[row >= len(named)][0]]
             raise SchemaError(
-                f"{name}: user {stranger!r} is not among `users`. Name everybody in users, or drop this user."
+                f"{name}: user {shown(stranger)} is not among `users`. Name everybody in users, or drop this user."
             )
     return ids, len(named), rows
 
@@ -151,7 +147,7 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     grades = np.ones(len(codes)) if truth.values is None else truth.values
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
-        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {user!r}.")
+        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
     if truth.values is not None:
         kept = grades >= threshold
         owner, codes, grades = owner[kept], codes[kept], grades[kept]
@@ -164,7 +160,9 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     row = _join.first_repeat_ragged(start, codes)
     if row is not None:
         name = next(iter(truth.users[rows == row]))
-        raise SchemaError(f"relevant: user {name!r} has an item twice. Keep one row for each user and item.")
+        raise SchemaError(
+            f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
+        )
     return Relevant(_everybody(n_users), start, codes, grades, 0)
 
 

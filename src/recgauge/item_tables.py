@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import IntArray, check_int
+from recgauge._checks import IntArray, check_int, shown
 from recgauge.catalogue import Catalogue
 from recgauge.errors import SchemaError
 from recgauge.ids import IdArray
@@ -62,6 +62,6 @@ def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray
     known[codes] = True
     if not known[listed].all():
         item = item_ids[listed[~known[listed]][0]]
-        raise SchemaError(f"item_features: item {item!r} is recommended but has no features.")
+        raise SchemaError(f"item_features: item {shown(item)} is recommended but has no features.")
     place = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(size, len(codes)))
     return sparse.csr_array(place @ rows)

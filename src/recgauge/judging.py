@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray, read_only
+from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 from recgauge.catalogue import Catalogue
 from recgauge.errors import MetricError, SchemaError
 from recgauge.policies import Policies
@@ -64,12 +64,16 @@ class JudgedTopK:
         return len(self.users)
 
     @property
+    def relevant_start(self) -> LongArray:
+        """Where each user's part of `relevant_gains` begins, and the end, shape (m + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.n_relevant)))
+
+    @property
     def ideal(self) -> RankedGains:
         """All relevant items of each user, best first: the list that a perfect model gives."""
         if not self._ideal:
-            start = np.cumsum(self.n_relevant) - self.n_relevant
             owner = np.repeat(np.arange(self.n_users), self.n_relevant)
-            rank = np.arange(1, len(owner) + 1) - start[owner]
+            rank = (np.arange(1, len(owner) + 1) - self.relevant_start[owner]).astype(np.int32)
             self._ideal.append(RankedGains(owner, rank, self.relevant_gains, rank, self.n_users))
         return self._ideal[0]
 
@@ -109,6 +113,7 @@ def judge(
     *,
     policies: Policies | None = None,
     users: IntArray | None = None,
+    user_ids: npt.NDArray[Any] | None = None,
 ) -> JudgedTopK:
     """Look up the gain of every item in every list.
 
@@ -125,6 +130,8 @@ def judge(
     users : ndarray of int32, shape (m,), optional
         Distinct codes of everybody who counts, in the order of the result; by default everybody who has
         a list or relevant items.
+    user_ids : ndarray, optional
+        Ids of all user codes, for messages.
 
     Returns
     -------
@@ -153,17 +160,18 @@ def judge(
     if chosen.duplicates == "error":
         row = _join.first_repeat(items)
         if row is not None:
-            raise SchemaError(repeated_item_message(users[row]))
+            raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
     if chosen.ties in ("id_ascending", "id_descending"):
         items = order_ties(items, scores, descending=chosen.ties == "id_descending")
     gains = np.asarray(relevant.gains, np.float64)
-    found, gain = _join.join(items, relevant.start, relevant.items, gains, every=chosen.duplicates == "every")
-    owner, rank, ordinal = (np.ascontiguousarray(found[:, column]) for column in range(3))
+    owner, rank, ordinal, gain = _join.join(
+        items, relevant.start, relevant.items, gains, every=chosen.duplicates == "every"
+    )
     places = tie_places(scores, owner, rank) if chosen.ties == "average" else (None, None)
     return JudgedTopK(
         users,
         items,
-        (items >= 0).sum(axis=1, dtype=np.int32),
+        _lengths(items),
         RankedGains(owner, rank, gain, ordinal, len(users), *places),
         np.diff(relevant.start),
         _join.best_first(relevant.start, gains),
@@ -171,12 +179,20 @@ def judge(
     )
 
 
-def repeated_item_message(user: object) -> str:
+def _repeated(user: object) -> str:
     """Return the message about a list that holds an item twice."""
     return (
-        f"recommendations: the list of user {user!r} holds an item twice, and duplicates are an error. "
+        f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an error. "
         "Remove it, or choose policies with duplicates='first' or 'every'."
     )
+
+
+def _lengths(items: IntArray) -> IntArray:
+    # nearly all lists are full: only the others are counted, which saves a pass over everything
+    lengths = np.full(len(items), items.shape[1], np.int32)
+    short = np.flatnonzero(items[:, -1:].ravel() < 0)
+    lengths[short] = (items[short] >= 0).sum(axis=1)
+    return lengths
 
 
 def _align(

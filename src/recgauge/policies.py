@@ -1,4 +1,4 @@
-"""What an evaluation does with users, ties and repeated items that a formula leaves open. Imports checks only."""
+"""What an evaluation does with users, ties and repeated items where a formula is silent."""
 
 from dataclasses import dataclass, fields
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray, read_only
+from recgauge._checks import DoubleArray, IntArray, LongArray, read_only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,11 +15,11 @@ class RankedGains:
     ----------
     owner : ndarray of int64, shape (h,)
         Row of the user, ascending.
-    rank : ndarray of int64, shape (h,)
+    rank : ndarray of int32, shape (h,)
         From 1, ascending inside a user.
     gain : ndarray of float64, shape (h,)
         Above 0.
-    ordinal : ndarray of int64, shape (h,)
+    ordinal : ndarray of int32, shape (h,)
         Position of each entry among its user's entries, from 1.
     n_users : int
         Number of rows, with or without entries.
@@ -28,9 +28,9 @@ class RankedGains:
     """
 
     owner: LongArray
-    rank: LongArray
+    rank: IntArray
     gain: DoubleArray
-    ordinal: LongArray
+    ordinal: IntArray
     n_users: int
     tie_first: LongArray | None = None
     tie_last: LongArray | None = None
@@ -69,10 +69,13 @@ class RankedGains:
 
     def total(self, weight: DoubleArray) -> DoubleArray:
         """Sum `weight` (h,) over each user's entries, shape (n_users,) float64."""
-        return np.bincount(self.owner, weight, minlength=self.n_users)
+        total: DoubleArray = np.bincount(self.owner, weight, minlength=self.n_users).astype(
+            np.float64, copy=False
+        )
+        return total
 
     def counts(self) -> DoubleArray:
-        """Number of each user's entries, shape (n_users,) float64."""
+        """Return the number of each user's entries, shape (n_users,) float64."""
         if not self._counts:
             counts = np.bincount(self.owner, minlength=self.n_users).astype(np.float64)
             self._counts.append(read_only(counts))

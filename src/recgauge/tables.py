@@ -154,7 +154,7 @@ def _frame(subject: str, table: Any, columns: Sequence[str]) -> Any:
     missing = [column for column in columns if column not in table.columns]
     if missing:
         raise SchemaError(
-            f"{subject}: column {missing[0]!r} is missing; the table has {', '.join(map(str, table.columns))}."
+            f"{subject}: column {missing[0]!r} is missing; there are {', '.join(map(str, table.columns))}."
         )
     return table
 

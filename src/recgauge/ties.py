@@ -28,7 +28,7 @@ def order_ties(items: IntArray, scores: npt.NDArray[Any], *, descending: bool) -
     return ordered
 
 
-def tie_places(scores: npt.NDArray[Any], row: LongArray, rank: LongArray) -> tuple[LongArray, LongArray]:
+def tie_places(scores: npt.NDArray[Any], row: LongArray, rank: IntArray) -> tuple[LongArray, LongArray]:
     """Return the first and last rank of the items that share the score at (row, rank), shape (h,) each.
 
     Examples

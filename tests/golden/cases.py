@@ -1,10 +1,11 @@
 """Reads the golden data: inputs, and what libraries and articles computed from them.
 
 ``inputs/<kind>.json`` maps case ids to inputs; kinds are ranking, rating, correlation, binary, classes.
-``libraries/<library>.json`` names the version and holds rows ``[case, metric, [[k, value, per_user, more]]]``:
+``libraries/<library>.json`` names the version and holds rows
+``[case, metric, [[k, value, per_user, more]]]``:
 k None means no cutoff, ``"NaN"`` a NaN, None in per_user a user without a value, ``more`` an error that the
-library raised, ``unstable`` where its value is noise, or an argument. ``articles.json`` holds the worked cases
-of five articles, computed with the articles' own code.
+library raised, ``unstable`` where its value is noise, or an argument. ``articles.json`` holds the worked
+cases of five articles, computed with the articles' own code.
 """
 
 import json
@@ -21,7 +22,7 @@ KINDS = ("ranking", "rating", "correlation", "binary", "classes")
 
 @dataclass(frozen=True)
 class GoldenValue:
-    """One value of one library: `value` and `per_user` as stored, `more` with error, unstable or arguments."""
+    """One value of one library, as stored; `more` has error, unstable or arguments."""
 
     library: str
     version: str

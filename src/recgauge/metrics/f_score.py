@@ -33,8 +33,8 @@ class FScore(UserMetric):
 
     Notes
     -----
-    Range [0, 1], higher is better. 0 without a hit unless `zero` refuses it. Computed for each user, then averaged: not the F-score
-    of the mean precision and the mean recall.
+    Range [0, 1], higher is better. 0 without a hit unless `zero` refuses it. Computed for each
+    user, then averaged: not the F-score of the mean precision and the mean recall.
 
     References
     ----------

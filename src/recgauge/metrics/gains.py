@@ -3,7 +3,7 @@
 import numpy as np
 
 from recgauge._checks import DoubleArray, LongArray
-from recgauge.judging import JudgedTopK, RankedGains
+from recgauge.judging import JudgedTopK
 
 GAINS = ("linear", "exponential", "binary")
 DISCOUNTS = ("log2", "ln", "jarvelin2", "reciprocal")
@@ -66,5 +66,7 @@ def best_gain(
     if gain == "binary" or level is not None:
         each = gain_of(np.array([level or 1.0]), gain, offset)[0]
         return np.cumsum(each * weights)[counted]
-    ideal: RankedGains = judged.ideal.within(counted)
-    return ideal.total(gain_of(ideal.gain, gain, offset) * weights[ideal.rank])
+    from recgauge import _join
+
+    gains = gain_of(judged.relevant_gains, gain, offset)
+    return _join.sum_best(judged.relevant_start, gains, counted, weights)
