@@ -24,7 +24,7 @@ PER_USER_LIST = {"001-rr-per-user", "001-ap-per-user", "001-ndcg", "001-dcg"}
 
 LEFT_OUT = {
     "ap-duplicates": "mixes two ways of counting a repeated item: each is a hit, precision counts it once",
-    "ndcg-default-k": "the article's default cutoff crashes; without a cutoff recgauge looks at the whole list",
+    "ndcg-default-k": "the article's default cutoff crashes; without one recgauge looks at the whole list",
     "mapk": "the article's function takes k for the divisor but never cuts the list",
     "mapk-default-k": "the article's function leaves k at 10 for a list of 20, so that AP is 2",
 }

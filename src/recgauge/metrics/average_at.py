@@ -22,8 +22,9 @@ def precision_sum(judged: JudgedTopK, k: int | None, at: str) -> DoubleArray:
         return found.total(found.ordinal / found.rank)
     # items that share their places are taken together: precision where the last of them is in
     ends = found.tie_last if k is None else np.minimum(found.tie_last, k)
-    same = np.concatenate(([False], (np.diff(found.owner) == 0) & (np.diff(ends) == 0)))
-    group = np.cumsum(~same) - 1
+    starts = np.ones(len(ends), bool)
+    starts[1:] = (np.diff(found.owner) != 0) | (np.diff(ends) != 0)
+    group = np.cumsum(starts) - 1
     hits_at_end = np.zeros(group[-1] + 1 if len(group) else 0)
     np.maximum.at(hits_at_end, group, found.ordinal)
     return found.total(hits_at_end[group] / ends)
