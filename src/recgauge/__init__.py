@@ -10,35 +10,41 @@ from recgauge._version import __version__
 
 if TYPE_CHECKING:
     from recgauge.candidates import AllItems as AllItems
+    from recgauge.conventions import Convention as Convention
+    from recgauge.conventions import get_convention as get_convention
     from recgauge.datasets.demo import Demo as Demo
     from recgauge.datasets.movielens import MovieLens as MovieLens
-    from recgauge.evaluation import evaluate_lists as evaluate_lists
+    from recgauge.evaluation import evaluate as evaluate
     from recgauge.interactions import Interactions as Interactions
-    from recgauge.judging import Relevant as Relevant
-    from recgauge.judging import judge as judge
-    from recgauge.metrics.ndcg import NDCG as NDCG
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.svd import SVD as SVD
+    from recgauge.policies import Policies as Policies
     from recgauge.randomness import stream as stream
+    from recgauge.recommending import TopK as TopK
     from recgauge.recommending import recommend as recommend
+    from recgauge.relevance import Relevant as Relevant
+    from recgauge.results import Evaluation as Evaluation
     from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
     from recgauge.splits.random_holdout import RandomRows as RandomRows
 
 _HOMES = {
     "AllItems": "recgauge.candidates",
+    "Convention": "recgauge.conventions",
     "Demo": "recgauge.datasets.demo",
+    "Evaluation": "recgauge.results",
     "Interactions": "recgauge.interactions",
     "MovieLens": "recgauge.datasets.movielens",
-    "NDCG": "recgauge.metrics.ndcg",
+    "Policies": "recgauge.policies",
     "Popularity": "recgauge.models.popularity",
     "Random": "recgauge.models.random",
     "RandomPerUser": "recgauge.splits.random_holdout",
     "RandomRows": "recgauge.splits.random_holdout",
-    "Relevant": "recgauge.judging",
+    "Relevant": "recgauge.relevance",
     "SVD": "recgauge.models.svd",
-    "evaluate_lists": "recgauge.evaluation",
-    "judge": "recgauge.judging",
+    "TopK": "recgauge.recommending",
+    "evaluate": "recgauge.evaluation",
+    "get_convention": "recgauge.conventions",
     "recommend": "recgauge.recommending",
     "stream": "recgauge.randomness",
 }

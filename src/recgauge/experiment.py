@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 
 from recgauge.candidates import Candidates
 from recgauge.catalogue import Catalogue
+from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
-from recgauge.evaluation import Evaluation, evaluate_lists
-from recgauge.judging import Relevant, judge
-from recgauge.metrics import UserMetric
+from recgauge.evaluation import evaluate_top_k
 from recgauge.models import Recommender
+from recgauge.policies import Policies
 from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
 from recgauge.recommending import TopK, recommend
+from recgauge.relevance import Relevant
+from recgauge.results import Evaluation
 from recgauge.splits import Split, Splitter, with_steps
 from recgauge.splits.filters import Filter, apply_filters
 from recgauge.timing import Timings
@@ -30,10 +32,12 @@ class Experiment:
     splitter : Splitter
     candidates : Candidates
     model : Recommender
-    metrics : mapping of str to UserMetric
+    metrics : mapping of str to Definition
         Result name to definition.
     cutoffs : tuple of int
         Every metric is computed at each; the largest is the length of the lists.
+    policies : Policies
+        What happens to users without relevant items and the like.
     seed : int
         Every stage draws from a stream of its own made from it.
     block_users : int
@@ -44,9 +48,10 @@ class Experiment:
     splitter: Splitter
     candidates: Candidates
     model: Recommender
-    metrics: Mapping[str, UserMetric]
+    metrics: Mapping[str, Definition]
     cutoffs: tuple[int, ...]
     filters: tuple[Filter, ...] = ()
+    policies: Policies = field(default_factory=Policies)
     seed: int = 0
     block_users: int = 1024
 
@@ -113,12 +118,15 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
             progress=reporter,
         )
     with timings.stage("metrics"):
-        evaluation = evaluate_lists(
+        evaluation = evaluate_top_k(
             experiment.metrics,
-            judge(top_k, relevant, _catalogue(dataset, split)),
+            top_k,
+            relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
-            n_without_relevant=relevant.n_without,
+            policies=experiment.policies,
+            catalogue=_catalogue(dataset, split),
+            users=None if experiment.policies.no_relevant == "skip" else split.test_users,
         )
     return RunResult(dataset, split, top_k, evaluation, timings.seconds)
 

@@ -27,6 +27,8 @@ class RunRecord:
         Rows and users of each part, and the steps that dropped rows.
     results : list of dict
         ``key``, ``name``, ``k``, ``value``, ``stderr``, ``definition``, ``higher_is_better`` each.
+    policies : str
+        Canonical text of what happens to users without relevant items, ties and the like.
     counts : dict of str to int
         Users evaluated and left out.
     seconds : dict of str to float
@@ -40,6 +42,7 @@ class RunRecord:
     dataset: dict[str, Any]
     split: dict[str, Any]
     results: list[dict[str, Any]]
+    policies: str
     counts: dict[str, int]
     seconds: dict[str, float]
     environment: dict[str, Any]
@@ -64,6 +67,7 @@ class RunRecord:
             dataset=_dataset_facts(result),
             split=_split_facts(result),
             results=[_result_facts(entry) for entry in result.evaluation.results],
+            policies=result.evaluation.policies,
             counts=dict(result.evaluation.counts),
             seconds=dict(result.seconds),
             environment=environment,

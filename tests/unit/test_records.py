@@ -5,7 +5,7 @@ import pytest
 
 from recgauge.app.summaries import curve_points, flat_params, metric_values, summary_markdown
 from recgauge.candidates import AllItems
-from recgauge.conventions import Conventions
+from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
@@ -23,7 +23,7 @@ def result():
         splitter=RandomRows(),
         candidates=AllItems(),
         model=Popularity(),
-        metrics={name: Conventions().metric(name) for name in ("ndcg", "recall")},
+        metrics={name: get_convention("standard").definition(name) for name in ("ndcg", "recall")},
         cutoffs=(5, 10),
         filters=(NCore(10),),
     )

@@ -26,7 +26,7 @@ def write_tables(result: RunResult, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(_lists(result.top_k, result.dataset.interactions), folder / "recommendations.parquet")
     pq.write_table(_held_out(result.split.test), folder / "test.parquet")
-    columns = {"user_id": result.evaluation.user_ids}
+    columns = {"user_id": result.evaluation.users}
     columns |= {r.key: r.per_user for r in result.evaluation.results if r.per_user is not None}
     pq.write_table(pa.table(columns), folder / "per_user.parquet")
 

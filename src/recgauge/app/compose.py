@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from hydra.errors import InstantiationException
-from hydra.utils import get_class, instantiate
+from hydra.utils import get_object, instantiate
 
 from recgauge._checks import check_cutoffs, check_int
 from recgauge.app.settings import RunSettings
 from recgauge.candidates import Candidates
-from recgauge.conventions import Conventions
+from recgauge.conventions import Convention, Definition
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
-from recgauge.metrics import UserMetric
+from recgauge.metrics import Metric
 from recgauge.models import Recommender
 from recgauge.splits import Splitter
 from recgauge.splits.filters import Filter
@@ -35,7 +35,7 @@ def compose(settings: RunSettings) -> Experiment:
     def part(node: Any, kind: type[Component], path: str) -> Component:
         return build(node, kind, path, allowed)
 
-    conventions = part(settings.conventions, Conventions, "conventions")
+    conventions = part(settings.conventions, Convention, "conventions")
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()
@@ -49,6 +49,7 @@ def compose(settings: RunSettings) -> Experiment:
         candidates=part(settings.candidates, Candidates, "candidates"),
         model=part(settings.model, Recommender, "model"),
         metrics=suite,
+        policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
         block_users=check_int("engine.block_users", settings.engine.block_users, minimum=1),
@@ -96,7 +97,7 @@ def build(node: Any, kind: type[Component], path: str, allowed: tuple[str, ...])
 
 def _check_arguments(node: Mapping[str, Any], target: str, path: str) -> None:
     try:
-        names = list(inspect.signature(get_class(target)).parameters)
+        names = list(inspect.signature(get_object(target)).parameters)
     except Exception as error:
         raise ConfigError(f"{path}._target_: cannot import {target!r} ({error}).") from error
     unknown = [str(key) for key in node if key != "_target_" and key not in names]
@@ -107,11 +108,10 @@ def _check_arguments(node: Mapping[str, Any], target: str, path: str) -> None:
         )
 
 
-def _metric(node: Any, conventions: Conventions, path: str, allowed: tuple[str, ...]) -> UserMetric | None:
-    """Return the metric that a suite's line means: a name, a definition of its own, or null to leave out."""
+def _metric(node: Any, conventions: Convention, path: str, allowed: tuple[str, ...]) -> Definition | None:
+    """Return what a suite's line means: a name, a definition of its own, or null to leave it out."""
     if node is None:
         return None
-    metric = conventions.metric(node) if isinstance(node, str) else build(node, UserMetric, path, allowed)
-    if not isinstance(metric, UserMetric):
-        raise ConfigError(f"{path}: {metric.label} is not a metric of users' lists.")
-    return metric
+    if isinstance(node, str):
+        return conventions.definition(node)
+    return Definition(build(node, Metric, path, allowed), conventions.policies)

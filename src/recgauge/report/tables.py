@@ -61,9 +61,11 @@ def run_lines(record: RunRecord) -> list[str]:
         if step["rows"][0] > step["rows"][1]
     )
     relevant = "every row" if data["relevant_from"] is None else f"value >= {data['relevant_from']:g}"
+    n_without = f"{counts['users_without_relevant_items']:,}"
+    said = "skipped" if counts["users_left_out"] else "of them"
     lines.append(
         f"users    {counts['users_evaluated']:,} evaluated, "
-        f"{counts['users_without_relevant_items']:,} skipped without a relevant test item ({relevant})"
+        f"{n_without} {said} without a relevant test item ({relevant})"
     )
     lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return lines
