@@ -108,7 +108,7 @@ def _user_codes(
         if row.max(initial=-1) >= len(named):
             stranger = ids[row[row >= len(named)][0]]
             raise SchemaError(
-                f"{name}: user {shown(stranger)} is not among `users`. Name everybody there, or drop this user."
+                f"{name}: user {shown(stranger)} is not among `users`. Name everybody, or drop this user."
             )
     return ids, len(named), rows
 

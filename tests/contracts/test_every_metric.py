@@ -77,22 +77,10 @@ def test_a_side_setting_shows_where_it_matters() -> None:
 
 
 def test_conventions_are_the_promised_ones() -> None:
-    libraries = [
-        "trec",
-        "ranx",
-        "recbole",
-        "lenskit",
-        "rectools",
-        "cornac",
-        "irspack",
-        "replay",
-        "elliot",
-        "recommenders",
-        "recmetrics",
-        "capri",
-        "implicit",
-        "sklearn",
-    ]
+    libraries = (
+        *("trec", "ranx", "recbole", "lenskit", "rectools", "cornac", "irspack", "replay", "elliot"),
+        *("recommenders", "recmetrics", "capri", "implicit", "sklearn"),
+    )
     articles = [name for name in conventions() if name.startswith("article_")]
     assert list(conventions()) == ["standard", *libraries, *articles]
     assert len(articles) == 5

@@ -76,7 +76,7 @@ def test_policies_refuse_by_name() -> None:
 
 
 def test_a_metric_refuses_users_without_a_value() -> None:
-    with pytest.raises(RecgaugeError, match="miss=raise.* refuses user 'ann'"):
+    with pytest.raises(RecgaugeError, match=r"miss=raise.* refuses user 'ann'"):
         recgauge.evaluate(LISTS, {"ann": [9], "bob": [4]}, metrics=("rr",), conventions="cornac")
 
 

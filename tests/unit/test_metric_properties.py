@@ -205,7 +205,9 @@ def test_every_convention_gives_a_number_or_says_why_not(case, k) -> None:
                     lists, relevant, metrics=(name,), cutoffs=(k,), conventions=convention
                 )
             except recgauge.errors.MetricError as error:
-                assert re.search("refuses user|undefined for every user|set max_grade", str(error))
+                said = str(error)
+                if not re.search("refuses user|undefined for every user|set max_grade", said):
+                    raise
             else:
                 assert np.isfinite(list(result.values().values())).all()
 
