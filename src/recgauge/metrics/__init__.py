@@ -23,6 +23,13 @@ class Metric(ABC):
     label: ClassVar[str]
     """How the metric is written for people, as in ``nDCG``."""
     higher_is_better: ClassVar[bool] = True
+    needs_relevant: ClassVar[bool] = True
+    """False where the lists alone make the value, so that users without relevant items count too."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the lists' catalogue must hold: "train", "features" or "similarity"."""
+        return frozenset()
 
     def definition(self, k: int | None = None) -> str:
         """Return the canonical text of the definition.
