@@ -190,7 +190,7 @@ class Entropy(RunMetric):
         if len(shown) == 0:
             return float("nan")
         surprise = -np.log(shown / shown.sum()) / BASES[self.base]
-        entropy = float(weight @ surprise / sums[-1])
+        entropy = float(weight @ surprise / sums[-1]) + 0.0  # not -0.0 for a single item
         return entropy / len(shown) if self.divisor == "recommended" else entropy
 
 

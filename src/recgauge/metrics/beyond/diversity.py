@@ -14,7 +14,7 @@ from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity
 from recgauge.metrics.denominators import divide, list_length
 
 UNDESCRIBED = ("zero", "drop", "raise")
-SINGLE = {"nan": np.nan, "zero": 0.0, "one": 1.0, "raise": np.nan}
+SINGLE = ("nan", 0, 1, "raise")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class IntraListSimilarity(UserMetric):
     similarity : {"features", "matrix", "cooccurrence"}
         Cosine of item features; a matrix given with the catalogue; or the cosine of the items' sets of
         training users.
-    single : {"nan", "zero", "one", "raise"}
+    single : {"nan", 0, 1, "raise"}
         The value of a list with one item (or one described item): none, so that the user drops out of the
         mean; 0; 1; or an error.
     undescribed : {"zero", "drop", "raise"}
@@ -46,7 +46,7 @@ class IntraListSimilarity(UserMetric):
     list. With features no pair is built: the pairs' cosines add up to half of the squared length of the
     sum of the unit vectors, less their number. The other kinds visit every pair.
 
-    recmetrics 0.1.5: ``single="raise"``. LensKit 2026 (source): ``single="one"``. Others report
+    recmetrics 0.1.5: ``single="raise"``. LensKit 2026 (source): ``single=1``. Others report
     `Diversity`.
 
     References
@@ -69,12 +69,12 @@ class IntraListSimilarity(UserMetric):
     needs_relevant: ClassVar[bool] = False
 
     similarity: str = "features"
-    single: str = "nan"
+    single: str | int = "nan"
     undescribed: str = "zero"
 
     def __post_init__(self) -> None:
         check_choice(f"{self.label}: similarity", self.similarity, KINDS)
-        check_choice(f"{self.label}: single", self.single, tuple(SINGLE))
+        check_choice(f"{self.label}: single", self.single, SINGLE)
         check_choice(f"{self.label}: undescribed", self.undescribed, UNDESCRIBED)
 
     @property
@@ -88,10 +88,11 @@ class IntraListSimilarity(UserMetric):
         if self.single == "raise" and (counted < 2).any():
             raise MetricError(
                 f"{self.label}: every list must have two items at least, but {int((counted < 2).sum())} "
-                "have not; choose their value with single='nan', 'zero' or 'one'."
+                "have not; choose their value with single='nan', 0 or 1."
             )
         values = self._from_similarity(divide(sums, counted * (counted - 1) / 2, empty=np.nan))
-        values[(counted < 2) & (list_length(judged, k) > 0)] = SINGLE[self.single]
+        if self.single in (0, 1):
+            values[(counted < 2) & (list_length(judged, k) > 0)] = float(self.single)
         return values
 
     def _from_similarity(self, similarity: DoubleArray) -> DoubleArray:
@@ -108,7 +109,7 @@ class Diversity(IntraListSimilarity):
     ----------
     similarity : {"features", "matrix", "cooccurrence"}
         As in `IntraListSimilarity`.
-    single : {"nan", "zero", "one", "raise"}
+    single : {"nan", 0, 1, "raise"}
         The diversity of a list with one item.
     undescribed : {"zero", "drop", "raise"}
         As in `IntraListSimilarity`.
@@ -123,7 +124,7 @@ class Diversity(IntraListSimilarity):
     Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher means more diverse. NaN for an empty
     list.
 
-    RecTools 0.19.0 IntraListDiversity with cosine distance: ``single="zero"``. recommenders 1.2.1 diversity
+    RecTools 0.19.0 IntraListDiversity with cosine distance: ``single=0``. recommenders 1.2.1 diversity
     with item features: defaults; without: ``similarity="cooccurrence"``. CAPRI listDiversity:
     ``similarity="matrix", single="raise"``.
 
@@ -181,7 +182,7 @@ class PooledDiversity(RunMetric):
     1.0
     """
 
-    name: ClassVar[str] = "diversity"
+    name: ClassVar[str] = "pooled_diversity"
     label: ClassVar[str] = "PooledDiversity"
     needs_relevant: ClassVar[bool] = False
 

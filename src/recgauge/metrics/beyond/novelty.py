@@ -148,7 +148,7 @@ class PooledNovelty(RunMetric):
     1.0425
     """
 
-    name: ClassVar[str] = "novelty"
+    name: ClassVar[str] = "pooled_novelty"
     label: ClassVar[str] = "PooledNovelty"
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})

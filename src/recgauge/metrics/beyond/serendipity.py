@@ -107,7 +107,7 @@ class RankSerendipity(UserMetric):
     array([0.2, 0.1])
     """
 
-    name: ClassVar[str] = "serendipity"
+    name: ClassVar[str] = "rank_serendipity"
     label: ClassVar[str] = "RankSerendipity"
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
@@ -166,7 +166,7 @@ class HistorySerendipity(UserMetric):
     array([0.5, 0.5])
     """
 
-    name: ClassVar[str] = "serendipity"
+    name: ClassVar[str] = "history_serendipity"
     label: ClassVar[str] = "HistorySerendipity"
 
     similarity: str = "cooccurrence"

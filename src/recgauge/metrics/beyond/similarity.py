@@ -162,7 +162,9 @@ def listed(judged: JudgedTopK, k: int | None, n_items: int, *, only_hits: bool) 
         return _indicator(judged.items[:, :k], n_items)
     hits = judged.hits.cut(k)
     codes = judged.items[hits.owner, hits.rank - 1]
-    start = np.concatenate(([0], np.cumsum(hits.total()))).astype(np.int64)
+    start = np.concatenate(([0], np.cumsum(np.bincount(hits.owner, minlength=judged.n_users)))).astype(
+        np.int64
+    )
     return sparse.csr_array((np.ones(len(codes)), codes, start), shape=(judged.n_users, n_items))
 
 
