@@ -7,28 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from beyond_lists import cosine
 from recgauge.catalogue import Catalogue
-from recgauge.judging import JudgedTopK, Relevant, judge
-from recgauge.recommending import TopK
 
 CASES = json.loads(Path(__file__).with_name("beyond_cases.json").read_text())
-
-
-def judged_lists(
-    lists: list[list[int]], relevant: list[list[int]], users: list[int], catalogue: Catalogue
-) -> JudgedTopK:
-    """Join lists with relevant items; a user may lack either."""
-    width = max(1, *(len(codes) for codes in lists), 1)
-    items = np.full((len(lists), width), -1, np.int32)
-    scores = np.full(items.shape, -np.inf, np.float32)
-    for row, codes in enumerate(lists):
-        items[row, : len(codes)] = codes
-        scores[row, : len(codes)] = -np.arange(len(codes))
-    codes_of_users = np.array(users, np.int32)
-    start = np.concatenate(([0], np.cumsum([len(codes) for codes in relevant])))
-    wanted = np.array([code for codes in relevant for code in sorted(codes)], np.int32)
-    known = Relevant(codes_of_users, start, wanted, np.ones(len(wanted), np.float32), 0)
-    return judge(TopK(codes_of_users, items, scores), known, catalogue)
 
 
 def catalogue_from(case: dict[str, Any], *, plus_one: bool = False, n_items: int | None = None) -> Catalogue:
@@ -50,13 +32,6 @@ def catalogue_from(case: dict[str, Any], *, plus_one: bool = False, n_items: int
         features,
         None if features is None else cosine(features.toarray()),
     )
-
-
-def cosine(rows: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the cosine of every pair of rows."""
-    length = np.linalg.norm(rows, axis=1)
-    unit = rows / np.where(length > 0, length, 1)[:, None]
-    return unit @ unit.T
 
 
 def number(value: float | str | None) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from golden.beyond_cases import CASES, cosine, judged_lists
+from beyond_lists import cosine, judged_lists
+from golden.beyond_cases import CASES
 from recgauge.catalogue import Catalogue
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
@@ -64,8 +65,8 @@ def judged_for(inputs: dict[str, Any]) -> tuple[JudgedTopK, int]:
         catalogue = replace(catalogue, features=sparse.csr_array(rows), similarity=cosine(rows))
     if "similarity" in inputs:
         catalogue = replace(catalogue, n_items=len(inputs["similarity"]), **counts_of(inputs))
-    coded = [[[code[str(item)] for item in items] for items in table] for table in (lists, relevant)]
-    judged = judged_lists(*coded, list(range(len(lists))), catalogue)
+    ranked, wanted = ([[code[str(item)] for item in items] for items in table] for table in (lists, relevant))
+    judged = judged_lists(ranked, wanted, list(range(len(lists))), catalogue)
     return judged, inputs.get("k") or inputs.get("n") or judged.items.shape[1]
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.beyond_cases import CASES, catalogue_from, judged_lists, number
+from beyond_lists import judged_lists
+from golden.beyond_cases import CASES, catalogue_from, number
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
@@ -161,8 +162,8 @@ def only_named_items(
     named = sorted({item for items in (*ranked, *held_out) for item in items})
     small = {**case, "n_items": len(named), "train": {}, "features": None}
     code = {item: position for position, item in enumerate(named)}
-    recoded = ([[code[item] for item in items] for items in lists] for lists in (ranked, held_out))
-    return small, *recoded
+    coded, wanted = ([[code[item] for item in items] for items in lists] for lists in (ranked, held_out))
+    return small, coded, wanted
 
 
 def compare(case: dict[str, Any], entry: dict[str, Any]) -> tuple[str, int]:

@@ -8,8 +8,8 @@ import numpy as np
 from recgauge._checks import BoolArray, DoubleArray, check_bool, check_choice, check_real
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric
-from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows
-from recgauge.metrics.beyond.similarity import KINDS, NEEDS, history, item_similarity, listed
+from recgauge.metrics.beyond.catalogue_needs import catalogue_of, seen_items, train_rows
+from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity, listed
 from recgauge.metrics.beyond.tail import by_popularity, whole
 from recgauge.metrics.denominators import divide, list_length
 
@@ -183,8 +183,9 @@ class HistorySerendipity(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the serendipity of each list, shape (m,)."""
-        seen = history(self, judged)
+        seen = seen_items(self, judged)
         chosen = listed(judged, k, catalogue_of(self, judged).n_items, only_hits=self.relevance)
         close = item_similarity(self, judged, self.similarity).history_sums(judged, chosen, seen)
-        known = divide(close, np.diff(seen.indptr).astype(np.float64), empty=np.nan)
+        n_seen = np.diff(seen.indptr)[judged.users].astype(np.float64)
+        known = divide(close, n_seen, empty=np.nan)
         return divide(np.diff(chosen.indptr) - known, list_length(judged, k), empty=np.nan)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray
@@ -43,7 +44,7 @@ class ItemSimilarity(ABC):
     def history_sums(
         self, judged: JudgedTopK, items: sparse.csr_array, seen: sparse.csr_array
     ) -> DoubleArray:
-        """Sum the similarity of each user's `items` (m, n_items) with each of the user's `seen` ones."""
+        """Sum the similarity of users' `items` (m, n_items) with what `seen` (all users, n_items) has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,8 @@ class FeatureCosine(ItemSimilarity):
         """Multiply the sum of the items' vectors with that of the history's."""
         sums = np.empty(judged.n_users)
         for rows in row_blocks(judged.n_users, 256):
-            sums[rows] = _row_products(_times(items[rows], self.unit), _times(seen[rows], self.unit))
+            past = _times(_ones(seen[judged.users[rows]]), self.unit)
+            sums[rows] = _row_products(_times(items[rows], self.unit), past)
         return sums
 
 
@@ -112,7 +114,7 @@ class RowSimilarity(ItemSimilarity):
         for item, rows in _lists_of_items(items):
             row = self.row(item)
             for part in row_blocks(len(rows), 256):
-                sums[rows[part]] += seen[rows[part]] @ row
+                sums[rows[part]] += _ones(seen[judged.users[rows[part]]]) @ row
         return sums
 
 
@@ -151,11 +153,6 @@ def item_similarity(metric: Metric, judged: JudgedTopK, kind: str) -> ItemSimila
             return _cooccurrence(seen_items(metric, judged), train_users(metric, judged))
 
 
-def history(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
-    """Return ones at each judged user's training items, shape (m, n_items)."""
-    return _ones(seen_items(metric, judged)[judged.users])
-
-
 def listed(judged: JudgedTopK, k: int | None, n_items: int, *, only_hits: bool) -> sparse.csr_array:
     """Return ones at each user's listed (or relevant listed) items, shape (m, n_items)."""
     if not only_hits:
@@ -179,21 +176,21 @@ def _feature_cosine(rows: sparse.csr_array) -> FeatureCosine:
 
 
 def _cooccurrence(seen: sparse.csr_array, users: LongArray) -> RowSimilarity:
-    histories = _ones(seen)
-    owners = histories.tocsc()
+    owners = _ones(seen, np.int8).tocsc()
     scale = np.divide(1.0, np.sqrt(users), out=np.zeros(len(users)), where=users > 0)
 
     def row(item: int) -> DoubleArray:
         people = owners.indices[owners.indptr[item] : owners.indptr[item + 1]]
-        together = np.bincount(histories[people].indices, minlength=len(users))
+        together = np.bincount(seen[people].indices, minlength=len(users))
         cosine: DoubleArray = together * scale * scale[item]
         return cosine
 
     return RowSimilarity(users > 0, row)
 
 
-def _ones(matrix: sparse.csr_array) -> sparse.csr_array:
-    return sparse.csr_array((np.ones(len(matrix.indices)), matrix.indices, matrix.indptr), shape=matrix.shape)
+def _ones(matrix: sparse.csr_array, dtype: npt.DTypeLike = np.float64) -> sparse.csr_array:
+    ones = np.ones(len(matrix.indices), dtype)
+    return sparse.csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _indicator(items: IntArray, n_items: int) -> sparse.csr_array:
