@@ -1,6 +1,6 @@
 """What metrics take from the catalogue, and one clear error where it is missing."""
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from scipy import sparse
 
@@ -94,7 +94,4 @@ def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
 
 def similarity(metric: Metric, judged: JudgedTopK) -> Similarity:
     """Return the given similarities of items, shape (n_items, n_items)."""
-    given: Similarity | None = catalogue_of(metric, judged).similarity
-    if given is None:
-        raise MetricError(f"{metric.label} needs {_ARGUMENT['similarity']}")
-    return given
+    return cast("Similarity", _present(metric, catalogue_of(metric, judged).similarity, "similarity"))

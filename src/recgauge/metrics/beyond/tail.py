@@ -47,10 +47,12 @@ def short_head(counts: LongArray, share: float, boundary: str) -> BoolArray:
     """
     order = by_popularity(counts)
     reached = np.cumsum(counts[order])
+    wanted = share * counts.sum()
+    # a hair of tolerance, since 0.55 of 100 is a little more than 55 as floats
     if boundary == "head":
-        size = int(np.searchsorted(reached, share * counts.sum(), side="left")) + 1
+        size = int(np.searchsorted(reached, wanted * (1 - 1e-12), side="left")) + 1
     else:
-        size = int(np.searchsorted(reached, share * counts.sum(), side="right"))
+        size = int(np.searchsorted(reached, wanted * (1 + 1e-12), side="right"))
     head = np.zeros(len(counts), np.bool_)
     head[order[:size]] = True
     return head & (counts > 0)

@@ -256,6 +256,7 @@ def test_heads_and_tails_at_their_boundaries() -> None:
     assert short_head(counts, 0.8, "tail").tolist() == [True, True, False, False]
     assert short_head(counts, 0.7, "head").tolist() == [True, True, False, False]
     assert short_head(counts, 0.7, "tail").tolist() == [True, False, False, False]
+    assert short_head(np.array([55, 30, 15]), 0.55, "head").tolist() == [True, False, False]
     assert short_head(counts, 1.0, "head").tolist() == [True, True, True, False]
     assert least_popular(counts, 0.4).tolist() == [False, False, True, False]
     assert least_popular(np.zeros(2, np.int64), 0.4).tolist() == [False, False]

@@ -1,0 +1,1 @@
+"""Tables of results for people; formatting and rounding live here and nowhere else."""
