@@ -24,7 +24,7 @@ class Metric(ABC):
     """How the metric is written for people, as in ``nDCG``."""
     higher_is_better: ClassVar[bool] = True
     needs_relevant: ClassVar[bool] = True
-    """False where the lists alone make the value, so that users without relevant items count too."""
+    """False: the metric looks at lists only, so users without relevant items count too."""
 
     @property
     def needs(self) -> frozenset[str]:
