@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beyond_lists import catalogue_of_train, judged_lists
@@ -101,6 +101,7 @@ def value_of(metric: Metric, lists: JudgedTopK, k: int | None) -> Any:
     return metric.value(metric.sums(lists, k))
 
 
+@settings(deadline=None)
 @given(world=worlds())
 def test_values_lie_in_their_range_or_are_undefined(world: Any) -> None:
     users, features, k = world
@@ -112,6 +113,7 @@ def test_values_lie_in_their_range_or_are_undefined(world: Any) -> None:
         assert metric in UNBOUNDED or (defined <= 1 + 1e-12).all(), metric
 
 
+@settings(deadline=None)
 @given(world=worlds(), chance=st.randoms(use_true_random=False))
 def test_the_order_of_users_does_not_matter(world: Any, chance: Any) -> None:
     users, features, k = world
@@ -124,6 +126,7 @@ def test_the_order_of_users_does_not_matter(world: Any, chance: Any) -> None:
         assert moved == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), metric
 
 
+@settings(deadline=None)
 @given(world=worlds(), cut=st.integers(0, 6))
 def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
     users, features, k = world
@@ -139,6 +142,7 @@ def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
             assert merged == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), metric
 
 
+@settings(deadline=None)
 @given(world=worlds())
 def test_closed_forms_equal_sums_over_pairs(world: Any) -> None:
     users, features, k = world
@@ -157,6 +161,7 @@ def test_closed_forms_equal_sums_over_pairs(world: Any) -> None:
         assert closed == pytest.approx(by_pair, abs=1e-9, nan_ok=True)
 
 
+@settings(deadline=None)
 @given(world=worlds())
 def test_cooccurrence_equals_counting_users_of_both(world: Any) -> None:
     users, features, k = world
@@ -175,6 +180,7 @@ def test_cooccurrence_equals_counting_users_of_both(world: Any) -> None:
     assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
+@settings(deadline=None)
 @given(world=worlds())
 def test_novelty_and_gini_equal_plain_loops(world: Any) -> None:
     users, features, k = world

@@ -141,9 +141,7 @@ def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, messa
 
 
 def test_definitions_name_all_parameters() -> None:
-    assert Novelty().definition(10) == (
-        "Novelty(total=users, base=2.0, divisor=list, unseen=one, scale=none)@10"
-    )
+    assert Popularity("share").definition(10) == "Popularity(value=share, divisor=list)@10"
     assert Diversity().definition() == "Diversity(similarity=features, single=nan, undescribed=zero)"
 
 
