@@ -118,6 +118,7 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
             progress=reporter,
         )
     with timings.stage("metrics"):
+        features = None if dataset.item_features is None else dataset.item_features.matrix
         evaluation = evaluate_top_k(
             experiment.metrics,
             top_k,
@@ -125,19 +126,7 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
-            catalogue=_catalogue(dataset, split),
+            catalogue=Catalogue.from_train(split.train, features),
             users=None if experiment.policies.no_relevant == "skip" else split.test_users,
         )
     return RunResult(dataset, split, top_k, evaluation, timings.seconds)
-
-
-def _catalogue(dataset: Dataset, split: Split) -> Catalogue:
-    """Describe the items as the training rows show them."""
-    features = dataset.item_features
-    return Catalogue(
-        n_items=split.train.n_items,
-        train_counts=split.train.item_counts(),
-        n_train_users=int((split.train.user_counts() > 0).sum()),
-        seen=split.train.to_csr(),
-        features=None if features is None else features.matrix,
-    )
