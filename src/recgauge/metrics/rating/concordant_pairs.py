@@ -40,7 +40,7 @@ class ConcordantPairs(RatingMetric):
 
     References
     ----------
-    .. [1] Y. Koren, J. Sill, "Collaborative filtering on ordinal user feedback", IJCAI 2013, section 4.
+    .. [1] Y. Koren, J. Sill, "Collaborative filtering on ordinal user feedback", IJCAI 2013.
 
     Examples
     --------

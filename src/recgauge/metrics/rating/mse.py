@@ -30,7 +30,7 @@ class MSE(RatingMetric):
     References
     ----------
     .. [1] J. L. Herlocker et al., "Evaluating collaborative filtering recommender systems", ACM TOIS 22(1),
-       2004, section 4.1.
+       2004, section 4.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Pearson(RatingMetric):
     References
     ----------
     .. [1] J. L. Herlocker et al., "Evaluating collaborative filtering recommender systems", ACM TOIS 22(1),
-       2004, section 4.2.
+       2004, section 4.
 
     Examples
     --------
