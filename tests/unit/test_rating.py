@@ -31,11 +31,11 @@ class Fixed(RatingPredictor):
     def __init__(self, predicted):
         self.predicted = np.asarray(predicted, np.float32)
 
-    def fit(self, train, *, rng):  # noqa: ARG002 - contract
+    def fit(self, train, *, rng):
         self._known = KnownRatings.of(train)
         return self
 
-    def predict(self, users, items):  # noqa: ARG002 - contract
+    def predict(self, users, items):
         return self.predicted
 
 

@@ -1,6 +1,5 @@
 """The figures that a well-known library publishes for these two models, on its folds."""
 
-import os
 import zipfile
 from pathlib import Path
 
@@ -21,14 +20,9 @@ PUBLISHED = {
 }
 
 
-def load(name):
-    archive = Path(os.environ.get("RECGAUGE_MIRROR", "")) / f"{name}.zip"
-    if not archive.is_file():
-        if os.environ.get("RECGAUGE_REQUIRE_DATA") == "1":
-            pytest.fail(f"{archive} is missing; set RECGAUGE_MIRROR to the folder with the archives.")
-        pytest.skip(f"{name}.zip is not there; set RECGAUGE_MIRROR to the folder with the archives.")
+def load(mirror, name):
     member = {"ml-100k": "ml-100k/u.data", "ml-1m": "ml-1m/ratings.dat"}[name]
-    with zipfile.ZipFile(archive) as opened:
+    with zipfile.ZipFile(Path(mirror) / f"{name}.zip") as opened:
         table = opened.read(member).replace(b"::", b"\t").split()
     columns = np.array(table, dtype=np.int64).reshape(-1, 4)
     return Interactions.from_ids(columns[:, 0], columns[:, 1], columns[:, 2])
@@ -42,8 +36,8 @@ def load(name):
         for name, model in PUBLISHED
     ],
 )
-def test_published_errors(name, model):
-    ratings = load(name)
+def test_published_errors(mirror, name, model):
+    ratings = load(mirror, name)
     order = np.arange(len(ratings))
     np.random.RandomState(0).shuffle(order)
     errors = []
