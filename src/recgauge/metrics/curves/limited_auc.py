@@ -29,8 +29,9 @@ class LimitedAUC(UserMetric):
 
     Notes
     -----
-    Range [0, 1], higher is better. Close to recall over at most k items, since few candidates of a large
-    catalogue can stand above a hit. Elliot's LAUC, which counts one candidate more than there is.
+    Range [0, 1] for lists without training items, higher is better. Close to recall over at most k items,
+    since few candidates of a large catalogue can stand above a hit. Elliot's LAUC, which counts one candidate
+    more than there is.
 
     References
     ----------

@@ -28,7 +28,7 @@ ALL = [ListAUC(), PartialAUC(), PartialAUC(positives="min_relevant_k"), LimitedA
 def cases(draw):
     """Lists and relevant items of some users, and how many items each has seen in training."""
     n_users = draw(st.integers(1, 4))
-    items = st.permutations(range(N_ITEMS))
+    items = st.permutations(range(2, N_ITEMS))  # 0 and 1 were seen in training
     lists = [draw(items)[: draw(st.integers(0, 6))] for _ in range(n_users)]
     relevant = [sorted(draw(items)[: draw(st.integers(1, 5))]) for _ in range(n_users)]
     return lists, relevant

@@ -179,8 +179,8 @@ def test_the_three_ways_to_pool_concordant_pairs():
 
 def test_definitions_name_every_parameter():
     assert RMSE(aggregate="user").definition() == "RMSE(aggregate=user)"
-    text = "Minkowski(aggregate=pooled, q=3.0, normalization=mean)"
-    assert Minkowski().definition() == text
+    text = "Minkowski(aggregate=pooled, q=2.5, normalization=sum)"
+    assert Minkowski(q=2.5, normalization="sum").definition() == text
 
 
 @pytest.mark.parametrize(
