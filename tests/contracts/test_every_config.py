@@ -26,14 +26,14 @@ def test_every_group_has_options():
     assert {group for group, _ in options(*GROUPED)} == set(GROUPED)
 
 
-@pytest.mark.parametrize(("group", "option"), options(*GROUPED), ids="=".join)
+@pytest.mark.parametrize(("group", "option"), options(*GROUPED))
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option
     extra = ["dataset.path=ratings.csv"] if option == "table" else []
     compose(OmegaConf.to_object(compose_config(f"{group}={choice}", *extra)))
 
 
-@pytest.mark.parametrize(("group", "option"), options("experiment", "debug"), ids="=".join)
+@pytest.mark.parametrize(("group", "option"), options("experiment", "debug"))
 def test_every_experiment_and_debug_file_composes(group, option):
     compose(OmegaConf.to_object(compose_config(f"{group}={option}")))
 
@@ -48,7 +48,7 @@ def test_the_defaults_are_the_documented_ones():
     assert set(experiment.metrics) == {"precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"}
 
 
-@pytest.mark.parametrize(("group", "option"), options(*GROUPED, "experiment", "debug"), ids="=".join)
+@pytest.mark.parametrize(("group", "option"), options(*GROUPED, "experiment", "debug"))
 def test_every_file_begins_with_a_comment_for_people(group, option):
     lines = (conf_folder() / group / f"{option}.yaml").read_text().splitlines()
     comments = [line for line in lines if line.startswith("# ") and not line.startswith("# @package")]

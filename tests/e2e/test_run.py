@@ -115,7 +115,7 @@ def test_same_command_same_numbers_other_block_same_lists_other_model_same_split
 
 
 def test_tracking_can_be_switched_off(workplace):
-    done = workplace.run("debug=default")
+    done = workplace.run("debug=default", RECGAUGE_MIRROR="", RECGAUGE_CACHE="", RECGAUGE_OFFLINE="")
     assert done.code == 0, done.err
     assert not (workplace.folder / "mlflow.db").exists()
     (folder,) = workplace.output()

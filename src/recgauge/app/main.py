@@ -31,6 +31,7 @@ def run_command() -> int:
     register_schema()
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    _forget_empty_variables()
     os.environ["HYDRA_FULL_ERROR"] = "1"
     try:
         hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(run_job)()
@@ -46,6 +47,13 @@ def run_command() -> int:
         print_error("stopped by Ctrl-C; finished runs are kept.")
         return 130
     return 0
+
+
+def _forget_empty_variables() -> None:
+    """Let a variable that is set to nothing mean the same as one that is not set."""
+    for name in ("RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "MLFLOW_TRACKING_URI"):
+        if os.environ.get(name) == "":
+            del os.environ[name]
 
 
 def print_error(message: str) -> None:

@@ -11,7 +11,7 @@ from hydra.core.config_store import ConfigStore
 class DataSettings:
     """Where archives are looked for."""
 
-    mirror: str | None = None
+    mirror: Any = None  # one folder or address, or a list of them
     cache: str | None = None
     offline: bool = False
 

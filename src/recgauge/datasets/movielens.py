@@ -1,15 +1,17 @@
 """The MovieLens data sets, read from the archives that GroupLens publishes."""
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recgauge._checks import check_choice, check_real
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.datasets._codes import encode
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import RELEASES, Release
 from recgauge.datasets._movielens_tables import read_movies, read_ratings
-from recgauge.datasets._places import Places
-from recgauge.datasets._verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.errors import IntegrityError
 from recgauge.interactions import Interactions
 from recgauge.progress import NoProgress, Progress
@@ -20,14 +22,15 @@ class MovieLens(DatasetSource):
     """A MovieLens release, from the publisher's archive.
 
     The archive is taken from the first place that has it: the file named by `archive`, the cache folder, the
-    mirror, the publisher's address. It is verified wherever it comes from.
+    mirrors, the publisher's address. It is verified wherever it comes from.
 
     Parameters
     ----------
-    name : {"ml_100k", "ml_latest_small", "ml_1m"}
+    name : {"ml_100k", "ml_latest_small", "ml_1m", "ml_10m", "ml_20m", "ml_25m", "ml_32m"}
         The release.
-    mirror : str, optional
-        A folder or an http(s) address that holds the publisher's archives under their names.
+    mirror : str or sequence of str, optional
+        Folders or http(s) addresses that hold the publisher's archives under their names; one text may name
+        several, parted by semicolons.
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     archive : str, optional
@@ -63,13 +66,14 @@ class MovieLens(DatasetSource):
     --------
     >>> MovieLens("ml_100k").relevant_from
     4.0
-    >>> MovieLens("ml_50k")
+    >>> MovieLens("ml_5m")
     Traceback (most recent call last):
-    recgauge.errors.ConfigError: MovieLens: name must be one of ml_100k, ml_latest_small, ml_1m; got 'ml_50k'.
+    recgauge.errors.ConfigError: MovieLens: name must be one of ml_100k, ml_latest_small, ml_1m, ml_10m,
+    ml_20m, ml_25m, ml_32m; got 'ml_5m'.
     """
 
     name: str
-    mirror: str | None = None
+    mirror: str | Sequence[str] | None = None
     cache: str | None = None
     archive: str | None = None
     sha256: str | None = None
@@ -82,6 +86,32 @@ class MovieLens(DatasetSource):
             infinity = float("inf")
             check_real("MovieLens: relevant_from", self.relevant_from, low=-infinity, high=infinity)
         self._places()
+
+    def fetch(self, progress: Progress | None = None) -> VerifiedFile:
+        """Find or download the archive and verify it, without reading it.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            Told about the download, and about an archive that is not the publisher's.
+
+        Returns
+        -------
+        VerifiedFile
+            Its path, its sha256, and in words how far it is known to be the publisher's.
+
+        Raises
+        ------
+        MissingDataError
+            If no place has the archive.
+        IntegrityError
+            If the archive is not what it should be.
+        """
+        progress = progress or NoProgress()
+        file = find(RELEASES[self.name].file, self._places(), progress)
+        if not file.is_published:
+            progress.note(f"{self.name}: {file.path} is {file.provenance}.")
+        return file
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.
@@ -101,13 +131,10 @@ class MovieLens(DatasetSource):
             If no place has the archive.
         IntegrityError
             If the archive is not what it should be, or is damaged.
+        SchemaError
+            If a pinned archive is not laid out as the publisher's.
         """
-        progress = progress or NoProgress()
-        release = RELEASES[self.name]
-        file = self._places().find(release.file, progress)
-        if not file.is_published:
-            progress.note(f"{self.name}: {file.path} is {file.provenance}.")
-        return self._read(file, release)
+        return self._read(self.fetch(progress), RELEASES[self.name])
 
     def _places(self) -> Places:
         return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from unit.datasets.faulty_server import FaultyServer
+
 REPOSITORY = Path(__file__).parents[3]
 
 
@@ -62,3 +64,11 @@ def make_zip(tmp_path):
         return write_zip(tmp_path / name, members)
 
     return make
+
+
+@pytest.fixture
+def server():
+    """A server that can be told to fail."""
+    running = FaultyServer()
+    yield running
+    running.stop()

@@ -1,7 +1,10 @@
 import hashlib
+import re
+from pathlib import Path
 
 import pytest
 
+from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.movielens import MovieLens
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 
@@ -20,6 +23,12 @@ MADE = {
         "ml-1m/ratings.dat": b"7::5::3::881250949\n2::3::5::891717742\n7::3::1::878887116",
         "ml-1m/movies.dat": b""
         + '5::Évita, the "Film" (1996)::Drama\n3::unknown::\n9::A: b (1990)::Action\n'.encode("iso-8859-1"),
+    },
+    "ml_10m": {
+        "ml-10M100K/ratings.dat": b"7::5::3.0::881250949\n2::3::5::891717742\n7::3::1.0::878887116\n",
+        "ml-10M100K/movies.dat": (
+            '5::Évita, the "Film" (1996)::Drama\n3::unknown::(no genres listed)\n9::A: b (1990)::Action\n'
+        ).encode(),
     },
     "ml_latest_small": {
         "ml-latest-small/ratings.csv": b"userId,movieId,rating,timestamp\r\n"
@@ -106,6 +115,32 @@ def test_damaged_member_is_refused(make_zip):
         MovieLens("ml_1m", archive=str(path), sha256=pin).load()
 
 
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_release_has_its_config_and_plausible_facts(name):
+    release = RELEASES[name]
+    config = (Path(__file__).parents[3] / "conf" / "dataset" / f"{name}.yaml").read_text()
+    assert f"\nname: {name}\n" in config
+    assert release.file.address.endswith(f"/{release.file.filename}")
+    assert re.fullmatch("[0-9a-f]{64}", release.file.sha256)
+    assert re.fullmatch("[0-9a-f]{32}", release.file.md5)
+    assert all(member.startswith(f"{release.folder}/") for member in release.file.members)
+
+
+def test_single_source_digest_is_a_question(make_zip):
+    with pytest.raises(
+        IntegrityError, match=r"rests on a single source: compare https://.*/ml-32m\.zip\.md5"
+    ):
+        MovieLens("ml_32m", archive=str(make_zip({"ml-32m/ratings.csv": b""}))).load()
+
+
+def test_fetch_verifies_without_reading(make_zip, progress):
+    path = make_zip({"other": b""})
+    pin = hashlib.sha256(path.read_bytes()).hexdigest()
+    found = MovieLens("ml_1m", archive=str(path), sha256=pin).fetch(progress)
+    assert (found.path, found.sha256) == (path, pin)
+    assert progress.notes == [f"ml_1m: {path} is not the publisher's archive: pinned by dataset.sha256."]
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -152,6 +187,7 @@ def test_real_archives(mirror, tmp_path, progress, name, counts, mean, values, t
     assert {"Animation", "Comedy"} <= {name for name, on in zip(genres.names, row, strict=True) if on}
     assert genres.names == tuple(sorted(genres.names))
     assert dataset.provenance.endswith(provenance)
+    assert dataset.licence.startswith("research use")
     assert len(progress.notes) == (0 if name == "ml_latest_small" else 1)
 
 

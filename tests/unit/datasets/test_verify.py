@@ -2,8 +2,8 @@ import hashlib
 
 import pytest
 
-from recgauge.datasets._published import PublishedFile
-from recgauge.datasets._verify import PUBLISHED, REZIPPED, Pin, verify
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.verify import PUBLISHED, REZIPPED, Pin, verify
 from recgauge.errors import IntegrityError, MissingDataError
 
 MEMBERS = {"toy/ratings.csv": b"1,10,4.0\n" * 500, "toy/movies.csv": b"10,A,Drama\n"}
@@ -71,7 +71,7 @@ def test_a_mirrors_list_does_not_refuse_the_publishers_archive(original, rezippe
 
 def test_a_file_that_the_mirrors_list_contradicts_is_refused(original, rezipped, make_zip):
     other = make_zip({"toy/ratings.csv": b"other"}, "other.zip")
-    with pytest.raises(IntegrityError, match="which is not this file either"):
+    with pytest.raises(IntegrityError, match="not the file that dataset"):
         verify(other, published_as(original), pin(rezipped, strict=False))
 
 

@@ -23,6 +23,8 @@ class PublishedFile:
         Name and sha256 of every member that is read; empty if not known.
     caveat : str
         What somebody should know whose file does not match, as a sentence.
+    outage : str
+        What is known to be wrong with the publisher's server, as a sentence.
     """
 
     filename: str
@@ -32,3 +34,4 @@ class PublishedFile:
     md5: str
     members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveat: str = ""
+    outage: str = ""

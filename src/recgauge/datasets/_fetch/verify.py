@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from recgauge.datasets._published import PublishedFile
+from recgauge.datasets._fetch.published import PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
 
 PUBLISHED = "the publisher's archive"
@@ -58,7 +58,9 @@ def digest_of(stream: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def verify(path: Path, published: PublishedFile, pin: Pin | None) -> VerifiedFile:
+def verify(
+    path: Path, published: PublishedFile, pin: Pin | None, *, origin: str | None = None
+) -> VerifiedFile:
     """Return `path` with the strongest true statement about it.
 
     Parameters
@@ -69,6 +71,8 @@ def verify(path: Path, published: PublishedFile, pin: Pin | None) -> VerifiedFil
         What it should be.
     pin : Pin or None
         A digest that the user vouches for.
+    origin : str, optional
+        The address that `path` has just been fetched from, to be named instead of a file that will not stay.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def verify(path: Path, published: PublishedFile, pin: Pin | None) -> VerifiedFil
     pinned = pin is not None and pin.sha256 == sha256
     if pin is not None and pin.strict and not pinned:
         raise IntegrityError(
-            f"{path}: {pin.source} asks for sha256 {pin.sha256}, found {found}. "
+            f"{origin or path}: {pin.source} asks for sha256 {pin.sha256}, found {found}. "
             "Use the file that was pinned, or remove or correct the pin."
         )
     if sha256 == published.sha256 and size == published.size:
@@ -101,7 +105,12 @@ def verify(path: Path, published: PublishedFile, pin: Pin | None) -> VerifiedFil
         return VerifiedFile(path, sha256, REZIPPED)
     if pin is not None and pinned:
         return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {pin.source}")
-    raise IntegrityError(_refusal(path, published, found, problem, pin))
+    listed = "" if pin is None else f", and not the file that {pin.source} lists (sha256 {pin.sha256})"
+    raise IntegrityError(
+        f"{origin or path} is not the publisher's {published.filename}: expected sha256 {published.sha256} "
+        f"and {published.size:,} bytes, found {found}; {problem}{listed}. "
+        + _remedy(path, sha256, published, origin)
+    )
 
 
 def _member_problem(path: Path, published: PublishedFile) -> str | None:
@@ -137,16 +146,11 @@ def _zip_problem(path: Path) -> str | None:
     return "it is not a zip archive"
 
 
-def _refusal(path: Path, published: PublishedFile, found: str, problem: str, pin: Pin | None) -> str:
-    parts = [
-        f"{path} is not the publisher's {published.filename}: expected sha256 {published.sha256} and "
-        f"{published.size:,} bytes, found {found}; {problem}."
-    ]
-    if pin is not None:
-        parts.append(f"{pin.source} lists sha256 {pin.sha256} for it, which is not this file either.")
-    if published.caveat:
-        parts.append(published.caveat)
-    parts.append(f"Delete the file and download {published.address} again")
+def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None) -> str:
+    if origin is None:
+        remedy = f"Delete the file and download {published.address} again"
+    else:
+        remedy = "Nothing was stored. Use another mirror or try again later"
     if zipfile.is_zipfile(path):
-        parts[-1] += ", or, if you trust this file, pin it with dataset.sha256=" + found.split()[1]
-    return " ".join(parts) + "."
+        remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
+    return f"{published.caveat} {remedy}.".lstrip()
