@@ -1,7 +1,4 @@
-"""Experiment-tracking evaluation harness for recommender systems.
-
-Names are imported when they are first used, so ``import recgauge`` costs next to nothing.
-"""
+"""Experiment-tracking evaluation harness for recommender systems."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -9,49 +6,24 @@ from typing import TYPE_CHECKING, Any
 from recgauge._version import __version__
 
 if TYPE_CHECKING:
-    from recgauge.candidates import AllItems as AllItems
-    from recgauge.datasets.demo import Demo as Demo
-    from recgauge.datasets.movielens import MovieLens as MovieLens
-    from recgauge.evaluation import evaluate_lists as evaluate_lists
-    from recgauge.interactions import Interactions as Interactions
-    from recgauge.judging import Relevant as Relevant
-    from recgauge.judging import judge as judge
-    from recgauge.metrics.ndcg import NDCG as NDCG
-    from recgauge.models.popularity import Popularity as Popularity
-    from recgauge.models.random import Random as Random
-    from recgauge.models.svd import SVD as SVD
-    from recgauge.randomness import stream as stream
-    from recgauge.recommending import recommend as recommend
-    from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
-    from recgauge.splits.random_holdout import RandomRows as RandomRows
+    from recgauge.conventions import Convention, get_convention
+    from recgauge.evaluation import Evaluation, evaluate
+    from recgauge.policies import Policies
 
+__all__ = ["Convention", "Evaluation", "Policies", "__version__", "evaluate", "get_convention"]
+
+# public names are loaded on first use: `import recgauge` stays light
 _HOMES = {
-    "AllItems": "recgauge.candidates",
-    "Demo": "recgauge.datasets.demo",
-    "Interactions": "recgauge.interactions",
-    "MovieLens": "recgauge.datasets.movielens",
-    "NDCG": "recgauge.metrics.ndcg",
-    "Popularity": "recgauge.models.popularity",
-    "Random": "recgauge.models.random",
-    "RandomPerUser": "recgauge.splits.random_holdout",
-    "RandomRows": "recgauge.splits.random_holdout",
-    "Relevant": "recgauge.judging",
-    "SVD": "recgauge.models.svd",
-    "evaluate_lists": "recgauge.evaluation",
-    "judge": "recgauge.judging",
-    "recommend": "recgauge.recommending",
-    "stream": "recgauge.randomness",
+    "Convention": "recgauge.conventions",
+    "Evaluation": "recgauge.results",
+    "Policies": "recgauge.policies",
+    "evaluate": "recgauge.evaluation",
+    "get_convention": "recgauge.conventions",
 }
-
-__all__ = [*sorted(_HOMES), "__version__"]
-__all__.sort()
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'recgauge' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+    """Load a public name from where it lives."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'recgauge' has no attribute {name!r}")

@@ -1,0 +1,222 @@
+"""What every ranking metric promises, on any lists."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import recgauge
+import recgauge.errors
+from recgauge.conventions import conventions
+from recgauge.judging import Relevant, judge
+from recgauge.metrics import RunMetric, UserMetric
+from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.average_recall import AverageRecall
+from recgauge.metrics.dcg import DCG
+from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
+from recgauge.metrics.f_score import FScore
+from recgauge.metrics.hit_rate import HitRate
+from recgauge.metrics.ndcg import NDCG
+from recgauge.metrics.pooled_precision import PooledPrecision
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.r_precision import RPrecision
+from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
+from recgauge.metrics.recall import Recall
+from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.recommending import TopK
+
+MONOTONE = [
+    Precision(),
+    Precision(denominator="list"),
+    Recall(),
+    Recall(denominator="min_relevant_list"),
+    FScore(),
+    FScore(beta=2.0),
+    HitRate(),
+    ReciprocalRank(),
+    RPrecision(),
+    AveragePrecision(),
+    AveragePrecision(normalizer="min_relevant_k"),
+    AveragePrecision(normalizer="k", at="ranks"),
+    AverageRecall(),
+    DCG(),
+    NDCG(),
+    NDCG(gain="exponential", ideal="full"),
+    NDCG(gain="binary", discount="jarvelin2"),
+    NDCG(gain="binary", discount="reciprocal", ideal="list_length"),
+    RankBiasedPrecision(),
+    RankBiasedPrecision(p=0.5, gain="linear"),
+    RankBiasedPrecision(normalization="ideal"),
+    ExpectedReciprocalRank(max_grade=5),
+]
+# AP by hits: one more hit low in the list can lower it; the list's own gains: see nDCG's notes
+OTHERS = [AveragePrecision(normalizer="hits"), NDCG(ideal="own_list"), NDCG(gain="binary", ideal="k_ones")]
+AT_MOST_ONE = [m for m in MONOTONE + OTHERS if not isinstance(m, DCG) and getattr(m, "gain", "") != "linear"]
+PERFECT_IS_ONE = [
+    Precision(denominator="min_relevant_k"),
+    Recall(denominator="min_relevant_k"),
+    HitRate(),
+    ReciprocalRank(),
+    AveragePrecision(normalizer="min_relevant_k"),
+    AveragePrecision(normalizer="hits"),
+    NDCG(),
+    NDCG(gain="exponential", discount="jarvelin2"),
+    NDCG(ideal="list_length"),
+    NDCG(ideal="own_list"),
+    RankBiasedPrecision(normalization="ideal"),
+]
+CUTOFFS = st.sampled_from([1, 2, 3, 5, 10, None])
+
+
+@st.composite
+def cases(draw: Any, min_users: int = 1) -> tuple[np.ndarray, dict[int, dict[int, float]]]:
+    """Lists over twelve items, padded at the tail, and each user's relevant items with grades 1 to 5."""
+    n_users = draw(st.integers(min_users, 6))
+    rows, relevant = [], {}
+    for user in range(n_users):
+        order = draw(st.permutations(range(12)))
+        length = draw(st.integers(0, 8))
+        rows.append(order[:length] + [-1] * (8 - length))
+        grades = st.integers(1, 5).map(float)
+        relevant[user] = draw(st.dictionaries(st.integers(0, 11), grades, min_size=1, max_size=6))
+    return np.array(rows, np.int32), relevant
+
+
+def judged_of(rows: np.ndarray, relevant: dict[int, dict[int, float]]):
+    users = np.arange(len(rows), dtype=np.int32)
+    start = np.cumsum([0, *(len(relevant[user]) for user in users)])
+    items = np.array([item for user in users for item in relevant[user]], np.int32)
+    gains = np.array([grade for user in users for grade in relevant[user].values()])
+    scores = np.broadcast_to(-np.arange(rows.shape[1], dtype=np.float32), rows.shape)
+    return judge(TopK(users, rows, scores), Relevant(users, start, items, gains, 0))
+
+
+@given(cases(), CUTOFFS)
+def test_values_stay_in_range(case, k) -> None:
+    judged = judged_of(*case)
+    for metric in AT_MOST_ONE:
+        values = metric.per_user(judged, k)
+        values = values[~np.isnan(values)]
+        assert ((values >= -1e-12) & (values <= 1 + 1e-12)).all(), metric
+    assert (DCG().per_user(judged, k) >= 0).all()
+
+
+@given(cases(), CUTOFFS)
+def test_a_perfect_list_is_best(case, k) -> None:
+    rows, relevant = case
+    perfect = np.full_like(rows, -1)
+    for user, grades in relevant.items():
+        best = sorted(grades, key=grades.__getitem__, reverse=True)[: rows.shape[1]]
+        perfect[user, : len(best)] = best
+    ideal, given_lists = judged_of(perfect, relevant), judged_of(rows, relevant)
+    for metric in PERFECT_IS_ONE:
+        assert metric.per_user(ideal, k) == pytest.approx(1.0), metric
+    for metric in (Precision(), Recall(), FScore(), HitRate(), ReciprocalRank(), AveragePrecision(), DCG()):
+        better = metric.per_user(ideal, k or 8) - metric.per_user(given_lists, k or 8)
+        assert (better >= -1e-12).all(), metric
+
+
+@given(cases(), CUTOFFS)
+def test_a_list_without_a_hit_is_worst(case, k) -> None:
+    rows, relevant = case
+    missed = np.where(rows >= 0, rows + 12, -1).astype(np.int32)
+    judged = judged_of(missed, relevant)
+    for metric in MONOTONE + OTHERS:
+        values = metric.per_user(judged, k)
+        assert (values[~np.isnan(values)] == 0).all(), metric
+
+
+@given(cases(), st.sampled_from([1, 2, 3, 5]), st.randoms(use_true_random=False))
+def test_items_below_the_cutoff_do_not_matter(case, k, random) -> None:
+    rows, relevant = case
+    shuffled = rows.copy()
+    for row in shuffled:
+        tail = [item for item in row[k:] if item >= 0]
+        random.shuffle(tail)
+        row[k : k + len(tail)] = tail
+    before, after = judged_of(rows, relevant), judged_of(shuffled, relevant)
+    for metric in MONOTONE:
+        assert metric.per_user(before, k) == pytest.approx(metric.per_user(after, k), nan_ok=True), metric
+
+
+@given(cases(), CUTOFFS, st.integers(1, 7))
+def test_moving_a_relevant_item_up_never_hurts(case, k, rank) -> None:
+    rows, relevant = case
+    moved = rows.copy()
+    for user, row in enumerate(moved):
+        above, here = row[rank - 1], row[rank]
+        if here >= 0 and relevant[user].get(int(here), 0) >= relevant[user].get(int(above), 0):
+            row[[rank - 1, rank]] = here, above
+    before, after = judged_of(rows, relevant), judged_of(moved, relevant)
+    for metric in MONOTONE:
+        gain = metric.per_user(after, k) - metric.per_user(before, k)
+        assert (gain[~np.isnan(gain)] >= -1e-12).all(), metric
+
+
+def test_ap_by_hits_can_fall_when_a_list_finds_more() -> None:
+    """The documented exception: a lone hit at rank 1 gives 1.0, another one at rank 8 lowers it."""
+    relevant = {0: {0: 1.0, 1: 1.0}}
+    one = judged_of(np.array([[0, 5, 6, 7]], np.int32), relevant)
+    two = judged_of(np.array([[0, 5, 6, 1]], np.int32), relevant)
+    metric = AveragePrecision(normalizer="hits")
+    assert metric.per_user(two, None)[0] < metric.per_user(one, None)[0] == 1.0
+
+
+@given(cases(min_users=2), CUTOFFS)
+def test_the_order_of_users_does_not_matter(case, k) -> None:
+    rows, relevant = case
+    lists = {user: [int(item) for item in row if item >= 0] for user, row in enumerate(rows)}
+    backwards = dict(reversed(lists.items()))
+    names = ("precision", "recall", "f1", "hit", "rr", "ap", "ar", "ndcg", "dcg", "rbp", "micro_precision")
+    one = recgauge.evaluate(lists, relevant, metrics=names, cutoffs=(k,))
+    other = recgauge.evaluate(backwards, dict(reversed(relevant.items())), metrics=names, cutoffs=(k,))
+    assert one.values() == pytest.approx(other.values())
+    for key in one.to_frame():
+        assert dict(zip(one.users, one.per_user(key), strict=True)) == pytest.approx(
+            dict(zip(other.users, other.per_user(key), strict=True)), nan_ok=True
+        )
+
+
+@given(cases(min_users=2), CUTOFFS, st.integers(1, 5))
+def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
+    judged = judged_of(*case)
+    rows = np.arange(judged.n_users)
+    blocks = [judged.take(rows[: min(cut, len(rows) - 1)]), judged.take(rows[min(cut, len(rows) - 1) :])]
+    for metric in MONOTONE + OTHERS:
+        merged = np.concatenate([metric.per_user(block, k) for block in blocks])
+        assert merged == pytest.approx(metric.per_user(judged, k), nan_ok=True), metric
+    pooled = PooledPrecision()
+    assert sum(pooled.sums(block, k) for block in blocks) == pytest.approx(pooled.sums(judged, k))
+
+
+@given(cases(), CUTOFFS)
+def test_every_convention_gives_a_number_or_says_why_not(case, k) -> None:
+    rows, relevant = case
+    lists = {user: [int(item) for item in row if item >= 0] for user, row in enumerate(rows)}
+    for convention in conventions().values():
+        for name, metric in convention.metrics.items():
+            assert isinstance(metric, (UserMetric, RunMetric))
+            try:
+                result = recgauge.evaluate(
+                    lists, relevant, metrics=(name,), cutoffs=(k,), conventions=convention
+                )
+            except recgauge.errors.MetricError as error:
+                assert re.search("refuses user|undefined for every user|set max_grade", str(error))
+            else:
+                assert np.isfinite(list(result.values().values())).all()
+
+
+def test_duplicates_follow_the_policy() -> None:
+    """The list [1, 1, 3, 2] for the relevant items 1 and 2, as libraries disagree about it."""
+    standard = recgauge.get_convention("standard")
+    expected = {"first": (1.0, 0.75), "every": (1.5, 1.375)}
+    for duplicates, values in expected.items():
+        chosen = replace(standard, policies=replace(standard.policies, duplicates=duplicates))
+        result = recgauge.evaluate(
+            {"u": [1, 1, 3, 2]}, {"u": [1, 2]}, metrics=("recall", "ap"), cutoffs=(4,), conventions=chosen
+        )
+        assert tuple(result.values().values()) == pytest.approx(values)
