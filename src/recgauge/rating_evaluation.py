@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, read_only
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation, MetricResult
 from recgauge.metrics import check_suite
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
@@ -22,6 +21,7 @@ from recgauge.metrics.rating.r_squared import RSquared
 from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.rating.spearman import Spearman
 from recgauge.rating import RatingPredictions
+from recgauge.results import Evaluation, MetricResult, mean_and_stderr
 
 _CLASSES: tuple[type[RatingMetric], ...] = (
     MAE, MSE, RMSE, Minkowski, MedianAbsoluteError, RSquared, Pearson, Spearman, Kendall, ConcordantPairs
@@ -150,12 +150,21 @@ def _result(key: str, metric: RatingMetric, judged: JudgedRatings, has_users: bo
             f"{key}: {metric.definition()} is undefined for these {len(judged.actual)} ratings, such as "
             "a correlation where all are equal. Leave it out, or evaluate more ratings."
         )
-    stderr = None
+    stderr, n_users = None, len(judged.counts)
     if per_user is not None:
         defined = per_user[~np.isnan(per_user)]
-        stderr = float(defined.std(ddof=1) / np.sqrt(len(defined))) if len(defined) > 1 else None
-        per_user = read_only(per_user)
-    return MetricResult(key, key, None, value, stderr, per_user, metric.definition(), metric.higher_is_better)
+        stderr, n_users, per_user = mean_and_stderr(defined)[1], len(defined), read_only(per_user)
+    return MetricResult(
+        key=key,
+        name=key,
+        k=None,
+        value=value,
+        stderr=stderr,
+        per_user=per_user,
+        definition=metric.definition(),
+        higher_is_better=metric.higher_is_better,
+        n_users=n_users,
+    )
 
 
 def _suite(metrics: Metrics) -> dict[str, RatingMetric]:
