@@ -83,11 +83,11 @@ class ClassMetric(Metric):
 
     Parameters
     ----------
-    average : {"macro", "micro", "weighted", "binary"}
+    average : {"macro", "micro", "weighted", "binary"}, default "macro"
         ``macro``: the plain mean over labels; ``micro``: from the counts of all labels together, which is
         accuracy; ``weighted``: the mean weighted by the actual rows of a label; ``binary``: the value of the
         label `positive` alone.
-    positive : label
+    positive : label, default 1
         What ``binary`` looks at; no other average does.
 
     Raises

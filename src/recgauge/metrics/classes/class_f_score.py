@@ -18,11 +18,11 @@ class ClassFScore(ClassMetric):
 
     Parameters
     ----------
-    average : {"macro", "micro", "weighted", "binary"}
+    average : {"macro", "micro", "weighted", "binary"}, default "macro"
         How the labels' values become one; `per_label` gives them unaveraged.
-    positive : label
+    positive : label, default 1
         What ``binary`` looks at.
-    beta : float
+    beta : float, default 1.0
         How many times recall weighs as much as precision, > 0.
 
     Raises

@@ -18,9 +18,9 @@ class ClassRecall(ClassMetric):
 
     Parameters
     ----------
-    average : {"macro", "micro", "weighted", "binary"}
+    average : {"macro", "micro", "weighted", "binary"}, default "macro"
         How the labels' values become one; `per_label` gives them unaveraged.
-    positive : label
+    positive : label, default 1
         What ``binary`` looks at.
 
     Raises

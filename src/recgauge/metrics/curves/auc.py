@@ -22,7 +22,7 @@ class FullRankingMetric(Metric):
 
     Parameters
     ----------
-    aggregate : {"user", "weighted"}
+    aggregate : {"user", "weighted"}, default "user"
         Mean over users, or weighted by their relevant candidates.
     """
 
@@ -55,13 +55,13 @@ class AUC(FullRankingMetric):
 
     Parameters
     ----------
-    aggregate : {"user", "weighted"}
+    aggregate : {"user", "weighted"}, default "user"
         Mean over users, or weighted by their relevant candidates (RecBole's GAUC). To pool the pairs of
         different users, use `recgauge.metrics.curves.pooled_auc.PooledAUC`.
-    ties : {0.5, 0, "item_order"}
+    ties : {0.5, 0, "item_order"}, default 0.5
         What a tie counts: half, nothing (Cornac), or all if the relevant item has the lower code (Elliot,
         which looks at ranks).
-    negatives : {"exact", "plus_one"}
+    negatives : {"exact", "plus_one"}, default "exact"
         Elliot counts one candidate more that is never ahead, so its worst value is above 0.
 
     Raises

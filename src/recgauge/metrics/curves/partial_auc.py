@@ -23,7 +23,7 @@ class PartialAUC(UserMetric):
 
     Parameters
     ----------
-    positives : {"relevant", "min_relevant_k"}
+    positives : {"relevant", "min_relevant_k"}, default "relevant"
         P: all relevant items of the user (pAUC), or at most k of them (pAp, so that k hits on top are
         perfect).
 

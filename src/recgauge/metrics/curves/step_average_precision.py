@@ -21,7 +21,7 @@ class StepAveragePrecision(FullRankingMetric):
 
     Parameters
     ----------
-    aggregate : {"user", "weighted"}
+    aggregate : {"user", "weighted"}, default "user"
         Mean over users, or weighted by their relevant candidates.
 
     Raises

@@ -87,7 +87,7 @@ class RatingMetric(Metric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows at once, so that a user counts by the number of rows; or for each user, then the mean
         over the users for whom it is defined.
 

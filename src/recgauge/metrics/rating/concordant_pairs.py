@@ -23,7 +23,7 @@ class ConcordantPairs(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user", "counted_users"}
+    aggregate : {"pooled", "user", "counted_users"}, default "pooled"
         ``pooled``: pairs of all users are added, then divided; ``user``: the share of each user, then the
         mean; ``counted_users``: Surprise's, with n_c the mean over the users that have a concordant pair and
         n_d the mean over those that have another one, which are not the same users.

@@ -21,7 +21,7 @@ class Kendall(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, pairs of different users included; or for each user and then the mean over users for
         whom it is defined.
 

@@ -17,7 +17,7 @@ class MedianAbsoluteError(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, or for each user and then the mean over users.
 
     Raises

@@ -22,11 +22,11 @@ class Minkowski(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, or for each user and then the mean over users.
-    q : float
+    q : float, default 3.0
         Order, > 0; 1 gives MAE, 2 gives RMSE.
-    normalization : {"mean", "sum"}
+    normalization : {"mean", "sum"}, default "mean"
         Power mean, or the raw distance, which grows with the number of rows.
 
     Raises

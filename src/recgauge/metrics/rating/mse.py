@@ -15,7 +15,7 @@ class MSE(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Mean over all rows, or for each user and then over users.
 
     Raises

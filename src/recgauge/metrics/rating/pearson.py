@@ -20,7 +20,7 @@ class Pearson(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, or for each user and then the mean over users for whom it is defined.
 
     Raises

@@ -17,7 +17,7 @@ class RSquared(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, with one mean rating; or for each user around the user's own mean, then over users.
 
     Raises

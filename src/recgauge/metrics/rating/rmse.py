@@ -17,7 +17,7 @@ class RMSE(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, or for each user and then the mean over users; the two differ even if all users have
         equally many rows.
 

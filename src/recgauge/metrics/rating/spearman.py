@@ -18,7 +18,7 @@ class Spearman(RatingMetric):
 
     Parameters
     ----------
-    aggregate : {"pooled", "user"}
+    aggregate : {"pooled", "user"}, default "pooled"
         Over all rows, or for each user and then the mean over users for whom it is defined.
 
     Raises
