@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from recgauge.datasets.movielens import MovieLens as MovieLens
     from recgauge.evaluation import evaluate as evaluate
     from recgauge.interactions import Interactions as Interactions
+    from recgauge.models.bias import Bias as Bias
+    from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.svd import SVD as SVD
     from recgauge.policies import Policies as Policies
     from recgauge.randomness import stream as stream
+    from recgauge.rating import RatingPredictions as RatingPredictions
+    from recgauge.rating import predict_ratings as predict_ratings
+    from recgauge.rating_evaluation import evaluate_ratings as evaluate_ratings
     from recgauge.recommending import TopK as TopK
     from recgauge.recommending import recommend as recommend
     from recgauge.relevance import Relevant as Relevant
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AllItems": "recgauge.candidates",
+    "Bias": "recgauge.models.bias",
+    "BiasedMF": "recgauge.models.biased_mf",
     "Convention": "recgauge.conventions",
     "Demo": "recgauge.datasets.demo",
     "Evaluation": "recgauge.results",
@@ -40,11 +47,14 @@ _HOMES = {
     "Random": "recgauge.models.random",
     "RandomPerUser": "recgauge.splits.random_holdout",
     "RandomRows": "recgauge.splits.random_holdout",
+    "RatingPredictions": "recgauge.rating",
     "Relevant": "recgauge.relevance",
     "SVD": "recgauge.models.svd",
     "TopK": "recgauge.recommending",
     "evaluate": "recgauge.evaluation",
+    "evaluate_ratings": "recgauge.rating_evaluation",
     "get_convention": "recgauge.conventions",
+    "predict_ratings": "recgauge.rating",
     "recommend": "recgauge.recommending",
     "stream": "recgauge.randomness",
 }
