@@ -60,6 +60,11 @@ def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
     return cutoffs
 
 
+def shown(value: object) -> str:
+    """Return how an id appears in a message: as its owner wrote it, not as numpy holds it."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a view of `array` that refuses to be written to."""
     view = array.view()

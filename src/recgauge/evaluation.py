@@ -1,116 +1,200 @@
-"""From judged lists to numbers: every metric at every cutoff, per user and as a mean."""
+"""From lists to numbers: every metric at every cutoff, per user and as a mean, under one convention."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, check_cutoffs, read_only
-from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
-from recgauge.metrics import UserMetric, check_suite, metric_key
+from recgauge._checks import IntArray, check_cutoffs, read_only
+from recgauge.catalogue import Catalogue
+from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.counted import Counted
+from recgauge.errors import ConfigError, MetricError
+from recgauge.judging import JudgedTopK, Relevant, judge
+from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
+from recgauge.policies import Policies
+from recgauge.recommending import TopK
+from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recgauge.interactions import Interactions
+
+__all__ = ["Evaluation", "MetricResult", "evaluate", "evaluate_lists", "evaluate_top_k", "select_metrics"]
+
+Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MetricResult:
-    """One number with what stands behind it.
-
-    Parameters
-    ----------
-    key : str
-        Such as ``ndcg_at_10``.
-    name : str
-        The key without its cutoff.
-    k : int or None
-        The cutoff; None: the whole list.
-    value : float
-        Finite.
-    stderr : float or None
-        Standard error of the mean over users; None for one user or a metric without per-user values.
-    per_user : ndarray of float64, shape (m,), or None
-        NaN where the definition leaves a user out of the mean.
-    definition : str
-        The canonical text of the definition.
-    higher_is_better : bool
-    """
-
-    key: str
-    name: str
-    k: int | None
-    value: float
-    stderr: float | None
-    per_user: DoubleArray | None
-    definition: str
-    higher_is_better: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
-    """All results of one evaluation.
+def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-only settings
+    recommendations: "Mapping[Any, Sequence[Any]] | pd.DataFrame | TopK",
+    relevant: "Mapping[Any, Any] | pd.DataFrame | Relevant",
+    *,
+    metrics: Metrics = ("precision", "recall", "ndcg"),
+    cutoffs: Sequence[int | None] = (5, 10),
+    conventions: str | Convention = "standard",
+    train: "Mapping[Any, Any] | pd.DataFrame | Interactions | None" = None,
+    item_features: Any = None,
+    n_items: int | None = None,
+    scores: Any = None,
+    users: Sequence[Any] | None = None,
+) -> Evaluation:
+    """Evaluate ranked lists from anywhere.
 
     Parameters
     ----------
-    user_ids : ndarray, shape (m,)
-        Ids of the evaluated users; per-user values are aligned with them.
-    results : tuple of MetricResult
-    counts : mapping of str to int
-        Users evaluated and left out.
+    recommendations : mapping, DataFrame or TopK
+        ``{user: [items, best first]}``; a table with columns user, item and score (higher is better) or
+        rank (lower is better); or lists of codes, whose ids are the codes.
+    relevant : mapping, DataFrame or Relevant
+        ``{user: items}`` or ``{user: {item: grade}}``; or a table with columns user, item and, where items
+        have grades, grade.
+    metrics : names, metrics, or a mapping of result names to either
+        A name means what the convention says it means; a metric object is taken as it is.
+    cutoffs : sequence of int or None, default (5, 10)
+        Only the first k items count; None: the whole list, whose keys have no ``_at_k``.
+    conventions : str or Convention, default "standard"
+        Whose definitions and policies: a library, an article, or the house's.
+    train : mapping, DataFrame or Interactions, optional
+        Who had what in training, for novelty, popularity, serendipity and the like.
+    item_features : mapping of item to vector, or matrix whose row is the item's id, optional
+        For diversity of lists.
+    n_items : int, optional
+        Size of the catalogue, where it is larger than the items that appear.
+    scores : mapping or array, optional
+        Scores of the listed items in the same shape, best first; ties in them follow the convention.
+    users : sequence, optional
+        Everybody who counts where a convention counts users without a list or without relevant items.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    SchemaError
+        If a table, list, id or grade cannot be used.
+    ConfigError
+        If a metric, cutoff or convention is unknown.
+    MetricError
+        If a metric has no value for any user, or lacks what it needs.
+
+    Examples
+    --------
+    >>> result = evaluate({"ann": [7, 2, 5]}, {"ann": [5, 7]}, metrics=("precision", "ndcg"), cutoffs=(3,))
+    >>> {key: round(value, 4) for key, value in result.values().items()}
+    {'precision_at_3': 0.6667, 'ndcg_at_3': 0.9197}
     """
+    from recgauge.inputs import convert
 
-    user_ids: npt.NDArray[Any]
-    results: tuple[MetricResult, ...]
-    counts: Mapping[str, int]
+    convention = get_convention(conventions) if isinstance(conventions, str) else conventions
+    if not isinstance(convention, Convention):
+        raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
+    suite, cutoffs = select_metrics(metrics, convention), _check_cutoffs(cutoffs)
+    given = convert(
+        recommendations,
+        relevant,
+        train=train,
+        item_features=item_features,
+        n_items=n_items,
+        scores=scores,
+        users=users,
+        threshold=convention.policies.threshold,
+    )
+    return evaluate_top_k(
+        suite,
+        given.top_k,
+        given.relevant,
+        cutoffs=cutoffs,
+        user_ids=given.user_ids,
+        policies=convention.policies,
+        catalogue=given.catalogue,
+        users=given.users,
+    )
 
-    def values(self) -> dict[str, float]:
-        """Return ``{key: value}`` in the order of the suite."""
-        return {result.key: result.value for result in self.results}
 
-    def stderrs(self) -> dict[str, float]:
-        """Return ``{key: standard error}`` for the results that have one."""
-        return {result.key: result.stderr for result in self.results if result.stderr is not None}
+def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet
+    metrics: Mapping[str, Metric | Definition],
+    top_k: TopK,
+    relevant: Relevant,
+    *,
+    cutoffs: Sequence[int | None],
+    user_ids: npt.NDArray[Any],
+    policies: Policies | None = None,
+    catalogue: Catalogue | None = None,
+    users: IntArray | None = None,
+) -> Evaluation:
+    """Judge lists under a convention and compute every metric at every cutoff.
 
-    def per_user(self, key: str) -> DoubleArray:
-        """Return the per-user values of a result, shape (m,), aligned with `user_ids`.
+    Parameters
+    ----------
+    metrics : mapping of str to Metric or Definition
+        Result name to definition, as :func:`select_metrics` gives them.
+    top_k : TopK
+    relevant : Relevant
+    cutoffs : sequence of int or None
+    user_ids : ndarray
+        Ids of all user codes.
+    policies : Policies, optional
+        Hold for metrics that come without their own; the house's if left out.
+    catalogue : Catalogue, optional
+        For metrics beyond accuracy.
+    users : ndarray of int32, optional
+        Codes of everybody who counts; see :func:`recgauge.judging.judge`.
 
-        Raises
-        ------
-        MetricError
-            If there is no such result, or it has no per-user values.
-        """
-        for result in self.results:
-            if result.key == key and result.per_user is not None:
-                return result.per_user
-        keys = ", ".join(result.key for result in self.results if result.per_user is not None)
-        raise MetricError(f"Evaluation: no per-user values called {key!r}; there are {keys}.")
-
-    def definitions(self) -> dict[str, str]:
-        """Return ``{key: canonical text of the definition}``."""
-        return {result.key: result.definition for result in self.results}
+    Returns
+    -------
+    Evaluation
+    """
+    suite, ks = _definitions(metrics, policies), _check_cutoffs(cutoffs)
+    # a convention may order ties or count repeated items differently for one metric: judge once for each way
+    groups: dict[tuple[str, str], dict[str, Definition]] = {}
+    for name, definition in suite.items():
+        way = definition.policies.ties, definition.policies.duplicates
+        groups.setdefault(way, {})[name] = definition
+    parts = []
+    for group in groups.values():
+        first = next(iter(group.values()))
+        judged = judge(top_k, relevant, catalogue, policies=first.policies, users=users, user_ids=user_ids)
+        parts.append(
+            evaluate_lists(
+                group,
+                judged,
+                cutoffs=ks,
+                user_ids=user_ids,
+                n_without_relevant=relevant.n_without,
+                policies=policies,
+            )
+        )
+    return merge(parts, [metric_key(name, k) for name in suite for k in ks])
 
 
 def evaluate_lists(
-    metrics: Mapping[str, UserMetric],
+    metrics: Mapping[str, Metric | Definition],
     judged: JudgedTopK,
     *,
-    cutoffs: Sequence[int],
+    cutoffs: Sequence[int | None],
     user_ids: npt.NDArray[Any],
     n_without_relevant: int = 0,
+    policies: Policies | None = None,
 ) -> Evaluation:
-    """Compute every metric at every cutoff from one set of lists.
+    """Compute every metric at every cutoff from one set of judged lists.
 
     Parameters
     ----------
-    metrics : mapping of str to UserMetric
+    metrics : mapping of str to Metric or Definition
         Result name to definition.
     judged : JudgedTopK
-    cutoffs : sequence of int
-        Each >= 1.
+    cutoffs : sequence of int or None
+        Each >= 1; None: the whole list.
     user_ids : ndarray
         Ids of all user codes.
     n_without_relevant : int
-        Users left out since they have no relevant item; only counted.
+        Users without relevant items who are not among the judged; only counted.
+    policies : Policies, optional
+        On users and rounding, for metrics that come without their own; the house's if left out. Ties and
+        duplicates were decided when the lists were judged.
 
     Returns
     -------
@@ -121,29 +205,93 @@ def evaluate_lists(
     ConfigError
         If a name or a cutoff cannot be used.
     MetricError
-        If a value is not finite.
+        If a value is undefined for every user or not finite, or a policy refuses a user.
     """
-    ks = check_cutoffs("cutoffs", cutoffs)
-    suite = check_suite(metrics)
-    results = tuple(_result(name, metric, judged, k) for name, metric in suite.items() for k in ks)
-    counts = {"users_evaluated": judged.n_users, "users_without_relevant_items": n_without_relevant}
-    return Evaluation(user_ids[judged.users], results, counts)
-
-
-def _result(name: str, metric: UserMetric, judged: JudgedTopK, k: int | None) -> MetricResult:
-    key = metric_key(name, k)
-    per_user = metric.per_user(judged, k)
-    defined = per_user[~np.isnan(per_user)]
-    if len(defined) == 0 or not np.isfinite(defined).all():
-        raise MetricError(f"{key}: {metric.definition(k)} is undefined for every user or not finite.")
-    stderr = float(defined.std(ddof=1) / np.sqrt(len(defined))) if len(defined) > 1 else None
-    return MetricResult(
-        key,
-        name,
-        k,
-        float(defined.mean()),
-        stderr,
-        read_only(per_user),
-        metric.definition(k),
-        metric.higher_is_better,
+    chosen = policies or Policies()
+    ks, suite, ids = _check_cutoffs(cutoffs), _definitions(metrics, chosen), user_ids[judged.users]
+    users = Counted(judged, ids)
+    results = tuple(
+        _result(name, definition, users, k, chosen) for name, definition in suite.items() for k in ks
     )
+    return Evaluation(ids, results, users.counts(chosen, n_without_relevant), chosen.definition())
+
+
+def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
+    """Return ``{result name: definition}``, names defined by `convention`.
+
+    Examples
+    --------
+    >>> list(select_metrics(("ap", "ndcg"), get_convention("recbole")))
+    ['ap', 'ndcg']
+    """
+    if isinstance(metrics, (str, Metric)):
+        metrics = (metrics,)
+    if isinstance(metrics, Mapping):
+        named = list(metrics.items())
+    else:
+        named = [(metric.name if isinstance(metric, Metric) else metric, metric) for metric in metrics]
+    suite: dict[str, Definition] = {}
+    for name, metric in named:
+        if name in suite:
+            raise ConfigError(
+                f"metrics: {name!r} is asked for twice; pass a mapping of distinct result names to metrics."
+            )
+        if not isinstance(metric, (str, Metric)):
+            raise ConfigError(f"metrics: expected names or metrics, got {type(metric).__name__}: {metric!r}.")
+        if isinstance(metric, str):
+            suite[name] = convention.definition(metric)
+        else:
+            suite[name] = Definition(metric, convention.policies)
+    check_suite({name: definition.metric for name, definition in suite.items()})
+    return suite
+
+
+def _definitions(
+    metrics: Mapping[str, Metric | Definition], policies: Policies | None
+) -> dict[str, Definition]:
+    check_suite({n: m.metric if isinstance(m, Definition) else m for n, m in metrics.items()})
+    return {
+        name: metric if isinstance(metric, Definition) else Definition(metric, policies or Policies())
+        for name, metric in metrics.items()
+    }
+
+
+def _check_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
+    numbers = [k for k in cutoffs if k is not None] if isinstance(cutoffs, Sequence) else cutoffs
+    if isinstance(cutoffs, Sequence) and None in cutoffs:
+        return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
+    return check_cutoffs("cutoffs", numbers)
+
+
+def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: Policies) -> MetricResult:
+    metric, policies, key = chosen.metric, chosen.policies, metric_key(name, k)
+    changes = policies.differences(base)
+    definition = metric.definition(k) + (f" [{changes}]" if changes else "")
+    left_out = users.left_out(metric, policies)
+    if isinstance(metric, RunMetric):
+        judged = (
+            users.judged if left_out is None or not metric.needs_relevant else users.judged.take(~left_out)
+        )
+        value, stderr, per_user, n_users = metric.value(metric.sums(judged, k)), None, None, judged.n_users
+    elif isinstance(metric, UserMetric):
+        per_user = metric.per_user(users.judged, k)
+        if left_out is not None:
+            per_user = np.where(left_out, np.nan, per_user)
+        users.refuse_undefined(metric, per_user, left_out)
+        per_user = read_only(per_user if policies.round is None else np.round(per_user, policies.round))
+        # a sum is NaN exactly where a value is, and far cheaper than a mask
+        defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
+        n_users = len(defined)
+        value, stderr = mean_and_stderr(defined) if n_users else (float("nan"), None)
+    else:
+        raise MetricError(
+            f"{name}: a metric must be a UserMetric or a RunMetric, got {type(metric).__name__}."
+        )
+    if not np.isfinite(value):
+        raise MetricError(
+            f"{key}: {definition} is undefined for every user, or not finite. "
+            "Are there users with both a list and relevant items?"
+        )
+    if policies.round_mean is not None:
+        value = round(value, policies.round_mean)
+    return MetricResult(key, name, k, value, stderr, per_user, definition, metric.higher_is_better, n_users)

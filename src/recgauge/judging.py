@@ -1,127 +1,28 @@
 """Joins ranked lists with held-out interactions, once, for all metrics."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, FloatArray, IntArray, LongArray, read_only
+from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 from recgauge.catalogue import Catalogue
-from recgauge.errors import EmptySplitError, SchemaError
-from recgauge.interactions import Interactions
+from recgauge.errors import MetricError, SchemaError
+from recgauge.policies import Policies
+from recgauge.ranked import RankedGains
 from recgauge.recommending import TopK
+from recgauge.relevance import Relevant
+from recgauge.ties import order_ties, tie_places
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Relevant:
-    """The relevant items of users and their gains, users back to back (CSR without a matrix).
-
-    Parameters
-    ----------
-    users : ndarray of int32, shape (m,)
-        User codes, ascending, each with at least one relevant item.
-    start : ndarray of int64, shape (m + 1,)
-        User j's items lie at ``start[j]:start[j + 1]``.
-    items : ndarray of int32, shape (r,)
-        Item codes, ascending inside a user.
-    gains : ndarray of float32, shape (r,)
-        Positive grades, aligned with `items`.
-    n_without : int
-        Users with held-out rows but no relevant item.
-    """
-
-    users: IntArray
-    start: LongArray
-    items: IntArray
-    gains: FloatArray
-    n_without: int
-
-    @classmethod
-    def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":
-        """Find the relevant rows of a held-out part.
-
-        Parameters
-        ----------
-        held_out : Interactions
-            Test or validation rows.
-        relevant_from : float or None
-            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1.
-
-        Returns
-        -------
-        Relevant
-
-        Raises
-        ------
-        EmptySplitError
-            If no row is relevant.
-        SchemaError
-            If a relevant row has a value of 0 or less, which cannot be a gain.
-        """
-        rows = held_out if relevant_from is None else held_out.take(held_out.value >= relevant_from)
-        if len(rows) == 0:
-            raise EmptySplitError(
-                f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "
-                f"(value >= {relevant_from}). Lower dataset.relevant_from or hold out more."
-            )
-        gains = np.ones(len(rows), np.float32) if relevant_from is None else rows.value
-        if gains.min() <= 0:
-            raise SchemaError(
-                f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
-                "raise dataset.relevant_from above 0."
-            )
-        order = np.lexsort((rows.item, rows.user))
-        users, counts = np.unique(rows.user, return_counts=True)
-        start = np.concatenate(([0], np.cumsum(counts)))
-        n_without = len(np.unique(held_out.user)) - len(users)
-        return cls(users, start, rows.item[order], gains[order], n_without)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RankedGains:
-    """Gains at ranks of users' lists, sparse: one entry a relevant item, in order of user, then rank.
-
-    Parameters
-    ----------
-    owner : ndarray of int32, shape (h,)
-        Row of the user, ascending.
-    rank : ndarray of int32, shape (h,)
-        From 1, ascending inside a user.
-    gain : ndarray of float32, shape (h,)
-        Above 0.
-    n_users : int
-        Number of rows, with or without entries.
-    """
-
-    owner: IntArray
-    rank: IntArray
-    gain: FloatArray
-    n_users: int
-
-    def __post_init__(self) -> None:
-        for name in ("owner", "rank", "gain"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-
-    def cut(self, k: int | None) -> "RankedGains":
-        """Return the entries down to rank `k` (all if None)."""
-        if k is None:
-            return self
-        kept = self.rank <= k
-        return RankedGains(self.owner[kept], self.rank[kept], self.gain[kept], self.n_users)
-
-    def total(self, weight: DoubleArray | None = None) -> DoubleArray:
-        """Sum `weight` (h,) over each user's entries, or count them; shape (n_users,) float64."""
-        return np.bincount(self.owner, weight, minlength=self.n_users).astype(np.float64)
-
-    def ordinal(self) -> LongArray:
-        """Position of each entry among its user's entries, from 1, shape (h,)."""
-        counts = np.bincount(self.owner, minlength=self.n_users)
-        first = np.cumsum(counts) - counts
-        return np.arange(1, len(self.owner) + 1) - first[self.owner]
+__all__ = ["JudgedTopK", "RankedGains", "Relevant", "judge"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedTopK:
     """Ranked lists beside what was relevant: all that a metric of one user's list needs.
+
+    Every user with a list or with relevant items has a row; a user may lack either.
 
     Parameters
     ----------
@@ -130,11 +31,13 @@ class JudgedTopK:
     items : ndarray of int32, shape (m, k)
         The lists, padded with -1.
     list_length : ndarray of int32, shape (m,)
+        0: no list.
     hits : RankedGains
         The relevant items in the lists, at their ranks.
-    ideal : RankedGains
-        All relevant items of each user, best first: the list that a perfect model gives.
     n_relevant : ndarray of int64, shape (m,)
+        0: no relevant items.
+    relevant_gains : ndarray of float64, shape (r,)
+        Gains of all relevant items, users back to back, falling inside each user.
     catalogue : Catalogue or None
         For metrics beyond accuracy.
     """
@@ -143,9 +46,10 @@ class JudgedTopK:
     items: IntArray
     list_length: IntArray
     hits: RankedGains
-    ideal: RankedGains
     n_relevant: LongArray
+    relevant_gains: DoubleArray
     catalogue: Catalogue | None = None
+    _ideal: "list[RankedGains]" = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("users", "items", "list_length", "n_relevant"):
@@ -159,17 +63,75 @@ class JudgedTopK:
         """Number of judged users."""
         return len(self.users)
 
+    @property
+    def relevant_start(self) -> LongArray:
+        """Where each user's part of `relevant_gains` begins, and the end, shape (m + 1,)."""
+        return np.concatenate(([0], np.cumsum(self.n_relevant)))
 
-def judge(top_k: TopK, relevant: Relevant, catalogue: Catalogue | None = None) -> JudgedTopK:
+    @property
+    def ideal(self) -> RankedGains:
+        """All relevant items of each user, best first: the list that a perfect model gives."""
+        if not self._ideal:
+            owner = np.repeat(np.arange(self.n_users), self.n_relevant)
+            rank = (np.arange(1, len(owner) + 1) - self.relevant_start[owner]).astype(np.int32)
+            self._ideal.append(RankedGains(owner, rank, self.relevant_gains, rank, self.n_users))
+        return self._ideal[0]
+
+    @property
+    def flat_gain(self) -> float | None:
+        """The gain that all relevant items share, None if they differ."""
+        if len(self.relevant_gains) == 0:
+            return 1.0
+        lowest, highest = float(self.relevant_gains.min()), float(self.relevant_gains.max())
+        return lowest if lowest == highest else None
+
+    def take(self, rows: LongArray | BoolArray) -> "JudgedTopK":
+        """Return the chosen rows (ascending positions or a mask), to evaluate a part of the users."""
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
+        place = np.full(self.n_users, -1)
+        place[chosen] = np.arange(len(chosen))
+        hits = self.hits._take(np.flatnonzero(place[self.hits.owner] >= 0))
+        moved = RankedGains(
+            place[hits.owner], hits.rank, hits.gain, hits.ordinal, len(chosen), hits.tie_first, hits.tie_last
+        )
+        owned = np.repeat(place >= 0, self.n_relevant)
+        return JudgedTopK(
+            self.users[chosen],
+            self.items[chosen],
+            self.list_length[chosen],
+            moved,
+            self.n_relevant[chosen],
+            self.relevant_gains[owned],
+            self.catalogue,
+        )
+
+
+def judge(
+    top_k: TopK,
+    relevant: Relevant,
+    catalogue: Catalogue | None = None,
+    *,
+    policies: Policies | None = None,
+    users: IntArray | None = None,
+    user_ids: npt.NDArray[Any] | None = None,
+) -> JudgedTopK:
     """Look up the gain of every item in every list.
 
     Parameters
     ----------
     top_k : TopK
-        Lists of exactly the users of `relevant`, in the same order.
+        Lists; a user without relevant items may have one.
     relevant : Relevant
+        A user without a list may have relevant items.
     catalogue : Catalogue, optional
         For metrics beyond accuracy.
+    policies : Policies, optional
+        Ties and duplicates act here; the house's defaults if left out.
+    users : ndarray of int32, shape (m,), optional
+        Distinct codes of everybody who counts, in the order of the result; by default everybody who has
+        a list or relevant items.
+    user_ids : ndarray, optional
+        Ids of all user codes, for messages.
 
     Returns
     -------
@@ -178,7 +140,8 @@ def judge(top_k: TopK, relevant: Relevant, catalogue: Catalogue | None = None) -
     Raises
     ------
     SchemaError
-        If the users differ.
+        If `users` leaves out somebody who has a list or relevant items, or a list repeats an item and
+        duplicates are an error.
 
     Examples
     --------
@@ -190,30 +153,69 @@ def judge(top_k: TopK, relevant: Relevant, catalogue: Catalogue | None = None) -
     >>> judged.hits.rank.tolist(), judged.ideal.gain.tolist()
     ([2], [2.0, 1.0])
     """
-    if not np.array_equal(top_k.users, relevant.users):
-        raise SchemaError("judge: top_k and relevant must be about the same users in the same order.")
-    n_users = len(relevant.users)
-    owner = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(relevant.start))
-    hits = _find_hits(top_k.items, relevant, owner)
-    best_first = np.lexsort((-relevant.gains, owner))
-    rank = (np.arange(len(owner)) - relevant.start[owner] + 1).astype(np.int32)
-    ideal = RankedGains(owner, rank, relevant.gains[best_first], n_users)
+    from recgauge import _join
+
+    chosen = policies or Policies()
+    users, items, scores, relevant = _align(top_k, relevant, users)
+    if chosen.duplicates == "error":
+        row = _join.first_repeat(items)
+        if row is not None:
+            raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
+    if chosen.ties in ("id_ascending", "id_descending"):
+        items = order_ties(items, scores, descending=chosen.ties == "id_descending")
+    gains = np.asarray(relevant.gains, np.float64)
+    owner, rank, ordinal, gain = _join.join(
+        items, relevant.start, relevant.items, gains, every=chosen.duplicates == "every"
+    )
+    places = tie_places(scores, owner, rank) if chosen.ties == "average" else (None, None)
     return JudgedTopK(
-        relevant.users, top_k.items, top_k.lengths, hits, ideal, np.diff(relevant.start), catalogue
+        users,
+        items,
+        _lengths(items),
+        RankedGains(owner, rank, gain, ordinal, len(users), *places),
+        np.diff(relevant.start),
+        _join.best_first(relevant.start, gains),
+        catalogue,
     )
 
 
-def _find_hits(items: IntArray, relevant: Relevant, owner: IntArray) -> RankedGains:
-    """Search every listed (row, item) among the relevant ones, both as one sortable number."""
-    n_codes = max(int(items.max(initial=0)), int(relevant.items.max(initial=0))) + 1
-    known = owner.astype(np.int64) * n_codes + relevant.items
-    row, column = np.nonzero(items >= 0)
-    asked = row * n_codes + items[row, column]
-    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    hit = known[place] == asked
-    return RankedGains(
-        row[hit].astype(np.int32),
-        (column[hit] + 1).astype(np.int32),
-        relevant.gains[place[hit]],
-        len(items),
+def _repeated(user: object) -> str:
+    """Return the message about a list that holds an item twice."""
+    return (
+        f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an error. "
+        "Remove it, or choose policies with duplicates='first' or 'every'."
     )
+
+
+def _lengths(items: IntArray) -> IntArray:
+    # nearly all lists are full: only the others are counted, which saves a pass over everything
+    lengths = np.full(len(items), items.shape[1], np.int32)
+    short = np.flatnonzero(items[:, -1:].ravel() < 0)
+    lengths[short] = (items[short] >= 0).sum(axis=1)
+    return lengths
+
+
+def _align(
+    top_k: TopK, relevant: Relevant, users: IntArray | None
+) -> tuple[IntArray, IntArray, npt.NDArray[Any], Relevant]:
+    """Bring lists and relevant items to the same users, rows empty where a user lacks one of them."""
+    if users is None:
+        if np.array_equal(top_k.users, relevant.users):
+            return relevant.users, top_k.items, top_k.scores, relevant
+        users = np.union1d(top_k.users, relevant.users).astype(np.int32)
+    list_rows = _rows_of(users, top_k.users, "top_k")
+    relevant_rows = _rows_of(users, relevant.users, "relevant")
+    items = np.full((len(users), top_k.items.shape[1]), -1, np.int32)
+    scores = np.full(items.shape, -np.inf, top_k.scores.dtype)
+    items[list_rows] = top_k.items
+    scores[list_rows] = top_k.scores
+    return users, items, scores, relevant.spread(relevant_rows, users)
+
+
+def _rows_of(users: IntArray, wanted: IntArray, name: str) -> LongArray:
+    order = np.argsort(users, kind="stable")
+    place = np.searchsorted(users, wanted, sorter=order)
+    rows: LongArray = order[np.minimum(place, len(users) - 1)] if len(users) else place
+    if len(wanted) and (len(users) == 0 or not np.array_equal(users[rows], wanted)):
+        raise MetricError(f"judge: {name} has users that are not among `users`.")
+    return rows

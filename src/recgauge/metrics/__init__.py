@@ -3,12 +3,15 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import ClassVar, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
 
-from recgauge._checks import DoubleArray
+from recgauge._checks import DoubleArray, check_choice
 from recgauge.errors import ConfigError
 from recgauge.judging import JudgedTopK
+
+UNDEFINED = (0, "nan", "raise")
+"""What a metric may give where its formula divides by nothing."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,17 @@ class Metric(ABC):
         Returns
         -------
         str
-            Such as ``nDCG(gain=linear, discount=log2, ideal=at_k)@10``.
+            Such as ``nDCG(gain=linear, discount=log2, ideal=at_k)@10``; a side setting appears only where
+            it is not at its default.
         """
-        settings = ", ".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
-        return f"{self.label}({settings})" + ("" if k is None else f"@{k}")
+        shown = (f for f in fields(self) if "quiet" not in f.metadata or getattr(self, f.name) != f.default)
+        settings = ", ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in shown)
+        return self.label + (f"({settings})" if settings else "") + ("" if k is None else f"@{k}")
+
+    @property
+    def refuses_undefined(self) -> bool:
+        """Whether a user without a value is an error under this definition."""
+        return any(getattr(self, f.name) == "raise" for f in fields(self))
 
 
 MetricT = TypeVar("MetricT", bound=Metric)
@@ -61,13 +71,14 @@ class UserMetric(Metric):
         Parameters
         ----------
         judged : JudgedTopK
-            Lists and relevant items of m users.
+            Lists and relevant items of m users, some perhaps without either.
         k : int or None
             Only the first `k` ranks count; None: the whole list.
 
         Returns
         -------
         ndarray of float64, shape (m,)
+            NaN where the definition gives a user no value.
         """
 
 
@@ -93,6 +104,21 @@ class RunMetric(Metric):
     @abstractmethod
     def value(self, sums: DoubleArray) -> float:
         """Return the metric's value from the sums over all users."""
+
+
+def quiet(default: Any) -> Any:
+    """Declare a field that the definition's text shows only where it differs from `default`."""
+    return field(default=default, metadata={"quiet": True})
+
+
+def check_undefined(subject: str, value: object) -> float:
+    """Return what stands for an undefined value: 0 or NaN; 'raise' is acted on by the evaluation."""
+    check_choice(subject, value, UNDEFINED)
+    return 0.0 if value == 0 else float("nan")
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def metric_key(name: str, k: int | None) -> str:

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
-from recgauge.metrics import UserMetric
-from recgauge.metrics.denominators import denominator, divide
+from recgauge.metrics import UserMetric, check_undefined, quiet
+from recgauge.metrics.average_at import AT, NORMALIZERS, normalised, precision_sum
 
 
 @dataclass(frozen=True)
@@ -17,18 +17,24 @@ class AveragePrecision(UserMetric):
 
     Parameters
     ----------
-    normalizer : {"relevant", "min_relevant_k", "min_relevant_list", "hits", "k"}
+    normalizer : {"relevant", "min_relevant_k", "min_relevant_list", "hits", "k"}, default "relevant"
         What the sum is divided by; libraries differ in this more than in anything else.
+    at : {"hits", "ranks"}, default "hits"
+        Sum precision where the list hits, or at every rank.
+    zero : {0, "nan"}, default 0
+        The value where the divisor is 0.
 
     Raises
     ------
     ConfigError
-        If `normalizer` is unknown.
+        If a parameter is unknown.
 
     Notes
     -----
-    Range [0, 1], higher is better; 0 without a hit. The mean over users is the mean average precision (MAP).
-    With ``hits`` a lone hit at rank 1 gives 1.0 whatever was missed.
+    Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. The mean over users is the
+    mean average precision (MAP). With ``hits`` as normalizer a lone hit at rank 1 gives 1.0 whatever was
+    missed, so finding one more relevant item can lower it. Where ties share their places, a hit counts at
+    the last of them, as in the step-wise area under the precision-recall curve.
 
     References
     ----------
@@ -47,13 +53,15 @@ class AveragePrecision(UserMetric):
     label: ClassVar[str] = "MAP"
 
     normalizer: str = "relevant"
+    at: str = quiet("hits")
+    zero: int | str = quiet(0)
 
     def __post_init__(self) -> None:
-        choices = ("relevant", "min_relevant_k", "min_relevant_list", "hits", "k")
-        check_choice("AveragePrecision: normalizer", self.normalizer, choices)
+        check_choice("AveragePrecision: normalizer", self.normalizer, NORMALIZERS)
+        check_choice("AveragePrecision: at", self.at, AT)
+        check_choice("AveragePrecision: zero", self.zero, (0, "nan"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the average precision of each list, shape (m,)."""
-        found = judged.hits.cut(k)
-        precision_at_hit = found.ordinal() / found.rank
-        return divide(found.total(precision_at_hit), denominator(self.normalizer, judged, k))
+        empty = check_undefined("AveragePrecision: zero", self.zero)
+        return normalised(precision_sum(judged, k, self.at), judged, k, self.normalizer, empty)

@@ -19,7 +19,7 @@ def list_length(judged: JudgedTopK, k: int | None) -> DoubleArray:
 
 def hits(judged: JudgedTopK, k: int | None) -> DoubleArray:
     """Return the number of relevant items among the first `k` of each list, shape (m,)."""
-    return judged.hits.cut(k).total()
+    return judged.hits.cut(k).counts()
 
 
 def denominator(name: str, judged: JudgedTopK, k: int | None) -> DoubleArray:

@@ -20,6 +20,5 @@ def judged_example() -> JudgedTopK:
     [1, 3]
     """
     lists = TopK(np.array([0], np.int32), np.array([[7, 2, 5]], np.int32), np.array([[3, 2, 1]], np.float32))
-    ones = np.ones(2, np.float32)
-    relevant = Relevant(np.array([0], np.int32), np.array([0, 2]), np.array([5, 7], np.int32), ones, 0)
+    relevant = Relevant(np.array([0], np.int32), np.array([0, 2]), np.array([5, 7], np.int32), np.ones(2), 0)
     return judge(lists, relevant)

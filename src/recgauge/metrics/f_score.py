@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_real
+from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.judging import JudgedTopK
-from recgauge.metrics import UserMetric
+from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
@@ -21,18 +21,20 @@ class FScore(UserMetric):
 
     Parameters
     ----------
-    beta : float
+    beta : float, default 1.0
         How many times recall weighs as much as precision, > 0.
+    zero : {0, "raise"}, default 0
+        The value without a hit, where precision and recall are both 0.
 
     Raises
     ------
     ConfigError
-        If `beta` is not above 0.
+        If a parameter has an unknown value.
 
     Notes
     -----
-    Range [0, 1], higher is better. 0 without a hit. Computed for each user, then averaged: not the F-score
-    of the mean precision and the mean recall.
+    Range [0, 1], higher is better. 0 without a hit unless `zero` refuses it. Computed for each
+    user, then averaged: not the F-score of the mean precision and the mean recall.
 
     References
     ----------
@@ -51,12 +53,15 @@ class FScore(UserMetric):
     label: ClassVar[str] = "F"
 
     beta: float = 1.0
+    zero: int | str = quiet(0)
 
     def __post_init__(self) -> None:
         check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
+        check_choice("FScore: zero", self.zero, (0, "raise"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the F-score of each list, shape (m,)."""
         precision, recall = Precision().per_user(judged, k), Recall().per_user(judged, k)
         weight = self.beta**2
-        return divide((1 + weight) * precision * recall, weight * precision + recall)
+        empty = check_undefined("FScore: zero", self.zero)
+        return divide((1 + weight) * precision * recall, weight * precision + recall, empty)

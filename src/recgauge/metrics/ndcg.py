@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
-from recgauge.judging import JudgedTopK, RankedGains
-from recgauge.metrics import UserMetric
-from recgauge.metrics.denominators import divide
+from recgauge._checks import DoubleArray, check_choice, check_real
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric, check_undefined, quiet
+from recgauge.metrics.denominators import divide, list_length
+from recgauge.metrics.gains import DISCOUNTS, GAINS, best_gain, discounts, gain_of, list_gain
 
-GAINS = ("linear", "exponential", "binary")
-DISCOUNTS = ("log2",)
-IDEALS = ("at_k", "full")
+IDEALS = ("at_k", "full", "list_length", "own_list", "k_ones")
+NORMALIZATIONS = ("max", "minmax")
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,19 @@ class NDCG(UserMetric):
 
     Parameters
     ----------
-    gain : {"linear", "exponential", "binary"}
+    gain : {"linear", "exponential", "binary"}, default "linear"
         The grade as it is, ``2**grade - 1``, or 1 for every relevant item.
-    discount : {"log2"}
-        ``log2(rank + 1)``, so rank 1 is undiscounted.
-    ideal : {"at_k", "full"}
-        The user's relevant items best first, cut at k or in full.
+    discount : {"log2", "ln", "jarvelin2", "reciprocal"}, default "log2"
+        Divisor of rank r: ``log2(r + 1)``, ``ln(r + 1)``, ``max(1, log2(r))``, or r itself.
+    ideal : {"at_k", "full", "list_length", "own_list", "k_ones"}, default "at_k"
+        The best list: the user's relevant items best first, cut at k; all of them; as many as the list
+        has items; the list's own items re-sorted; or k items of gain 1 whatever is relevant.
+    normalization : {"max", "minmax"}, default "max"
+        Divide by the best list's DCG; or stretch from the DCG of the list's own items worst first to it.
+    zero : {0, "nan", "raise"}, default 0
+        The value where the best list gains nothing.
+    gain_offset : float, default 0.0
+        Taken off the grade first; the threshold less 1 gives the least relevant grade a gain of 1.
 
     Raises
     ------
@@ -38,12 +45,15 @@ class NDCG(UserMetric):
 
     Notes
     -----
-    Range [0, 1], higher is better; 0 without a hit. With ``ideal="full"`` a perfect list shorter than the
-    user's relevant items stays below 1.
+    Range [0, 1], higher is better; 0 without a hit. With ``full`` a perfect list shorter than the user's
+    relevant items stays below 1, with ``k_ones`` so does that of a user with fewer than k of them;
+    ``own_list`` cannot see what the list misses. Where all gains of a list are equal, ``minmax`` is 0/0:
+    undefined, NaN. The base of a plain logarithm cancels, so ``ln`` and ``log2`` agree.
 
     References
     ----------
     .. [1] K. Järvelin, J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
+    .. [2] C. Burges et al., "Learning to rank using gradient descent", ICML 2005 (exponential gain).
 
     Examples
     --------
@@ -60,18 +70,57 @@ class NDCG(UserMetric):
     gain: str = "linear"
     discount: str = "log2"
     ideal: str = "at_k"
+    normalization: str = quiet("max")
+    zero: int | str = quiet(0)
+    gain_offset: float = quiet(0.0)
 
     def __post_init__(self) -> None:
         check_choice("NDCG: gain", self.gain, GAINS)
         check_choice("NDCG: discount", self.discount, DISCOUNTS)
         check_choice("NDCG: ideal", self.ideal, IDEALS)
+        check_choice("NDCG: normalization", self.normalization, NORMALIZATIONS)
+        check_undefined("NDCG: zero", self.zero)
+        check_real("NDCG: gain_offset", self.gain_offset, low=-np.inf, high=np.inf)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the nDCG of each list, shape (m,)."""
-        best = judged.ideal if self.ideal == "full" else judged.ideal.cut(k)
-        return divide(self._dcg(judged.hits.cut(k)), self._dcg(best))
+        longest = max(judged.items.shape[1], int(judged.n_relevant.max(initial=0)), k or 0)
+        weights = discounts(self.discount, longest)
+        gains = gain_of(judged.hits.gain, self.gain, self.gain_offset)
+        gained = list_gain(judged, k, gains, weights)
+        best = self._best(judged, k, gains, weights)
+        empty = check_undefined("NDCG: zero", self.zero)
+        if self.normalization == "max":
+            return divide(gained, best, empty)
+        worst = _own_gain(judged, k, gains, weights, best_first=False)
+        return np.where(best == 0, empty, divide(gained - worst, best - worst, np.nan))
 
-    def _dcg(self, ranked: RankedGains) -> DoubleArray:
-        grades = ranked.gain.astype(np.float64)
-        gains = {"linear": grades, "exponential": 2.0**grades - 1.0, "binary": np.ones(len(grades))}
-        return ranked.total(gains[self.gain] / np.log2(ranked.rank + 1.0))
+    def _best(
+        self, judged: JudgedTopK, k: int | None, gains: DoubleArray, weights: DoubleArray
+    ) -> DoubleArray:
+        shown = list_length(judged, k).astype(np.int64)
+        cutoff = np.full(judged.n_users, k or len(weights), np.int64)
+        match self.ideal:
+            case "own_list":
+                return _own_gain(judged, k, gains, weights, best_first=True)
+            case "k_ones":
+                return np.cumsum(weights)[shown if k is None else cutoff]
+            case "list_length":
+                length = shown
+            case "full":
+                length = judged.n_relevant
+            case _:
+                length = cutoff
+        return best_gain(judged, length, weights, self.gain, self.gain_offset)
+
+
+def _own_gain(
+    judged: JudgedTopK, k: int | None, gains: DoubleArray, weights: DoubleArray, *, best_first: bool
+) -> DoubleArray:
+    """Return the discounted gain of the list's own items (m,), re-sorted, then cut at `k`."""
+    hits = judged.hits
+    order = np.lexsort((-gains if best_first else gains, hits.owner))
+    misses_before = 0 if best_first else judged.list_length[hits.owner] - hits.counts()[hits.owner]
+    rank = hits.ordinal + np.asarray(misses_before, np.int64)
+    weight = np.where(rank <= (k or len(weights)), weights[rank], 0.0)
+    return hits.total(gains[order] * weight)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
-from recgauge.metrics import UserMetric
+from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide, hits
 
 
@@ -17,18 +17,21 @@ class Precision(UserMetric):
 
     Parameters
     ----------
-    denominator : {"k", "list", "min_relevant_k"}
+    denominator : {"k", "list", "min_relevant_k"}, default "k"
         What hits are divided by: k even where the list is shorter; the items that the list has; or
         the most that could be hit.
+    zero : {0, "nan", "raise"}, default 0
+        The value where that is nothing, such as for an empty list with ``list``.
 
     Raises
     ------
     ConfigError
-        If `denominator` is unknown.
+        If a parameter is unknown.
 
     Notes
     -----
-    Range [0, 1], higher is better. 0 for an empty list. Without a cutoff, k is the list's length.
+    Range [0, 1], higher is better. 0 for an empty list unless `zero` says otherwise. Without a cutoff,
+    k is the list's length. With ``min_relevant_k`` it is sometimes called R-precision.
 
     References
     ----------
@@ -47,10 +50,13 @@ class Precision(UserMetric):
     label: ClassVar[str] = "Precision"
 
     denominator: str = "k"
+    zero: int | str = quiet(0)
 
     def __post_init__(self) -> None:
         check_choice("Precision: denominator", self.denominator, ("k", "list", "min_relevant_k"))
+        check_undefined("Precision: zero", self.zero)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the precision of each list, shape (m,)."""
-        return divide(hits(judged, k), denominator(self.denominator, judged, k))
+        empty = check_undefined("Precision: zero", self.zero)
+        return divide(hits(judged, k), denominator(self.denominator, judged, k), empty)

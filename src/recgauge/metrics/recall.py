@@ -17,7 +17,7 @@ class Recall(UserMetric):
 
     Parameters
     ----------
-    denominator : {"relevant", "min_relevant_k", "min_relevant_list"}
+    denominator : {"relevant", "min_relevant_k", "min_relevant_list"}, default "relevant"
         What hits are divided by: all relevant items; at most k of them, so that a full list of hits
         gives 1; or at most as many as the list has items.
 

@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
+from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
-from recgauge.metrics import UserMetric
+from recgauge.metrics import UserMetric, check_undefined, quiet
+from recgauge.metrics.denominators import hits
 
 
 @dataclass(frozen=True)
@@ -16,9 +17,19 @@ class ReciprocalRank(UserMetric):
 
     .. math:: \mathrm{RR@}k(u) = \frac{1}{\min \{ r \le k : L_r \in R_u \}}
 
+    Parameters
+    ----------
+    miss : {0, "raise"}, default 0
+        The value of a list without a hit.
+
+    Raises
+    ------
+    ConfigError
+        If `miss` is unknown.
+
     Notes
     -----
-    Range [0, 1], higher is better. The mean over users is the mean reciprocal rank (MRR).
+    Range [0, 1], higher is better; 0 without a hit. The mean over users is the mean reciprocal rank (MRR).
 
     References
     ----------
@@ -34,10 +45,15 @@ class ReciprocalRank(UserMetric):
     name: ClassVar[str] = "mrr"
     label: ClassVar[str] = "MRR"
 
+    miss: int | str = quiet(0)
+
+    def __post_init__(self) -> None:
+        check_choice("ReciprocalRank: miss", self.miss, (0, "raise"))
+
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the reciprocal rank of each list, shape (m,)."""
         found = judged.hits.cut(k)
-        owner, first = np.unique(found.owner, return_index=True)
-        values = np.zeros(judged.n_users)
-        values[owner] = 1.0 / found.rank[first]
+        first = np.flatnonzero(found.ordinal == 1)
+        values = np.where(hits(judged, k) > 0, 0.0, check_undefined("ReciprocalRank: miss", self.miss))
+        values[found.owner[first]] = 1.0 / found.rank[first]
         return values

@@ -1,0 +1,85 @@
+"""What five articles on evaluating recommenders compute, each under a name that says what it is about."""
+
+from dataclasses import replace
+
+from recgauge.conventions import Convention
+from recgauge.conventions.libraries import CAPRI, RECMETRICS
+from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.dcg import DCG
+from recgauge.metrics.f_score import FScore
+from recgauge.metrics.hit_rate import HitRate
+from recgauge.metrics.ndcg import NDCG
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.recall import Recall
+from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.policies import Policies
+
+OFFLINE_METRICS = Convention(
+    name="article_offline_metrics",
+    about="A blog from precision to nDCG: AP by hits, undefined without one; F1 refuses a miss.",
+    metrics={
+        "precision": Precision(),
+        "recall": Recall(),
+        "f1": FScore(zero="raise"),
+        "map": AveragePrecision(normalizer="hits", zero="nan"),
+        "mrr": ReciprocalRank(),
+        "ndcg": NDCG(),
+    },
+    policies=Policies(no_relevant="zero", duplicates="every"),
+    deviations={
+        "recall": {"no_relevant": "raise", "duplicates": "first"},
+        "precision": {"duplicates": "first"},
+        "ndcg": {"no_relevant": "raise"},
+    },
+)
+
+SYSTEM_EVALUATION = Convention(
+    name="article_system_evaluation",
+    about="A long article from MAE to serendipity: precision by list length, the ideal list of nDCG not cut.",
+    metrics={
+        "precision": Precision(denominator="list"),
+        "recall": Recall(),
+        "hit_rate": HitRate(),
+        "map": AveragePrecision(),
+        "map_rounded": AveragePrecision(),
+        "mrr": ReciprocalRank(),
+        "dcg": DCG(gain="binary"),
+        "ndcg": NDCG(gain="binary", ideal="full"),
+        "ndcg_rounded": NDCG(gain="binary", ideal="full"),
+    },
+    policies=Policies(no_relevant="zero"),
+    deviations={"map_rounded": {"round_mean": 2}, "ndcg_rounded": {"round": 2}},
+)
+
+CAPRI_METRICS = replace(
+    CAPRI,
+    name="article_capri",
+    about="CAPRI's page on its metrics: the same as CAPRI's own evaluator.",
+)
+
+RECMETRICS_GUIDE = replace(
+    RECMETRICS,
+    name="article_recmetrics",
+    about="The article that introduces recmetrics; its MAP divides by min(relevant, k).",
+    metrics={**RECMETRICS.metrics, "map": AveragePrecision(normalizer="min_relevant_k")},
+)
+
+NDCG_NOTE = Convention(
+    name="article_ndcg_note",
+    about="A note with two nDCG methods: the list's own gains re-sorted, stretched from worst to best.",
+    metrics={
+        "dcg": DCG(),
+        "dcg_method0": DCG(discount="jarvelin2"),
+        "ndcg": NDCG(ideal="own_list", normalization="minmax"),
+        "ndcg_method0": NDCG(discount="jarvelin2", ideal="own_list", normalization="minmax"),
+        "ndcg_plain": NDCG(ideal="own_list"),
+        "ndcg_plain_method0": NDCG(discount="jarvelin2", ideal="own_list"),
+        "ndcg_2": NDCG(),
+        "ndcg_2_method0": NDCG(discount="jarvelin2"),
+        "ndcg_2_minmax": NDCG(normalization="minmax"),
+        "ndcg_2_minmax_method0": NDCG(discount="jarvelin2", normalization="minmax"),
+    },
+    policies=Policies(no_relevant="zero"),
+)
+
+ARTICLES = (OFFLINE_METRICS, SYSTEM_EVALUATION, CAPRI_METRICS, RECMETRICS_GUIDE, NDCG_NOTE)

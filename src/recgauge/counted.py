@@ -1,0 +1,64 @@
+"""Who counts in an evaluation under which policies, found once for all metrics."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge._checks import BoolArray, DoubleArray, shown
+from recgauge.errors import MetricError
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import Metric, UserMetric
+from recgauge.policies import Policies
+
+
+class Counted:
+    """Who counts under which policies, found once for all metrics."""
+
+    def __init__(self, judged: JudgedTopK, ids: npt.NDArray[Any]) -> None:
+        self.judged = judged
+        self.ids = ids
+        self.without_relevant = judged.n_relevant == 0
+        self.without_list = (judged.list_length == 0) & ~self.without_relevant
+        self.listless = judged.list_length == 0
+        self._any = bool(self.without_relevant.any()), bool(self.listless.any())
+
+    def left_out(self, metric: Metric, policies: Policies) -> BoolArray | None:
+        """Return who has no value (m,), None for nobody."""
+        if not metric.needs_relevant:
+            return self.listless if self._any[1] else None
+        left_out = np.zeros(len(self.ids), bool)
+        for who, policy, lack in (
+            (self.without_relevant, policies.no_relevant, "relevant items"),
+            (self.without_list, policies.no_list, "a list"),
+        ):
+            if policy == "raise" and who.any():
+                raise MetricError(
+                    f"{metric.label} refuses user {shown(self.ids[who][0])}, one of {int(who.sum())} without "
+                    f"{lack}; leave such users out or choose another policy."
+                )
+            if policy in ("skip", "nan"):
+                left_out |= who
+        return left_out if left_out.any() else None
+
+    def counts(self, policies: Policies, n_more: int) -> dict[str, int]:
+        """Count users; `n_more` users without relevant items are not among the judged."""
+        out = self.without_relevant & (policies.no_relevant in ("skip", "nan"))
+        out |= self.without_list & (policies.no_list in ("skip", "nan"))
+        return {
+            "users_evaluated": int((~out).sum()),
+            "users_left_out": int(out.sum()) + n_more,
+            "users_without_relevant_items": int(self.without_relevant.sum()) + n_more,
+            "users_without_list": int(self.listless.sum()),
+        }
+
+    def refuse_undefined(self, metric: UserMetric, per_user: DoubleArray, left_out: BoolArray | None) -> None:
+        """Raise where a definition refuses users without a value and one of those who count has none."""
+        if not metric.refuses_undefined:
+            return
+        undefined = np.isnan(per_user) if left_out is None else np.isnan(per_user) & ~left_out
+        if undefined.any():
+            raise MetricError(
+                f"{metric.definition()} refuses user {shown(self.ids[undefined][0])}, one of "
+                f"{int(undefined.sum())} without a value. Choose a definition that gives one."
+            )

@@ -1,0 +1,203 @@
+"""From what a user has at hand to the codes that judging needs: lists, relevance and catalogue together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from recgauge._checks import IntArray, LongArray, check_int, shown
+from recgauge.catalogue import Catalogue
+from recgauge.errors import SchemaError
+from recgauge.ids import IdArray, as_ids, encode
+from recgauge.interactions import Interactions
+from recgauge.item_tables import catalogue_size, feature_matrix, make_catalogue, seen_matrix
+from recgauge.recommending import TopK
+from recgauge.relevance import Relevant
+from recgauge.tables import Ragged, read_items, read_lists
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """Lists and relevance over the same users, as codes.
+
+    Parameters
+    ----------
+    top_k : TopK
+    relevant : Relevant
+    user_ids : ndarray
+        Ids of all user codes.
+    users : ndarray of int32 or None
+        Who counts; None: everybody in the lists or the relevance.
+    catalogue : Catalogue or None
+    """
+
+    top_k: TopK
+    relevant: Relevant
+    user_ids: IdArray
+    users: IntArray | None
+    catalogue: Catalogue | None
+
+
+def convert(  # noqa: PLR0913 -- the arguments of the public function
+    recommendations: Any,
+    relevant: Any,
+    *,
+    train: Any,
+    item_features: Any,
+    n_items: int | None,
+    scores: Any,
+    users: Sequence[Any] | None,
+    threshold: float,
+) -> Given:
+    """Turn the arguments of :func:`recgauge.evaluate` into codes.
+
+    Returns
+    -------
+    Given
+
+    Raises
+    ------
+    SchemaError
+        If an argument cannot be used; the message names it.
+    """
+    if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
+        return _codes(recommendations, relevant, train, item_features, n_items, users)
+    if isinstance(relevant, Relevant):
+        raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
+    lists = read_lists(recommendations, scores)
+    if len(lists.users) == 0:
+        raise SchemaError("recommendations is empty: pass at least one user's list.")
+    truth = read_items("relevant", relevant, "grade")
+    history = None if train is None else read_items("train", train, None)
+    user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
+    item_ids, columns = _item_codes(lists, truth, history, item_features)
+    catalogue = None
+    if history is not None or item_features is not None or n_items is not None:
+        size = catalogue_size(len(item_ids), n_items)
+        features = (
+            None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
+        )
+        seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
+        catalogue = make_catalogue(size, seen, features)
+    return Given(
+        _lists_matrix(lists, rows[0], columns[0], n_counted),
+        _relevant(truth, rows[1], columns[1], n_counted, threshold),
+        user_ids,
+        None,
+        catalogue,
+    )
+
+
+def _user_codes(
+    lists: Ragged, truth: Ragged, history: Ragged | None, users: Sequence[Any] | None
+) -> tuple[IdArray, int, list[IntArray]]:
+    """Return the ids, how many of them count, and the rows of lists, relevance and training data."""
+    named = None if users is None else as_ids("users", users)
+    trained = np.empty(0, np.int64) if history is None else history.users
+    columns = [lists.users, truth.users, trained]
+    ids, codes = encode("users", [*([] if named is None else [named]), *columns], in_order=True)
+    rows = codes[-3:]
+    if named is None:
+        n_counted = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
+        return ids, n_counted, rows
+    if len(np.unique(codes[0])) < len(named):
+        raise SchemaError("users: an id appears twice. Name everybody once.")
+    for name, row in (("recommendations", rows[0]), ("relevant", rows[1])):
+        if row.max(initial=-1) >= len(named):
+            stranger = ids[row[row >= len(named)][0]]
+            raise SchemaError(
+                f"{name}: user {shown(stranger)} is not among `users`. Name everybody in users, or drop this user."
+            )
+    return ids, len(named), rows
+
+
+def _item_codes(
+    lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any
+) -> tuple[IdArray, list[IntArray]]:
+    columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
+    if isinstance(item_features, Mapping):
+        columns.append(as_ids("item_features: item", list(item_features)))
+    elif item_features is not None:
+        columns.append(np.arange(item_features.shape[0]))
+    return encode("items", columns, in_order=False)
+
+
+def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
+    """Lay the lists out as rows, empty for users without one."""
+    longest = max(1, int(lists.lengths.max(initial=0)))
+    items = np.full((n_users, longest), -1, np.int32)
+    places = np.arange(longest) < _spread(lists.lengths, rows, n_users)[:, None]
+    order = _row_order(lists.lengths, rows)
+    items[places] = codes if order is None else codes[order]
+    if lists.values is None:
+        # no scores, no ties: any falling row says so, and one row serves all users
+        return TopK(
+            _everybody(n_users), items, np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
+        )
+    scores = np.full(items.shape, -np.inf)
+    scores[places] = lists.values if order is None else lists.values[order]
+    return TopK(_everybody(n_users), items, scores)
+
+
+def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, threshold: float) -> Relevant:
+    """Keep what the threshold calls relevant, users in order of their codes."""
+    owner = np.repeat(rows, truth.lengths)
+    grades = np.ones(len(codes)) if truth.values is None else truth.values
+    if grades.min(initial=0.0) < 0:
+        user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
+        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+    if truth.values is not None:
+        kept = grades >= threshold
+        owner, codes, grades = owner[kept], codes[kept], grades[kept]
+    if (np.diff(owner) < 0).any():
+        order = np.argsort(owner, kind="stable")
+        owner, codes, grades = owner[order], codes[order], grades[order]
+    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_users))))
+    from recgauge import _join
+
+    row = _join.first_repeat_ragged(start, codes)
+    if row is not None:
+        name = next(iter(truth.users[rows == row]))
+        raise SchemaError(
+            f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
+        )
+    return Relevant(_everybody(n_users), start, codes, grades, 0)
+
+
+def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
+    """Return the order that brings users' entries to the order of their rows, None if it is theirs."""
+    if (np.diff(rows) > 0).all():
+        return None
+    return np.argsort(np.repeat(rows, lengths), kind="stable")
+
+
+def _spread(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
+    spread = np.zeros(n_users, np.int64)
+    spread[rows] = counts
+    return spread
+
+
+def _everybody(n_users: int) -> IntArray:
+    return np.arange(n_users, dtype=np.int32)
+
+
+def _codes(
+    top_k: TopK, relevant: Relevant, train: Any, item_features: Any, n_items: int | None, users: Any
+) -> Given:
+    """Take codes as they are; their ids are the codes."""
+    catalogue = None
+    if train is not None and not isinstance(train, Interactions):
+        raise SchemaError(
+            "train: beside codes (TopK and Relevant) it must be Interactions over the same codes."
+        )
+    if train is not None or item_features is not None or n_items is not None:
+        listed = int(max(top_k.items.max(initial=-1), relevant.items.max(initial=-1))) + 1
+        size = check_int("n_items", n_items or (train.n_items if train else listed), minimum=listed)
+        features = None if item_features is None else sparse.csr_array(item_features)
+        catalogue = make_catalogue(size, None if train is None else train.to_csr(), features)
+    last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
+    counted = None if users is None else np.asarray(users, np.int32)
+    last = last if counted is None else max(last, int(counted.max(initial=-1)))
+    return Given(top_k, relevant, np.arange(last + 1), counted, catalogue)

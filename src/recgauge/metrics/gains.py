@@ -1,0 +1,72 @@
+"""Gains of grades, discounts of ranks, and what a list gains under them: shared by DCG and nDCG."""
+
+import numpy as np
+
+from recgauge._checks import DoubleArray, LongArray
+from recgauge.judging import JudgedTopK
+
+GAINS = ("linear", "exponential", "binary")
+DISCOUNTS = ("log2", "ln", "jarvelin2", "reciprocal")
+
+
+def gain_of(grades: DoubleArray, gain: str, offset: float) -> DoubleArray:
+    """Return the gain of each grade.
+
+    Examples
+    --------
+    >>> gain_of(np.array([1.0, 3.0]), "exponential", 0.0)
+    array([1., 7.])
+    """
+    if gain == "binary":
+        return np.ones(len(grades))
+    lowered = grades - offset
+    return lowered if gain == "linear" else np.exp2(lowered) - 1.0
+
+
+def discounts(name: str, n: int) -> DoubleArray:
+    """Return the weights of ranks 0 to `n`, shape (n + 1,); rank 0 has none.
+
+    Examples
+    --------
+    >>> discounts("jarvelin2", 4)
+    array([0. , 1. , 1. , 0.63092975, 0.5 ])
+    """
+    ranks = np.arange(1, n + 1)
+    match name:
+        case "log2":
+            weights = 1.0 / np.log2(ranks + 1.0)
+        case "ln":
+            weights = 1.0 / np.log(ranks + 1.0)
+        case "jarvelin2":
+            weights = 1.0 / np.maximum(1.0, np.log2(ranks))
+        case _:
+            weights = 1.0 / ranks
+    return np.concatenate(([0.0], weights))
+
+
+def list_gain(judged: JudgedTopK, k: int | None, gain: DoubleArray, weights: DoubleArray) -> DoubleArray:
+    """Return the discounted gain of each list, shape (m,), from the gains (h,) of ``judged.hits``."""
+    hits = judged.hits
+    if hits.tie_first is None or hits.tie_last is None:
+        found = hits.cut(k)
+        kept = gain if found is hits else gain[hits.rank <= (k or 0)]
+        return found.total(kept * weights[found.rank])
+    # items that share their places each get the mean weight of these places, 0 beyond k
+    total = np.cumsum(weights if k is None else np.where(np.arange(len(weights)) <= k, weights, 0.0))
+    shared = (total[hits.tie_last] - total[hits.tie_first - 1]) / (hits.tie_last - hits.tie_first + 1)
+    return hits.total(gain * shared)
+
+
+def best_gain(
+    judged: JudgedTopK, length: LongArray, weights: DoubleArray, gain: str, offset: float
+) -> DoubleArray:
+    """Return the discounted gain of each user's best list of `length` (m,) items, shape (m,)."""
+    counted = np.minimum(judged.n_relevant, length)
+    level = judged.flat_gain
+    if gain == "binary" or level is not None:
+        each = gain_of(np.array([level or 1.0]), gain, offset)[0]
+        return np.cumsum(each * weights)[counted]
+    from recgauge import _join
+
+    gains = gain_of(judged.relevant_gains, gain, offset)
+    return _join.sum_best(judged.relevant_start, gains, counted, weights)

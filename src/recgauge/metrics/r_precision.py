@@ -1,0 +1,65 @@
+"""R-precision: precision at as many items as the user has relevant ones."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from recgauge._checks import DoubleArray, check_choice
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric, check_undefined, quiet
+from recgauge.metrics.denominators import denominator, divide
+
+
+@dataclass(frozen=True)
+class RPrecision(UserMetric):
+    r"""Precision among the first |R| items of the list, R the user's relevant items.
+
+    .. math:: \mathrm{RPrec@}k(u) = \frac{|L_{\min(k, |R_u|)} \cap R_u|}{|R_u|}
+
+    Parameters
+    ----------
+    denominator : {"relevant", "min_relevant_k"}, default "relevant"
+        What hits are divided by; they differ for users with more than k relevant items.
+    zero : {0, "nan"}, default 0
+        The value without a hit among the first |R| items. ``nan`` leaves such users out of the mean,
+        which raises it.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. Without a cutoff precision
+    and recall are equal at rank |R|.
+
+    References
+    ----------
+    .. [1] C. Buckley, E. M. Voorhees, "Evaluating evaluation measure stability", SIGIR 2000.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3, two relevant items: one hit among the first two.
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> RPrecision().per_user(judged_example(), None)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "r_precision"
+    label: ClassVar[str] = "RPrecision"
+
+    denominator: str = "relevant"
+    zero: int | str = quiet(0)
+
+    def __post_init__(self) -> None:
+        check_choice("RPrecision: denominator", self.denominator, ("relevant", "min_relevant_k"))
+        check_choice("RPrecision: zero", self.zero, (0, "nan"))
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the R-precision of each list, shape (m,)."""
+        early = judged.hits.cut(k).within(judged.n_relevant).counts()
+        empty = check_undefined("RPrecision: zero", self.zero)
+        values = divide(early, denominator(self.denominator, judged, k), empty)
+        values[early == 0] = empty
+        return values

@@ -1,0 +1,85 @@
+"""What an evaluation does with users, ties and repeated items where a formula is silent."""
+
+from dataclasses import dataclass, fields
+
+from recgauge._checks import check_choice, check_int, check_real
+
+NO_RELEVANT = ("skip", "zero", "nan", "raise")
+NO_LIST = ("zero", "skip", "nan", "raise")
+TIES = ("stable", "id_ascending", "id_descending", "average")
+DUPLICATES = ("error", "first", "every")
+
+
+@dataclass(frozen=True)
+class Policies:
+    """Decisions that hold for a whole evaluation and change every number.
+
+    Parameters
+    ----------
+    no_relevant : {"skip", "zero", "nan", "raise"}, default "skip"
+        A user without relevant items: left out and counted; counts as a user whose list hits nothing;
+        undefined, so NaN beside the user and left out of the mean; or an error that names the user.
+    no_list : {"zero", "skip", "nan", "raise"}, default "zero"
+        A user with relevant items and no list. ``zero``: counts with an empty list.
+    ties : {"stable", "id_ascending", "id_descending", "average"}, default "stable"
+        The order of items with equal scores: as given; by id; or they share their places (DCG and nDCG
+        average over the places, average precision takes the last one, other metrics keep the order as
+        given). Only acts where scores are known.
+    duplicates : {"error", "first", "every"}, default "error"
+        An item twice in a list: refused; a hit only at its first place; or a hit at every place, so that
+        values above 1 appear.
+    threshold : float, default 1.0
+        Lowest grade that is relevant; lower grades count as irrelevant.
+    round : int or None, default None
+        Decimals of each user's value.
+    round_mean : int or None, default None
+        Decimals of the mean.
+
+    Raises
+    ------
+    ConfigError
+        If a value is unknown; the message lists the valid ones.
+
+    Examples
+    --------
+    >>> Policies(no_relevant="zero").definition()
+    'no_relevant=zero, no_list=zero, ties=stable, duplicates=error, threshold=1'
+    """
+
+    no_relevant: str = "skip"
+    no_list: str = "zero"
+    ties: str = "stable"
+    duplicates: str = "error"
+    threshold: float = 1.0
+    round: int | None = None
+    round_mean: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("Policies: no_relevant", self.no_relevant, NO_RELEVANT)
+        check_choice("Policies: no_list", self.no_list, NO_LIST)
+        check_choice("Policies: ties", self.ties, TIES)
+        check_choice("Policies: duplicates", self.duplicates, DUPLICATES)
+        check_real("Policies: threshold", self.threshold, low=0.0, high=float("inf"), low_open=True)
+        for name in ("round", "round_mean"):
+            if getattr(self, name) is not None:
+                check_int(f"Policies: {name}", getattr(self, name), minimum=0)
+
+    def definition(self) -> str:
+        """Return the canonical text; rounding appears only where it is on."""
+        return ", ".join(f"{name}={value}" for name, value in self._shown().items())
+
+    def _shown(self) -> dict[str, object]:
+        shown = {field.name: getattr(self, field.name) for field in fields(self)}
+        shown["threshold"] = f"{self.threshold:g}"
+        return {name: value for name, value in shown.items() if value is not None}
+
+    def differences(self, other: "Policies") -> str:
+        """Return the text of what differs from `other`, empty if nothing does.
+
+        Examples
+        --------
+        >>> Policies(no_list="skip").differences(Policies())
+        'no_list=skip'
+        """
+        mine, theirs = self._shown(), other._shown()
+        return ", ".join(f"{name}={value}" for name, value in mine.items() if theirs.get(name) != value)

@@ -1,0 +1,83 @@
+"""What was relevant to whom, as codes; from held-out interactions or from a user's own tables."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recgauge._checks import DoubleArray, IntArray, LongArray
+from recgauge.errors import EmptySplitError, SchemaError
+from recgauge.interactions import Interactions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relevant:
+    """The relevant items of users and their gains, users back to back (CSR without a matrix).
+
+    Parameters
+    ----------
+    users : ndarray of int32, shape (m,)
+        Distinct user codes.
+    start : ndarray of int64, shape (m + 1,)
+        User j's items lie at ``start[j]:start[j + 1]``; a user may have none.
+    items : ndarray of int32, shape (r,)
+        Item codes, distinct inside a user.
+    gains : ndarray of float64, shape (r,)
+        Positive grades, aligned with `items`.
+    n_without : int
+        Users with held-out rows but no relevant item, where they are not among `users`.
+    """
+
+    users: IntArray
+    start: LongArray
+    items: IntArray
+    gains: DoubleArray
+    n_without: int
+
+    @classmethod
+    def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":
+        """Find the relevant rows of a held-out part.
+
+        Parameters
+        ----------
+        held_out : Interactions
+            Test or validation rows.
+        relevant_from : float or None
+            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1.
+
+        Returns
+        -------
+        Relevant
+
+        Raises
+        ------
+        EmptySplitError
+            If no row is relevant.
+        SchemaError
+            If a relevant row has a value of 0 or less, which cannot be a gain.
+        """
+        rows = held_out if relevant_from is None else held_out.take(held_out.value >= relevant_from)
+        if len(rows) == 0:
+            raise EmptySplitError(
+                f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "
+                f"(value >= {relevant_from}). Lower dataset.relevant_from or hold out more."
+            )
+        gains = np.ones(len(rows)) if relevant_from is None else rows.value.astype(np.float64)
+        if gains.min() <= 0:
+            raise SchemaError(
+                f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
+                "raise dataset.relevant_from above 0."
+            )
+        order = np.lexsort((rows.item, rows.user))
+        users, counts = np.unique(rows.user, return_counts=True)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        n_without = len(np.unique(held_out.user)) - len(users)
+        return cls(users, start, rows.item[order], gains[order], n_without)
+
+    def spread(self, rows: LongArray, users: IntArray) -> "Relevant":
+        """Return the same relevance over more users: this one's user j moves to row ``rows[j]``."""
+        counts = np.zeros(len(users), np.int64)
+        counts[rows] = np.diff(self.start)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        owner = np.repeat(rows, np.diff(self.start))
+        order = np.argsort(owner, kind="stable")
+        return Relevant(users, start, self.items[order], self.gains[order], self.n_without)

@@ -1,0 +1,85 @@
+"""Reads the golden data: inputs, and what libraries and articles computed from them.
+
+``inputs/<kind>.json`` maps case ids to inputs; kinds are ranking, rating, correlation, binary, classes.
+``libraries/<library>.json`` names the version and holds rows
+``[case, metric, [[k, value, per_user, more]]]``:
+k None means no cutoff, ``"NaN"`` a NaN, None in per_user a user without a value, ``more`` an error that the
+library raised, ``unstable`` where its value is noise, or an argument. ``articles.json`` holds the worked
+cases of five articles, computed with the articles' own code.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+KINDS = ("ranking", "rating", "correlation", "binary", "classes")
+
+
+@dataclass(frozen=True)
+class GoldenValue:
+    """One value of one library, as stored; `more` has error, unstable or arguments."""
+
+    library: str
+    version: str
+    metric: str
+    case: str
+    kind: str
+    k: int | None
+    value: Any
+    per_user: list[Any] | None
+    more: dict[str, Any]
+
+    @property
+    def row(self) -> str:
+        return f"{self.library}/{self.metric}"
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        return load_inputs(self.kind)[self.case]
+
+
+@cache
+def load_inputs(kind: str) -> dict[str, dict[str, Any]]:
+    return json.loads((HERE / "inputs" / f"{kind}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def golden_values(kind: str) -> tuple[GoldenValue, ...]:
+    """Every value of every library for the cases of one kind."""
+    return tuple(_values(kind))
+
+
+def _values(kind: str) -> Iterator[GoldenValue]:
+    inputs = load_inputs(kind)
+    for path in sorted((HERE / "libraries").glob("*.json")):
+        table = json.loads(path.read_text(encoding="utf-8"))
+        for case, metric, rows in table["rows"]:
+            if case in inputs:
+                for k, value, *rest in rows:
+                    per_user, more = (*rest, None, None)[:2]
+                    yield GoldenValue(
+                        table["library"], table["version"], metric, case, kind, k, value, per_user, more or {}
+                    )
+
+
+@cache
+def article_cases() -> tuple[dict[str, Any], ...]:
+    """The worked cases of the articles."""
+    return tuple(json.loads((HERE / "articles.json").read_text(encoding="utf-8")))
+
+
+def number(stored: Any) -> float:
+    """A stored value as a float; None is NaN too."""
+    return math.nan if stored is None or stored == "NaN" else float(stored)
+
+
+def same(actual: float, expected: float, tolerance: float = 1e-9) -> bool:
+    """Equal within `tolerance`, relative above 1; NaN equals NaN."""
+    if math.isnan(expected) or math.isnan(actual):
+        return math.isnan(expected) and math.isnan(actual)
+    return abs(actual - expected) <= tolerance * max(1.0, abs(expected))

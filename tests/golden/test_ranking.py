@@ -1,0 +1,131 @@
+"""Rankings: every stored value of every library and article, reproduced through `recgauge.evaluate`."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+
+import recgauge
+from golden.cases import GoldenValue, golden_values, number, same
+from golden.ranking_inputs import RankingInputs, ranking_inputs
+from golden.ranking_rows import BEYOND, CUT, FULL, LEFT_OUT, Row, row_of
+from recgauge.errors import MetricError
+
+AT_LEAST = {"means": 19_000, "per_user": 110_000}
+
+
+def _compared() -> Iterator[tuple[GoldenValue, Row]]:
+    for value in golden_values("ranking"):
+        row = row_of(value)
+        if row is not None and not _left_out(value):
+            yield value, row
+
+
+def _left_out(value: GoldenValue) -> str | None:
+    return next((reason for reason, applies in LEFT_OUT.items() if applies(value)), None)
+
+
+@cache
+def _evaluate(case: str, row: Row, k: int | None, own_k: int | None, users: tuple[str, ...] | None):
+    inputs: RankingInputs = ranking_inputs(case, row.lists, own_k if row.lists == CUT else None)
+    if users is not None:
+        inputs = inputs.only(users)
+    try:
+        evaluation = recgauge.evaluate(
+            inputs.lists,
+            inputs.relevant,
+            metrics={"asked": row.metric},
+            cutoffs=(k,),
+            conventions=row.convention_object(),
+            scores=inputs.scores,
+            users=inputs.users,
+        )
+    except MetricError as error:
+        return str(error)
+    return evaluation.results[0].value, evaluation.results[0].per_user, tuple(evaluation.users)
+
+
+def _result(value: GoldenValue, row: Row, users: tuple[str, ...] | None = None):
+    own_k = value.k if row.lists == CUT else None
+    return _evaluate(value.case, row, row.at(value.k), own_k, users)
+
+
+def _check(value: GoldenValue, row: Row, counted: Counter[str]) -> str | None:
+    """Compare one stored value; return what differs."""
+    result, expected = _result(value, row), value.per_user
+    if "error" in value.more:
+        counted["refused as by the library"] += isinstance(result, str)
+        return (
+            None if isinstance(result, str) else f"the library raises {value.more['error']}, here {result[0]}"
+        )
+    if isinstance(result, str):
+        if not np.isnan(number(value.value)):
+            return _check_without_refused(value, row, result, counted)
+        counted["refused: nobody has a value, NaN in the library"] += 1
+        return None
+    mean, per_user, users = result
+    if expected is not None:
+        everybody = dict(zip(value.inputs["users"], expected, strict=True))
+        for user, actual in zip(users, per_user, strict=True):
+            if not same(actual, number(everybody[user]), row.tolerance):
+                return f"user {user}: {actual!r}, not {everybody[user]!r}"
+            counted["per_user"] += 1
+    if np.isnan(number(value.value)):
+        # the library's mean is NaN as soon as one user's value is; here it is the mean of the others
+        counted["means of the users with a value, NaN in the library"] += 1
+        return None
+    counted["means"] += 1
+    return None if same(mean, number(value.value), row.tolerance) else f"mean {mean!r}, not {value.value!r}"
+
+
+def _check_without_refused(value: GoldenValue, row: Row, refusal: str, counted: Counter[str]) -> str | None:
+    """Where a convention refuses some users, compare the others."""
+    if value.per_user is None or "refuses user" not in refusal:
+        return refusal
+    pairs = zip(value.inputs["users"], value.per_user, strict=True)
+    users = tuple(user for user, stored in pairs if stored is not None)
+    counted["refused as by the library, for some users"] += 1
+    result = _result(value, row, users)
+    if isinstance(result, str):
+        return result
+    expected = [number(stored) for stored in value.per_user if stored is not None]
+    counted["per_user"] += len(expected)
+    counted["means"] += 1
+    agree = all(same(a, e, row.tolerance) for a, e in zip(result[1], expected, strict=True))
+    return (
+        None if agree and same(result[0], number(value.value), row.tolerance) else f"{result} of {expected}"
+    )
+
+
+def test_every_value_is_reproduced(capsys: pytest.CaptureFixture[str]) -> None:
+    counted: Counter[str] = Counter()
+    wrong = []
+    for value, row in _compared():
+        difference = _check(value, row, counted)
+        if difference is not None:
+            wrong.append(f"{value.row} at {value.k} in {value.case}: {difference}")
+    ours = (value for value in golden_values("ranking") if value.row not in BEYOND)
+    left_out = Counter(filter(None, map(_left_out, ours)))
+    with capsys.disabled():
+        print(f"\nranking: compared {dict(counted)}")  # noqa: T201 -- the count is asked for
+        for reason, n in left_out.items():
+            print(f"ranking: left out {n}: {reason}")  # noqa: T201
+    assert not wrong, f"{len(wrong)} values differ: " + "; ".join(wrong[:5])
+    assert all(counted[name] >= at_least for name, at_least in AT_LEAST.items())
+
+
+def test_every_row_is_compared_or_its_absence_explained() -> None:
+    unexplained = {
+        value.row
+        for value in golden_values("ranking")
+        if row_of(value) is None and value.row not in BEYOND and _left_out(value) is None
+    }
+    assert not unexplained
+
+
+def test_full_rankings_come_from_full_scores() -> None:
+    value = next(v for v, row in _compared() if row.lists == FULL)
+    inputs = ranking_inputs(value.case, FULL)
+    assert all(len(inputs.lists[user]) == len(inputs.scores[user]) for user in inputs.users)

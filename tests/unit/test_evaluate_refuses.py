@@ -1,0 +1,87 @@
+"""Wrong input to `evaluate` gets one message that names the argument."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recgauge
+from recgauge.errors import RecgaugeError
+
+LISTS = {"ann": [1, 2, 3], "bob": [4, 5]}
+RELEVANT = {"ann": [2], "bob": {4: 2.0, 9: 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"recommendations": {"ann": [1, 1]}}, "recommendations: the list of user 'ann' holds an item twice"),
+        ({"recommendations": {}}, "recommendations is empty"),
+        ({"recommendations": {"ann": [[1], [2]]}}, "item: ids must be hashable|items: ids must be hashable"),
+        ({"recommendations": {"ann": [1, float("nan")]}}, "items: ids must not be missing"),
+        ({"recommendations": {"ann": [1, None]}}, "items: ids must not be missing"),
+        ({"recommendations": {float("nan"): [1]}}, "users: ids must not be missing"),
+        ({"recommendations": {"ann": "abc"}}, "recommendations: user 'ann' needs a collection of items"),
+        ({"recommendations": [[1, 2]]}, "recommendations must be a mapping or a DataFrame, got list"),
+        ({"recommendations": pd.DataFrame({"user": [1], "item": [1]})}, "needs a column 'score' or 'rank'"),
+        ({"recommendations": pd.DataFrame({"user": [1], "score": [1]})}, "column 'item' is missing"),
+        ({"relevant": {"ann": {2: -1.0}}}, "relevant: grades must be 0 or more, got -1 for user 'ann'"),
+        ({"relevant": {"ann": {2: float("nan")}}}, "relevant: grade: numbers must be finite"),
+        ({"relevant": {"ann": [2, 2]}}, "relevant: user 'ann' has an item twice"),
+        ({"relevant": {}}, "undefined for every user"),
+        ({"relevant": [1, 2]}, "relevant must be a mapping or a DataFrame, got list"),
+        ({"metrics": ("ndgc",)}, "unknown metric 'ndgc'. Did you mean 'ndcg'?"),
+        ({"metrics": ("precision", "precision")}, "metrics: 'precision' is asked for twice"),
+        ({"metrics": (3,)}, "metrics: expected names or metrics, got int"),
+        ({"metrics": ()}, "suite is empty"),
+        ({"cutoffs": (0,)}, "cutoffs: each cutoff must be a whole number >= 1, got 0"),
+        ({"cutoffs": (2.5,)}, "cutoffs: each cutoff must be a whole number >= 1, got 2.5"),
+        ({"cutoffs": ()}, "cutoffs must name at least one cutoff"),
+        ({"cutoffs": 5}, "cutoffs must be a list of whole numbers"),
+        ({"conventions": "recbol"}, "conventions: unknown name 'recbol'. Did you mean 'recbole'?"),
+        ({"conventions": 3}, "conventions must be a name or a Convention, got int"),
+        ({"users": ["ann"]}, "recommendations: user 'bob' is not among `users`"),
+        ({"users": ["ann", "bob", "ann"]}, "users: an id appears twice"),
+        ({"scores": {"ann": [3, 2, 1]}}, "scores: user 'bob' has a list but no scores"),
+        ({"scores": [[3, 2, 1], [1]]}, "scores must have the shape of the lists"),
+        ({"scores": [[3, 2, 1], [1, 2]]}, "scores of user 'bob' rise"),
+        ({"n_items": 2}, "n_items must be a whole number >= 6, got 2"),
+        ({"item_features": {1: [1.0]}}, "item_features: item 2 is recommended but has no features"),
+        ({"train": 3}, "train must be a mapping or a DataFrame, got int"),
+    ],
+)
+def test_message_names_the_argument(changed: dict[str, object], said: str) -> None:
+    arguments: dict[str, object] = {"recommendations": LISTS, "relevant": RELEVANT, **changed}
+    pattern = said if "|" in said else said.replace("(", r"\(").replace("?", r"\?").replace("[", r"\[")
+    with pytest.raises(RecgaugeError, match=pattern):
+        recgauge.evaluate(arguments.pop("recommendations"), arguments.pop("relevant"), **arguments)
+
+
+def test_stranger_in_relevant_is_refused() -> None:
+    with pytest.raises(RecgaugeError, match="relevant: user 'cid' is not among `users`"):
+        recgauge.evaluate(LISTS, {**RELEVANT, "cid": [1]}, users=["ann", "bob"])
+
+
+def test_unknown_metric_lists_the_valid_ones() -> None:
+    with pytest.raises(RecgaugeError, match="precision, r_precision, rbp, recall"):
+        recgauge.evaluate(LISTS, RELEVANT, metrics=("nonsense",))
+
+
+def test_policies_refuse_by_name() -> None:
+    with pytest.raises(RecgaugeError, match="Recall refuses user 'bob', one of 1 without relevant items"):
+        recgauge.evaluate(
+            LISTS, {"ann": [2]}, metrics=("recall",), conventions="article_offline_metrics", cutoffs=(3,)
+        )
+    with pytest.raises(RecgaugeError, match="no_list must be one of zero, skip, nan, raise; got 'drop'"):
+        recgauge.Policies(no_list="drop")
+
+
+def test_a_metric_refuses_users_without_a_value() -> None:
+    with pytest.raises(RecgaugeError, match="miss=raise.* refuses user 'ann'"):
+        recgauge.evaluate(LISTS, {"ann": [9], "bob": [4]}, metrics=("rr",), conventions="cornac")
+
+
+def test_nothing_of_the_callers_changes() -> None:
+    items = np.array([3, 1, 2])
+    recgauge.evaluate({"ann": items}, {"ann": [1]}, cutoffs=(2,))
+    assert items.tolist() == [3, 1, 2]
+    assert items.flags.writeable
