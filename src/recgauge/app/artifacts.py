@@ -40,7 +40,7 @@ def write_tables(result: RunResult, folder: Path) -> None:
 
 
 def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> None:
-    """Write conventions.csv: metric, convention, value, definition of the same lists under each convention."""
+    """Write conventions.csv: the same lists under every convention."""
     if result.ranking is None:
         return
     lane = result.ranking
