@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from scipy import sparse
 
-from recgauge._checks import LongArray, check_int, read_only
+from recgauge._checks import DoubleArray, LongArray, check_int, read_only
 from recgauge.errors import SchemaError
+from recgauge.interactions import Interactions
+
+Similarity = sparse.csr_array | DoubleArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,8 +25,24 @@ class Catalogue:
     n_train_users : int
         Users with training rows; 0 without training data.
     seen : scipy.sparse.csr_array, shape (n_users, n_items), or None
-        Non-zeros are the users' training items.
+        Stored entries are the users' training items.
     features : scipy.sparse.csr_array of float, shape (n_items, n_features), or None
+        A row without entries is an item without features.
+    similarity : scipy.sparse.csr_array or ndarray of float64, shape (n_items, n_items), or None
+        Symmetric; for metrics that take similarities as given.
+    train_users : ndarray of int64, shape (n_items,), or None
+        Training users of each item; counted from `seen`, or taken to be `train_counts` without it.
+
+    Raises
+    ------
+    SchemaError
+        If a shape does not fit `n_items`.
+
+    Examples
+    --------
+    >>> train = Interactions.from_ids(["ann", "bob", "bob"], ["x", "x", "y"])
+    >>> Catalogue.from_train(train).train_users.tolist()
+    [2, 1]
     """
 
     n_items: int
@@ -30,13 +50,54 @@ class Catalogue:
     n_train_users: int = 0
     seen: sparse.csr_array | None = None
     features: sparse.csr_array | None = None
+    similarity: Similarity | None = None
+    train_users: LongArray | None = None
 
     def __post_init__(self) -> None:
-        check_int("Catalogue: n_items", self.n_items, minimum=1)
-        if self.train_counts is not None:
-            if self.train_counts.shape != (self.n_items,):
-                raise SchemaError(
-                    f"Catalogue: train_counts must have shape ({self.n_items},), "
-                    f"got {self.train_counts.shape}."
-                )
-            object.__setattr__(self, "train_counts", read_only(self.train_counts))
+        n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
+        if self.seen is not None:
+            self._check_shape("seen", self.seen.shape[1:], (n_items,))
+        if self.train_users is None:
+            users = self.train_counts
+            if self.seen is not None:
+                users = np.bincount(self.seen.indices, minlength=n_items)
+            object.__setattr__(self, "train_users", users)
+        for name in ("train_counts", "train_users"):
+            counts = getattr(self, name)
+            if counts is not None:
+                self._check_shape(name, counts.shape, (n_items,))
+                object.__setattr__(self, name, read_only(counts))
+        if self.features is not None:
+            self._check_shape("features", self.features.shape[:1], (n_items,))
+        if self.similarity is not None:
+            self._check_shape("similarity", self.similarity.shape, (n_items, n_items))
+
+    @staticmethod
+    def _check_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+        if found != expected:
+            raise SchemaError(
+                f"Catalogue: {name} must have {expected} entries over items, got {found}; "
+                "every array needs one row or column an item."
+            )
+
+    @classmethod
+    def from_train(
+        cls,
+        train: Interactions,
+        features: sparse.csr_array | None = None,
+        similarity: Similarity | None = None,
+    ) -> "Catalogue":
+        """Count the training interactions; the catalogue is all their item ids, with or without rows.
+
+        Parameters
+        ----------
+        train : Interactions
+        features : scipy.sparse.csr_array, shape (n_items, n_features), optional
+        similarity : scipy.sparse.csr_array or ndarray, shape (n_items, n_items), optional
+
+        Returns
+        -------
+        Catalogue
+        """
+        n_users = int(np.count_nonzero(train.user_counts()))
+        return cls(train.n_items, train.item_counts(), n_users, train.to_csr(), features, similarity)

@@ -21,12 +21,12 @@ class Counted:
         self.without_relevant = judged.n_relevant == 0
         self.without_list = (judged.list_length == 0) & ~self.without_relevant
         self.listless = judged.list_length == 0
-        self._any = bool(self.without_relevant.any()), bool(self.listless.any())
 
     def left_out(self, metric: Metric, policies: Policies) -> BoolArray | None:
         """Return who has no value (m,), None for nobody."""
         if not metric.needs_relevant:
-            return self.listless if self._any[1] else None
+            # such a metric says itself what an empty list is worth: 0 for coverage, no value for a mean
+            return None
         left_out = np.zeros(len(self.ids), bool)
         for who, policy, lack in (
             (self.without_relevant, policies.no_relevant, "relevant items"),

@@ -163,7 +163,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
                 judged,
                 cutoffs=ks,
                 user_ids=user_ids,
-                n_without_relevant=relevant.n_without,
+                n_without_relevant=relevant.n_without if users is None else 0,
                 policies=policies,
             )
         )

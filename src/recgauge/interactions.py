@@ -1,6 +1,7 @@
 """The table that everything starts from: who interacted with what. Imports errors and checks only."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,13 @@ class Interactions:
     def item_counts(self) -> LongArray:
         """Rows of each item, shape (n_items,)."""
         return np.bincount(self.item, minlength=self.n_items)
+
+    def sha256(self) -> str:
+        """Return the digest of the rows: users, items, values and times, in their order."""
+        digest = sha256()
+        for column in (self.user, self.item, self.value, self.timestamp):
+            digest.update(b"" if column is None else column.tobytes())
+        return digest.hexdigest()
 
     def to_csr(self) -> sparse.csr_array:
         """Return the values as a CSR matrix (n_users, n_items) float32; repeated pairs are summed.

@@ -1,4 +1,4 @@
-"""How long steps tell whoever waits how far they are; the core only knows this contract."""
+"""How long stages tell whoever waits how far they are; the core only knows this contract."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -8,7 +8,11 @@ Advance = Callable[[int], None]
 
 
 class Progress(Protocol):
-    """Receives the steps of a run."""
+    """Receives the stages of a run, the steps inside them and notes for the user."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Open a stage, such as ``fit``."""
+        ...
 
     def step(self, name: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
         """Open a step of `total` units (None: unknown); the callable tells how many more are done."""
@@ -23,7 +27,12 @@ class NoProgress:
     """Says nothing."""
 
     @contextmanager
-    def step(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:  # noqa: ARG002
+    def stage(self, name: str) -> Iterator[None]:  # noqa: ARG002 - contract
+        """Open a stage that nobody watches."""
+        yield
+
+    @contextmanager
+    def step(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:  # noqa: ARG002 - contract
         """Open a step that nobody watches."""
         yield lambda _done: None
 

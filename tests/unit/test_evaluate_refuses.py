@@ -62,7 +62,7 @@ def test_stranger_in_relevant_is_refused() -> None:
 
 
 def test_unknown_metric_lists_the_valid_ones() -> None:
-    with pytest.raises(RecgaugeError, match="precision, r_precision, rbp, recall"):
+    with pytest.raises(RecgaugeError, match="precision, prediction_coverage, r_precision"):
         recgauge.evaluate(LISTS, RELEVANT, metrics=("nonsense",))
 
 

@@ -29,6 +29,11 @@ class Metric(ABC):
     needs_relevant: ClassVar[bool] = True
     """False: the metric looks at lists only, so users without relevant items count too."""
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the lists' catalogue must hold: "train", "features" or "similarity"."""
+        return frozenset()
+
     def definition(self, k: int | None = None) -> str:
         """Return the canonical text of the definition.
 

@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from recgauge._checks import FloatArray, IntArray
-from recgauge.errors import ModelError, NotFittedError
+from recgauge._checks import BoolArray, FloatArray, IntArray
+from recgauge.errors import ModelError, NotFittedError, SchemaError
 from recgauge.interactions import Interactions
 
 
@@ -96,3 +96,88 @@ class FactorModel(Recommender):
         """Return the products of the users' factors with all items', shape (b, n_items) float32."""
         factors = self.factors()
         return factors.user[users] @ factors.item.T
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownRatings:
+    """What any model knows of its training ratings: their mean, and who and what has one.
+
+    Parameters
+    ----------
+    mean : float
+        Mean of all training ratings: the prediction for an unknown user and item.
+    users : ndarray of bool, shape (n_users,)
+        True for users with a training row.
+    items : ndarray of bool, shape (n_items,)
+        True for items with a training row.
+    """
+
+    mean: float
+    users: BoolArray
+    items: BoolArray
+
+    @classmethod
+    def of(cls, train: Interactions) -> "KnownRatings":
+        """Summarise the training rows.
+
+        Raises
+        ------
+        SchemaError
+            If there is no row.
+        """
+        if len(train) == 0:
+            raise SchemaError("Training: a rating predictor needs at least one rating, got none.")
+        mean = float(train.value.mean(dtype=np.float64))
+        return cls(mean, train.user_counts() > 0, train.item_counts() > 0)
+
+
+class RatingPredictor(ABC):
+    """Predicts the rating that a user would give to an item, on the scale of the training ratings.
+
+    A model may be a `Recommender` too: then its scores are its predictions before clipping. `fit` stores
+    ``_known``, the summary of the training rows.
+    """
+
+    _known: KnownRatings | None = None
+
+    @abstractmethod
+    def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
+        """Learn from the ratings in `train` and return self; `rng` is the only source of chance.
+
+        Raises
+        ------
+        FitError
+            If the parameters do not fit the data or training diverges.
+        """
+
+    @abstractmethod
+    def predict(self, users: IntArray, items: IntArray) -> FloatArray:
+        """Return the predicted ratings, not clipped to the scale.
+
+        Parameters
+        ----------
+        users, items : ndarray of int32, shape (n,)
+            Codes of the pairs to predict.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            NaN where the model has nothing to go by; the mean of the training ratings is used there.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+
+    def known(self) -> KnownRatings:
+        """Return the summary of the training rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        if self._known is None:
+            raise not_fitted(self)
+        return self._known

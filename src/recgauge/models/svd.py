@@ -51,7 +51,7 @@ class SVD(FactorModel):
     [[1.0, 1.0, 0.0, 0.0]]
     """
 
-    n_factors: int = 32
+    n_factors: int = 16
     values: str = "rating"
 
     def __post_init__(self) -> None:

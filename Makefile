@@ -1,0 +1,47 @@
+# `make` shows what there is; `make run` and `make test` need nothing but Python >= 3.11 and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "recgauge needs Python >= 3.11: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+install: $(INSTALLED)  ## make .venv with everything that running and testing need
+
+run: install  ## train and evaluate svd on the demo data set; ARGS="model=popularity" changes it
+	$(BIN)/python run.py $(ARGS)
+
+test: install  ## run the default tests; ARGS="-k ndcg" chooses some
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-slow: install  ## run the slow tests
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: install  ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install  ## check types
+	$(BIN)/mypy
+
+check: lint types test  ## all that must pass before a commit
+
+ui: install  ## open the tracked results: prints the address, Ctrl-C stops
+	$(BIN)/recgauge ui
+
+clean:  ## remove the environment, caches and outputs; tracked results stay
+	rm -rf $(VENV) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## show this
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: install run test test-slow lint types check ui clean help

@@ -1,0 +1,11 @@
+"""Train and evaluate recommenders: ``python run.py model=svd metrics=ranking``; ``--help`` shows more."""
+
+import sys
+
+try:
+    from recgauge.app.main import run_command
+except ModuleNotFoundError as error:
+    sys.exit(f"{error}. Run `make install`, then activate the environment: source .venv/bin/activate")
+
+if __name__ == "__main__":
+    sys.exit(run_command())

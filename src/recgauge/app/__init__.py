@@ -1,0 +1,1 @@
+"""The outer ring: command line, configuration and tracking. Only here are hydra and mlflow imported."""

@@ -1,0 +1,117 @@
+"""From settings to an `Experiment`: the only place that builds components from a configuration."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from hydra.errors import InstantiationException
+from hydra.utils import get_object, instantiate
+
+from recgauge._checks import check_cutoffs, check_int
+from recgauge.app.settings import RunSettings
+from recgauge.candidates import Candidates
+from recgauge.conventions import Convention, Definition
+from recgauge.datasets import DatasetSource
+from recgauge.errors import ConfigError, RecgaugeError
+from recgauge.experiment import Experiment
+from recgauge.metrics import Metric
+from recgauge.models import Recommender
+from recgauge.splits import Splitter
+from recgauge.splits.filters import Filter
+
+Component = TypeVar("Component")
+
+
+def compose(settings: RunSettings) -> Experiment:
+    """Build every component of a run.
+
+    Raises
+    ------
+    ConfigError
+        If a component cannot be built; the message begins with its path in the configuration.
+    """
+    allowed = ("recgauge.", *(f"{package}." for package in settings.allowed_targets))
+
+    def part(node: Any, kind: type[Component], path: str) -> Component:
+        return build(node, kind, path, allowed)
+
+    conventions = part(settings.conventions, Convention, "conventions")
+    suite = {
+        name: metric
+        for name, node in (settings.metrics or {}).items()
+        if (metric := _metric(node, conventions, f"metrics.{name}", allowed)) is not None
+    }
+    filters = (settings.filters or {}).items()
+    return Experiment(
+        dataset=part(settings.dataset, DatasetSource, "dataset"),
+        filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),
+        splitter=part(settings.split, Splitter, "split"),
+        candidates=part(settings.candidates, Candidates, "candidates"),
+        model=part(settings.model, Recommender, "model"),
+        metrics=suite,
+        policies=conventions.policies,
+        cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
+        seed=check_int("seed", settings.seed, minimum=0),
+        block_users=check_int("engine.block_users", settings.engine.block_users, minimum=1),
+    )
+
+
+def build(node: Any, kind: type[Component], path: str, allowed: tuple[str, ...]) -> Component:
+    """Build one component from its mapping of ``_target_`` and arguments.
+
+    Parameters
+    ----------
+    node : Any
+        Plain mapping.
+    kind : type
+        What the component must be.
+    path : str
+        Where the mapping stands in the configuration, for messages.
+    allowed : tuple of str
+        Prefixes that ``_target_`` may have.
+
+    Raises
+    ------
+    ConfigError
+        If the mapping, its target or an argument cannot be used.
+    """
+    if not isinstance(node, Mapping) or not isinstance(node.get("_target_"), str):
+        raise ConfigError(f"{path}: expected a mapping with a _target_, got {node!r}.")
+    target = node["_target_"]
+    if not target.startswith(allowed):
+        raise ConfigError(
+            f"{path}._target_: {target!r} is not allowed; targets begin with {', '.join(allowed)}. "
+            "Add the package to allowed_targets if you trust it."
+        )
+    _check_arguments(node, target, path)
+    try:
+        component = instantiate(dict(node), _convert_="all")
+    except InstantiationException as error:
+        if isinstance(error.__cause__, RecgaugeError):
+            raise ConfigError(f"{path}: {error.__cause__}") from error
+        raise ConfigError(f"{path}: cannot build {target}: {error.__cause__ or error}") from error
+    if not isinstance(component, kind):
+        raise ConfigError(f"{path}: {target} is not a {kind.__name__}; choose another target.")
+    return component
+
+
+def _check_arguments(node: Mapping[str, Any], target: str, path: str) -> None:
+    try:
+        names = list(inspect.signature(get_object(target)).parameters)
+    except Exception as error:
+        raise ConfigError(f"{path}._target_: cannot import {target!r} ({error}).") from error
+    unknown = [str(key) for key in node if key != "_target_" and key not in names]
+    if unknown:
+        raise ConfigError(
+            f"{path}: {target.rsplit('.', 1)[-1]} has no setting {', '.join(unknown)}; "
+            f"it has {', '.join(names) or 'none'}."
+        )
+
+
+def _metric(node: Any, conventions: Convention, path: str, allowed: tuple[str, ...]) -> Definition | None:
+    """Return what a suite's line means: a name, a definition of its own, or null to leave it out."""
+    if node is None:
+        return None
+    if isinstance(node, str):
+        return conventions.definition(node)
+    return Definition(build(node, Metric, path, allowed), conventions.policies)

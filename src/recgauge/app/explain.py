@@ -1,0 +1,83 @@
+"""Hydra's errors in one message: what is wrong, where, and what would be right."""
+
+import re
+import sys
+from dataclasses import fields
+from difflib import get_close_matches
+
+from hydra.errors import OverrideParseException
+from omegaconf import OmegaConf
+
+from recgauge.app.settings import RunSettings, conf_folder
+
+_OPTION = re.compile(r"Could not (?:find|load) '([\w@]+)/([^']+)'")
+_KEY = re.compile(r"Could not override '([^']+)'")
+
+
+def explain_config_error(error: Exception) -> str:
+    """Return the message for an error of Hydra or OmegaConf.
+
+    Parameters
+    ----------
+    error : Exception
+        Raised while the configuration was composed.
+
+    Returns
+    -------
+    str
+        For an unknown option or key: the valid ones and the nearest; else the error's own words.
+    """
+    text = str(error)
+    if match := _OPTION.search(text):
+        group, option = match.groups()
+        options = group_options(group)
+        return f"{group}={option}: {group} has no such option. {_valid('Options', option, options)}"
+    if match := _KEY.search(text):
+        return _explain_key(match.group(1))
+    if isinstance(error, OverrideParseException):
+        return f"cannot read {error.override!r} on the command line: {text.splitlines()[0]}."
+    cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
+    first = text.split("\nConfig search path")[0].strip()
+    return f"{first}: {cause}" if cause and cause not in first else first
+
+
+def group_options(group: str) -> list[str]:
+    """Return the names of the options of a config group."""
+    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+
+
+def _explain_key(key: str) -> str:
+    group, _, rest = key.partition(".")
+    if rest and (conf_folder() / group).is_dir():
+        lacking = [option for option in _chosen(group) if rest not in _settings(group, option)]
+        option = lacking[0] if lacking else _chosen(group)[0]
+        names = _settings(group, option)
+        return f"{key}: {group} {option} has no such setting. {_valid('Settings', rest, names)}"
+    roots = [field.name for field in fields(RunSettings)] + ["experiment", "debug", "hydra"]
+    elsewhere = [f"{g.name}.{key}" for g in conf_folder().iterdir() if g.is_dir() and _has(g.name, key)]
+    hint = f" Did you mean {' or '.join(elsewhere)}?" if elsewhere else ""
+    return f"{key}: there is no such setting.{hint} {_valid('Settings', key, roots)}"
+
+
+def _has(group: str, key: str) -> bool:
+    return any(key in _settings(group, option) for option in _chosen(group))
+
+
+def _settings(group: str, option: str) -> list[str]:
+    file = conf_folder() / group / f"{option}.yaml"
+    return [name for name in map(str, OmegaConf.load(file)) if name != "_target_"] if file.exists() else []
+
+
+def _chosen(group: str) -> list[str]:
+    """Return the options of `group` that the command line or the defaults list chooses."""
+    given = [word.partition("=")[2] for word in sys.argv[1:] if word.startswith(f"{group}=")]
+    if given:
+        return given[-1].split(",")
+    defaults = OmegaConf.load(conf_folder() / "config.yaml").defaults
+    return [str(entry[group]) for entry in defaults if OmegaConf.is_dict(entry) and group in entry]
+
+
+def _valid(kind: str, wrong: str, names: list[str]) -> str:
+    near = get_close_matches(wrong, names, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    return f"{hint}{kind}: {', '.join(names) or 'none'}."

@@ -1,0 +1,62 @@
+"""Prints what a run and a sweep end with."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from recgauge.app.console import output
+from recgauge.records import RunRecord
+from recgauge.report.tables import JobOutcome, headline_keys, result_table, run_lines, sweep_table
+
+
+def print_run(
+    record: RunRecord, *, address: str | None, run_id: str | None, folder: Path, brief: bool
+) -> None:
+    """Print a run's table and where to find everything; one line inside a sweep."""
+    console = output()
+    title = f"{record.names['model']} on {record.names['dataset']}"
+    if brief:
+        values = record.values()
+        numbers = (f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in headline_keys([record]))
+        console.print(f"{title}: {'  '.join(numbers)}", markup=False)
+        return
+    console.print(f"\n{title}", style="bold", markup=False)
+    _print_table(console, result_table(record))
+    for line in run_lines(record):
+        console.print(line, markup=False)
+    print_addresses(address, folder, run_id)
+
+
+def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path) -> None:
+    """Print one table over all jobs of a sweep."""
+    console = output()
+    n_done = sum(job.record is not None for job in jobs)
+    console.print(f"\n{n_done} done, {len(jobs) - n_done} failed", style="bold")
+    _print_table(console, sweep_table(jobs))
+    for job in jobs:
+        if job.error is not None:
+            console.print(f"failed   job {job.number} ({job.label}): {job.error}", markup=False)
+    console.print(
+        "*        best among runs with the same data, split, candidates, conventions, seed", markup=False
+    )
+    print_addresses(address, folder, None)
+
+
+def _print_table(console: Console, table: Table) -> None:
+    """Draw rules on a terminal, plain aligned columns elsewhere."""
+    table.box = box.SIMPLE_HEAD if console.is_terminal else None
+    console.print(table)
+
+
+def print_addresses(address: str | None, folder: Path, run_id: str | None) -> None:
+    """Print the tracking page and the output folder."""
+    console = output()
+    if address is not None:
+        run = f" (run {run_id})" if run_id else ""
+        hint = "; start the server with `make ui`" if "127.0.0.1" in address else ""
+        console.print(f"mlflow   {address}{run}{hint}", markup=False, soft_wrap=True)
+    console.print(f"files    {os.path.relpath(folder)}", markup=False, soft_wrap=True)

@@ -1,0 +1,54 @@
+"""The schema of the configuration's root: unknown keys and wrong types are refused by Hydra."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+
+
+@dataclass
+class DataSettings:
+    """Where archives are looked for."""
+
+    mirror: Any = None  # one folder or address, or a list of them
+    cache: str | None = None
+    offline: bool = False
+
+
+@dataclass
+class EngineSettings:
+    """How work is cut up; never changes a number."""
+
+    block_users: int = 1024
+
+
+@dataclass
+class RunSettings:
+    """All settings of one run; the groups hold one component each, as plain mappings."""
+
+    dataset: Any = None
+    filters: Any = field(default_factory=dict)
+    split: Any = None
+    candidates: Any = None
+    model: Any = None
+    metrics: Any = field(default_factory=dict)
+    conventions: Any = None
+    tracking: Any = None
+    cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
+    seed: int = 0
+    data: DataSettings = field(default_factory=DataSettings)
+    engine: EngineSettings = field(default_factory=EngineSettings)
+    allowed_targets: list[str] = field(default_factory=list)
+
+
+def register_schema() -> None:
+    """Make the schema known to Hydra under the name that conf/config.yaml begins with."""
+    ConfigStore.instance().store(name="run_schema", node=RunSettings)
+
+
+def conf_folder() -> Path:
+    """Return the folder of the configuration: inside an installed package, else the checkout's conf/."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "conf"
+    return installed if installed.is_dir() else package.parent.parent / "conf"

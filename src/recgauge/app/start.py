@@ -1,0 +1,50 @@
+"""What a tracker is told of a run before the run does anything."""
+
+from typing import Any
+
+from recgauge.app.summaries import flat_params
+from recgauge.app.tracking import RunStart
+
+UNTRACKED = ("tracking", "data", "allowed_targets", "experiment", "debug")
+
+
+def run_start(
+    settings: dict[str, Any],
+    names: dict[str, str],
+    command: str,
+    environment: dict[str, Any],
+    sweep: str | None,
+) -> RunStart:
+    """Return name, params and tags of a run.
+
+    Parameters
+    ----------
+    settings : dict
+        The resolved configuration.
+    names : dict of str to str
+        The chosen option of each group.
+    command : str
+        Gives the run again.
+    environment : dict
+        Versions and commit.
+    sweep : str or None
+        The sweep's output folder, for jobs of a sweep.
+    """
+    kept = {key: value for key, value in settings.items() if key not in UNTRACKED}
+    params = {**flat_params(kept), **names, "seed": str(settings["seed"])}
+    params = {key: value for key, value in params.items() if not key.endswith("_target_")}
+    tags = {f"recgauge.{group}": name for group, name in names.items()}
+    tags |= {
+        "recgauge.seed": str(settings["seed"]),
+        "recgauge.version": environment["recgauge"],
+        "recgauge.command": command,
+        "recgauge.git_dirty": str(environment["git_dirty"]).lower(),
+        "mlflow.source.name": "run.py",
+        "mlflow.source.type": "LOCAL",
+        "mlflow.user": "recgauge",
+    }
+    if environment["git_commit"]:
+        tags["mlflow.source.git.commit"] = environment["git_commit"]
+    if sweep is not None:
+        tags["recgauge.sweep"] = sweep
+    return RunStart(f"{names['model']} {names['dataset']}", params, tags)

@@ -1,0 +1,80 @@
+"""Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
+
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from recgauge.errors import TrackingError
+
+_SQLITE = "sqlite:///"
+
+
+def check_store(uri: str) -> None:
+    """Say at once what is wrong with a tracking address.
+
+    Parameters
+    ----------
+    uri : str
+        As for MLflow.
+
+    Raises
+    ------
+    TrackingError
+        If a database cannot be opened and written, a server does not answer, or the kind of address is
+        unknown.
+
+    Examples
+    --------
+    >>> check_store("mlruns")
+    Traceback (most recent call last):
+        ...
+    recgauge.errors.TrackingError: tracking.uri: 'mlruns' is neither a database nor a server...
+    """
+    scheme = uri.split("://", 1)[0] if "://" in uri else ""
+    if uri.startswith(_SQLITE):
+        _check_sqlite(uri)
+    elif scheme in ("http", "https"):
+        _check_server(uri)
+    elif scheme.split("+", 1)[0] not in ("sqlite", "postgresql", "mysql", "mssql", "databricks"):
+        raise TrackingError(
+            f"tracking.uri: {uri!r} is neither a database nor a server. Use sqlite:///FILE.db, "
+            "http://HOST:PORT, another database's address, or run with tracking=off."
+        )
+
+
+def quiet_logs() -> None:
+    """Keep MLflow's and Alembic's messages about their own migrations off the terminal."""
+    for name in ("alembic", "mlflow"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def _check_sqlite(uri: str) -> None:
+    path = Path(uri.removeprefix(_SQLITE).split("?", 1)[0])
+    if not path.parent.is_dir():
+        raise TrackingError(
+            f"tracking.uri={uri}: the folder {path.parent} does not exist. Make it, or use another address."
+        )
+    try:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+    except sqlite3.Error as error:
+        raise TrackingError(
+            f"tracking.uri={uri}: {path} cannot be opened for writing ({error}). "
+            "Check the file's permissions, use another address, or run with tracking=off."
+        ) from error
+
+
+def _check_server(uri: str) -> None:
+    import requests
+
+    try:
+        answer = requests.get(f"{uri.rstrip('/')}/health", timeout=10)
+    except requests.RequestException as error:
+        raise TrackingError(
+            f"tracking.uri={uri}: the server does not answer ({type(error).__name__}). "
+            "Start it (`make ui`), correct the address, or run with tracking=off."
+        ) from error
+    if answer.status_code >= 500:
+        raise TrackingError(f"tracking.uri={uri}: the server answers with status {answer.status_code}.")

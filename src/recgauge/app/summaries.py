@@ -1,0 +1,70 @@
+"""A run record in the shapes that a tracker wants: flat numbers, curves over the cutoff, a note."""
+
+import math
+from typing import Any
+
+from recgauge.records import RunRecord
+
+
+def metric_values(record: RunRecord) -> dict[str, float]:
+    """Return every number of a run under its tracker name.
+
+    Headline metrics are plain (``ndcg_at_10``); standard errors, times and counts stand in sections of their
+    own (``stderr/ndcg_at_10``, ``time/fit_seconds``, ``data/n_users``).
+    """
+    values = {entry["key"]: entry["value"] for entry in record.results}
+    values |= {f"stderr/{entry['key']}": entry["stderr"] for entry in record.results}
+    values |= {f"time/{stage}_seconds": seconds for stage, seconds in record.seconds.items()}
+    values |= {f"data/{name}": count for name, count in record.counts.items()}
+    for facts in (record.dataset, record.split):
+        values |= {f"data/{name}": count for name, count in facts.items() if type(count) in (int, float)}
+    values["data/dropped_rows"] = sum(step["rows"][0] - step["rows"][1] for step in record.split["steps"])
+    known = {key: float(value) for key, value in values.items() if value is not None}
+    return {key: value for key, value in known.items() if math.isfinite(value)}
+
+
+def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
+    """Return ``(name, k, value)`` of every metric with cutoffs, to draw the metric against k."""
+    return [(entry["name"], entry["k"], entry["value"]) for entry in record.results if entry["k"] is not None]
+
+
+def flat_params(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as ``{"model.n_factors": "32"}``.
+
+    Examples
+    --------
+    >>> flat_params({"model": {"n_factors": 32}, "cutoffs": [5, 10]})
+    {'model.n_factors': '32', 'cutoffs': '[5, 10]'}
+    """
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            flat |= flat_params(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = str(value)
+    return flat
+
+
+def summary_markdown(record: RunRecord) -> str:
+    """Return the run's note: the command, the data, the numbers and their definitions."""
+    names, data, split = record.names, record.dataset, record.split
+    lines = [
+        f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}",
+        "",
+        f"    {record.command}",
+        "",
+        f"{data['n_rows']:,} rows, {data['n_users']:,} users, {data['n_items']:,} items "
+        f"({data['provenance']}; sha256 {data['sha256'][:12]}...). "
+        f"Train {split['train_rows']:,} rows, test {split['test_rows']:,}. "
+        + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())
+        + ".",
+        "",
+        *(f"- dropped {step['rows'][0] - step['rows'][1]:,} rows: {step['name']}" for step in split["steps"]),
+        "",
+        "| metric | value | standard error | definition |",
+        "| --- | ---: | ---: | --- |",
+    ]
+    for entry in record.results:
+        stderr = "" if entry["stderr"] is None else f"{entry['stderr']:.4f}"
+        lines.append(f"| {entry['key']} | {entry['value']:.4f} | {stderr} | {entry['definition']} |")
+    return "\n".join([*lines, "", f"Policies: {record.policies}"])

@@ -1,0 +1,231 @@
+"""Stores runs in MLflow, one flat run a job; the only module that imports mlflow."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter, time
+from typing import TYPE_CHECKING
+
+from recgauge.app.stores import check_store, quiet_logs
+from recgauge.app.summaries import curve_points, metric_values, summary_markdown
+from recgauge.errors import TrackingError
+from recgauge.records import RunRecord
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import DatasetInput
+
+EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}
+LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
+BATCH = 1000  # most metrics in one call of MLflow's interface
+
+
+@dataclass(frozen=True)
+class RunStart:
+    """What is known of a run before it does anything.
+
+    Parameters
+    ----------
+    name : str
+        Shown in the table of runs.
+    params, tags : mapping of str to str
+    """
+
+    name: str
+    params: Mapping[str, str]
+    tags: Mapping[str, str]
+
+
+class RunLog:
+    """Where a run puts its results; this one drops them."""
+
+    run_id: str | None = None
+
+    def finish(self, record: RunRecord, folder: Path) -> float:
+        """Store the record's numbers and the files of `folder`; return the seconds spent on tracking."""
+        del record, folder
+        return 0.0
+
+
+class Tracker(ABC):
+    """Opens a run log around everything that a job does."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Create or migrate the store, once, before jobs that may run in parallel."""
+
+    @abstractmethod
+    def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
+        """Open a run; leaving the context ends it, with its error if there was one."""
+
+    def address(self) -> str | None:
+        """Return where the results can be looked at, or None."""
+        return None
+
+
+@dataclass(frozen=True)
+class NoTracker(Tracker):
+    """Tracks nothing; results stay in the output folder."""
+
+    def prepare(self) -> None:
+        """Do nothing."""
+
+    @contextmanager
+    def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
+        """Yield a log that drops everything."""
+        yield RunLog()
+
+
+@dataclass(frozen=True)
+class MlflowTracker(Tracker):
+    """Tracks runs in an MLflow store.
+
+    Parameters
+    ----------
+    uri : str
+        Address of a server or a database, such as ``sqlite:///mlflow.db``.
+    experiment : str
+        Name of the MLflow experiment; made if it does not exist.
+    """
+
+    uri: str = "sqlite:///mlflow.db"
+    experiment: str = "recgauge"
+
+    def prepare(self) -> None:
+        """Open the store, creating or migrating it, and make the experiment.
+
+        Raises
+        ------
+        TrackingError
+            If the store cannot be opened or written.
+        """
+        with self._explained("open the store"):
+            _ = self._experiment_id
+
+    @contextmanager
+    def start(self, run: RunStart) -> Iterator[RunLog]:
+        """Open a run; it ends FINISHED, FAILED with its error as a tag, or KILLED."""
+        begin = perf_counter()
+        with self._explained("open a run"):
+            log = _MlflowRunLog(self._client, self._open(run), begin)
+        try:
+            yield log
+        except BaseException as error:
+            with self._explained("mark the run as failed"):
+                message = f"{type(error).__name__}: {error}"[:5000]
+                self._client.set_tag(log.run_id, "error", message)
+                status = "FAILED" if isinstance(error, Exception) else "KILLED"
+                self._client.set_terminated(log.run_id, status)
+            raise
+        with self._explained("finish the run"):
+            self._client.set_terminated(log.run_id, "FINISHED")
+
+    def address(self) -> str | None:
+        """Return the deep link to the experiment's charts, on the server that `make ui` starts if need be."""
+        server = self.uri if self.uri.startswith("http") else "http://127.0.0.1:5000"
+        page = "runs?compareRunsMode=CHART&workflowType=machine_learning"
+        return f"{server.rstrip('/')}/#/experiments/{self._experiment_id}/{page}"
+
+    def _open(self, run: RunStart) -> str:
+        from mlflow.entities import Param
+
+        created = self._client.create_run(self._experiment_id, tags=dict(run.tags), run_name=run.name)
+        params = [Param(key, value[:LONGEST_PARAM]) for key, value in run.params.items()]
+        for first in range(0, len(params), 100):
+            self._client.log_batch(created.info.run_id, params=params[first : first + 100])
+        return str(created.info.run_id)
+
+    @cached_property
+    def _client(self) -> "MlflowClient":
+        check_store(self.uri)
+        from mlflow import MlflowClient
+
+        quiet_logs()  # importing mlflow sets its own levels
+        return MlflowClient(tracking_uri=self.uri)
+
+    @cached_property
+    def _experiment_id(self) -> str:
+        from mlflow.exceptions import MlflowException
+
+        found = self._client.get_experiment_by_name(self.experiment)
+        if found is None:
+            try:
+                return str(self._client.create_experiment(self.experiment, tags=EXPERIMENT_TAGS))
+            except MlflowException:
+                # another job made it in the meantime
+                found = self._client.get_experiment_by_name(self.experiment)
+        if found is None or found.lifecycle_stage != "active":
+            raise TrackingError(
+                f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
+                "Restore it, or choose another name with tracking.experiment=NAME."
+            )
+        return str(found.experiment_id)
+
+    @contextmanager
+    def _explained(self, doing: str) -> Iterator[None]:
+        """Turn whatever the store raises into one message; ours pass."""
+        try:
+            yield
+        except TrackingError:
+            raise
+        except Exception as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise TrackingError(
+                f"tracking.uri={self.uri}: cannot {doing}: {reason[0]} "
+                "Check the address, or run without tracking: tracking=off."
+            ) from error
+
+
+class _MlflowRunLog(RunLog):
+    """One run in MLflow."""
+
+    def __init__(self, client: "MlflowClient", run_id: str, begin: float) -> None:
+        self._client = client
+        self.run_id: str = run_id
+        self._opening_seconds = perf_counter() - begin
+
+    def finish(self, record: RunRecord, folder: Path) -> float:
+        """Store inputs, files, then every number in few calls."""
+        begin = perf_counter()
+        client, run_id = self._client, self.run_id
+        client.log_inputs(run_id, datasets=_inputs(record))
+        client.log_artifacts(run_id, str(folder))
+        client.set_tag(run_id, "mlflow.note.content", summary_markdown(record))
+        client.set_tag(run_id, "recgauge.dataset_sha256", record.dataset["sha256"])
+        seconds = self._opening_seconds + perf_counter() - begin
+        self._log_metrics(record, seconds)
+        return seconds
+
+    def _log_metrics(self, record: RunRecord, seconds: float) -> None:
+        from mlflow.entities import Metric
+
+        now = int(time() * 1000)
+        values = {**metric_values(record), "time/tracking_seconds": seconds}
+        metrics = [Metric(key, value, now, 0) for key, value in values.items()]
+        metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
+        for first in range(0, len(metrics), BATCH):
+            self._client.log_batch(self.run_id, metrics=metrics[first : first + BATCH])
+
+
+def _inputs(record: RunRecord) -> list["DatasetInput"]:
+    """Describe the train and the test part as MLflow's dataset inputs, each with the digest of its rows."""
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    facts, split = record.dataset, record.split
+    return [
+        DatasetInput(
+            Dataset(
+                name=facts["name"],
+                digest=split[f"{part}_sha256"][:36],
+                source_type="http" if facts["source"].startswith("http") else "code",
+                source=json.dumps({"uri": facts["source"], "sha256": facts["sha256"]}),
+                profile=json.dumps({"num_rows": split[f"{part}_rows"], "num_users": split[f"{part}_users"]}),
+            ),
+            tags=[InputTag("mlflow.data.context", part)],
+        )
+        for part in ("train", "test")
+    ]

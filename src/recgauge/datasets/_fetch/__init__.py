@@ -1,0 +1,1 @@
+"""Finds, downloads and verifies files that somebody publishes. Start at search.find."""

@@ -1,0 +1,144 @@
+"""Asks one place after the other for a published file, until one has it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recgauge.datasets._fetch.download import Download
+from recgauge.datasets._fetch.failures import TransferError
+from recgauge.datasets._fetch.places import Places, is_address
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.transfer import Patience
+from recgauge.datasets._fetch.verify import Pin, VerifiedFile, verify
+from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.progress import Progress
+
+
+def find(
+    published: PublishedFile, places: Places, progress: Progress, patience: Patience | None = None
+) -> VerifiedFile:
+    """Return the file from the first place that has it, verified.
+
+    A wrong file in a local place ends the search, since its owner can put it right; a wrong file from a
+    server is noted and the next place is asked.
+
+    Parameters
+    ----------
+    published : PublishedFile
+        What is looked for.
+    places : Places
+        Where to look.
+    progress : Progress
+        Told about downloads.
+    patience : Patience, optional
+        How long to wait for servers.
+
+    Returns
+    -------
+    VerifiedFile
+
+    Raises
+    ------
+    IntegrityError
+        If the only files found are not what they should be.
+    MissingDataError
+        If no place has the file.
+    """
+    if places.archive is not None:
+        path = Path(places.archive).expanduser()
+        if not path.is_file():
+            raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
+        return verify(path, published, places.pin)
+    return _Search(published, places, progress, patience or Patience()).run()
+
+
+@dataclass
+class _Search:
+    published: PublishedFile
+    places: Places
+    progress: Progress
+    patience: Patience
+    tried: list[str] = field(default_factory=list)
+    found_wrong: bool = False
+    certificate_refused: bool = False
+
+    def run(self) -> VerifiedFile:
+        found = self._ask_folder("cache folder", self._cached.parent, self.places.pin)
+        for mirror in self.places.mirrors:
+            found = found or self._ask_mirror(mirror)
+        found = found or self._ask_server("publisher", self.published.address)
+        if found is None:
+            raise (IntegrityError if self.found_wrong else MissingDataError)(self._nowhere())
+        return found
+
+    @property
+    def _cached(self) -> Path:
+        return self.places.cache_folder / self.published.filename
+
+    def _ask_folder(self, owner: str, folder: Path, pin: Pin | None) -> VerifiedFile | None:
+        path = folder / self.published.filename
+        if path.is_file():
+            return verify(path, self.published, pin)
+        self.tried.append(f"{owner} {folder}: has no {self.published.filename}")
+        return None
+
+    def _ask_mirror(self, mirror: str) -> VerifiedFile | None:
+        if is_address(mirror):
+            return self._ask_server("mirror", f"{mirror.rstrip('/')}/{self.published.filename}")
+        folder = Path(mirror).expanduser()
+        if not folder.is_dir():
+            # A mistyped setting must not turn into a download from elsewhere.
+            raise MissingDataError(
+                f"mirror={folder}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR, "
+                "or unset it."
+            )
+        return self._ask_folder("mirror", folder, self.places.pin or _listed(folder, self.published))
+
+    def _ask_server(self, owner: str, address: str) -> VerifiedFile | None:
+        if self.places.offline:
+            self.tried.append(f"{owner} {address}: not asked, since offline is set")
+            return None
+
+        def check(path: Path) -> VerifiedFile:
+            return verify(
+                path, self.published, self.places.pin, origin=None if path == self._cached else address
+            )
+
+        try:
+            return Download(
+                address, self._cached, self.published.size, check, self.progress, self.patience
+            ).run()
+        except TransferError as error:
+            self.certificate_refused |= error.certificate
+            self.tried.append(f"{owner} {address}: {error}")
+        except IntegrityError as error:
+            self.found_wrong = True
+            self.tried.append(f"{owner} {error}")
+            self.progress.note(f"{owner} {error}")
+        return None
+
+    def _nowhere(self) -> str:
+        places = "\n".join(f"  - {place}" for place in self.tried)
+        address, filename = self.published.address, self.published.filename
+        by_hand = f"Download {address} by hand, on another machine if need be,"
+        if self.certificate_refused:
+            by_hand = (
+                f"{self.published.outage} Download the file by hand (curl --insecure -O {address} does not "
+                "mind the certificate, and recgauge verifies the file all the same)"
+            ).lstrip()
+        return (
+            f"{filename} could not be found or fetched. Tried:\n{places}\n{by_hand} and put it at "
+            f"{self._cached}, name it with dataset.archive=FILE, or point data.mirror or RECGAUGE_MIRROR at "
+            "a folder or address that has it."
+        )
+
+
+def _listed(folder: Path, published: PublishedFile) -> Pin | None:
+    """Return the digest that the mirror folder's SHA256SUMS lists for the file."""
+    sums = folder / "SHA256SUMS"
+    if not sums.is_file():
+        return None
+    for line in sums.read_text(encoding="utf-8").splitlines():
+        digest, _, name = line.strip().partition(" ")
+        if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
+            return Pin(digest.lower(), "the mirror's SHA256SUMS", strict=False)
+    return None

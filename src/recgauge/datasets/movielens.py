@@ -1,0 +1,166 @@
+"""The MovieLens data sets, read from the archives that GroupLens publishes."""
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recgauge._checks import check_choice, check_real
+from recgauge.datasets import Dataset, DatasetSource
+from recgauge.datasets._codes import encode
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
+from recgauge.datasets._movielens_releases import RELEASES, Release
+from recgauge.datasets._movielens_tables import read_movies, read_ratings
+from recgauge.errors import IntegrityError
+from recgauge.interactions import Interactions
+from recgauge.progress import NoProgress, Progress
+
+
+@dataclass(frozen=True)
+class MovieLens(DatasetSource):
+    """A MovieLens release, from the publisher's archive.
+
+    The archive is taken from the first place that has it: the file named by `archive`, the cache folder, the
+    mirrors, the publisher's address. It is verified wherever it comes from.
+
+    Parameters
+    ----------
+    name : {"ml_100k", "ml_latest_small", "ml_1m", "ml_10m", "ml_20m", "ml_25m", "ml_32m"}
+        The release.
+    mirror : str or sequence of str, optional
+        Folders or http(s) addresses that hold the publisher's archives under their names; one text may name
+        several, parted by semicolons.
+    cache : str, optional
+        Folder that keeps downloads; by default the user's own cache folder.
+    archive : str, optional
+        A local archive; no other place is asked then.
+    sha256 : str, optional
+        Accept exactly the archive with this digest, even if it is not the publisher's.
+    offline : bool
+        Never use the network.
+    relevant_from : float, optional
+        Lowest rating that makes a held-out item relevant; None means that every rating does.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter cannot be meant.
+
+    Notes
+    -----
+    Items are the rated movies only, in the order of their ids; the rows keep the publisher's order. Genres
+    are the publisher's, without the markers for "none" ("unknown", "(no genres listed)"): an item that has
+    only such a marker has no feature.
+
+    An archive is accepted as the publisher's by size and sha256; else if the members that are read have the
+    publisher's digests; else if the user pins it, by `sha256` or by a ``SHA256SUMS`` file in a mirror folder.
+    ``Dataset.provenance`` says which.
+
+    References
+    ----------
+    .. [1] F. M. Harper, J. A. Konstan, "The MovieLens Datasets: History and Context", ACM Transactions on
+           Interactive Intelligent Systems 5(4), 2015.
+
+    Examples
+    --------
+    >>> MovieLens("ml_100k").relevant_from
+    4.0
+    >>> MovieLens("ml_5m")
+    Traceback (most recent call last):
+    recgauge.errors.ConfigError: MovieLens: name must be one of ml_100k, ml_latest_small, ml_1m, ml_10m,
+    ml_20m, ml_25m, ml_32m; got 'ml_5m'.
+    """
+
+    name: str
+    mirror: str | Sequence[str] | None = None
+    cache: str | None = None
+    archive: str | None = None
+    sha256: str | None = None
+    offline: bool = False
+    relevant_from: float | None = 4.0
+
+    def __post_init__(self) -> None:
+        check_choice("MovieLens: name", self.name, RELEASES)
+        if self.relevant_from is not None:
+            infinity = float("inf")
+            check_real("MovieLens: relevant_from", self.relevant_from, low=-infinity, high=infinity)
+        self._places()
+
+    def fetch(self, progress: Progress | None = None) -> VerifiedFile:
+        """Find or download the archive and verify it, without reading it.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            Told about the download, and about an archive that is not the publisher's.
+
+        Returns
+        -------
+        VerifiedFile
+            Its path, its sha256, and in words how far it is known to be the publisher's.
+
+        Raises
+        ------
+        MissingDataError
+            If no place has the archive.
+        IntegrityError
+            If the archive is not what it should be.
+        """
+        progress = progress or NoProgress()
+        file = find(RELEASES[self.name].file, self._places(), progress)
+        if not file.is_published:
+            progress.note(f"{self.name}: {file.path} is {file.provenance}.")
+        return file
+
+    def load(self, progress: Progress | None = None) -> Dataset:
+        """Find, verify and read the archive.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            Told about the download, and about an archive that is not the publisher's.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        MissingDataError
+            If no place has the archive.
+        IntegrityError
+            If the archive is not what it should be, or is damaged.
+        SchemaError
+            If a pinned archive is not laid out as the publisher's.
+        """
+        return self._read(self.fetch(progress), RELEASES[self.name])
+
+    def _places(self) -> Places:
+        return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)
+
+    def _read(self, file: VerifiedFile, release: Release) -> Dataset:
+        try:
+            with zipfile.ZipFile(file.path) as archive:
+                ratings = read_ratings(archive, release)
+                movies = read_movies(archive, release)
+        except (KeyError, *UNPACKING_ERRORS) as error:
+            raise IntegrityError(
+                f"{self.name}: {file.path} cannot be unpacked: {error}. "
+                f"Download {release.file.address} again."
+            ) from error
+        user, user_ids = encode(ratings.user)
+        item, item_ids = encode(ratings.item)
+        titles, genres = movies.of_items(item_ids)
+        return Dataset(
+            name=self.name,
+            interactions=Interactions(user, item, ratings.value, ratings.timestamp, user_ids, item_ids),
+            feedback="explicit",
+            relevant_from=self.relevant_from,
+            sha256=file.sha256,
+            provenance=file.provenance,
+            source=release.file.address,
+            licence=release.licence,
+            item_titles=titles,
+            item_features=genres,
+        )

@@ -1,0 +1,97 @@
+"""What metrics take from the catalogue, and one clear error where it is missing."""
+
+from typing import TypeVar, cast
+
+from scipy import sparse
+
+from recgauge._checks import LongArray
+from recgauge.catalogue import Catalogue, Similarity
+from recgauge.errors import MetricError
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import Metric
+
+T = TypeVar("T")
+
+_ARGUMENT = {
+    "train": "the training interactions; pass train=...",
+    "features": "item features; pass item_features=...",
+    "similarity": "a matrix of item similarities; give the catalogue one as similarity=...",
+}
+
+
+def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
+    """Return the catalogue behind the lists, with all that `metric` needs.
+
+    Parameters
+    ----------
+    metric : Metric
+        Its `needs` say what must be there.
+    judged : JudgedTopK
+
+    Returns
+    -------
+    Catalogue
+
+    Raises
+    ------
+    MetricError
+        If something is missing, naming the argument that brings it, or if a list names an item outside
+        the catalogue.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.beyond.popularity import Popularity
+    >>> catalogue_of(Popularity(), beyond_example()).n_items
+    5
+    """
+    catalogue = judged.catalogue
+    if catalogue is None:
+        wanted = _ARGUMENT[min(metric.needs)] if metric.needs else "the catalogue's size; pass n_items=..."
+        raise MetricError(f"{metric.label} needs {wanted}")
+    held = {
+        "train": catalogue.train_counts,
+        "features": catalogue.features,
+        "similarity": catalogue.similarity,
+    }
+    for need in sorted(metric.needs):
+        if held[need] is None:
+            raise MetricError(f"{metric.label} needs {_ARGUMENT[need]}")
+    last = int(judged.items.max(initial=-1))
+    if last >= catalogue.n_items:
+        raise MetricError(
+            f"{metric.label}: lists must name items of the catalogue, codes 0..{catalogue.n_items - 1}, "
+            f"got {last}; raise n_items or leave that item out."
+        )
+    return catalogue
+
+
+def _present(metric: Metric, value: T | None, need: str) -> T:
+    if value is None:
+        raise MetricError(f"{metric.label} needs {_ARGUMENT[need]}")
+    return value
+
+
+def train_rows(metric: Metric, judged: JudgedTopK) -> LongArray:
+    """Return the training rows of each item, shape (n_items,)."""
+    return _present(metric, catalogue_of(metric, judged).train_counts, "train")
+
+
+def train_users(metric: Metric, judged: JudgedTopK) -> LongArray:
+    """Return the training users of each item, shape (n_items,)."""
+    return _present(metric, catalogue_of(metric, judged).train_users, "train")
+
+
+def seen_items(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
+    """Return the training items of every user code, shape (n_users, n_items)."""
+    return _present(metric, catalogue_of(metric, judged).seen, "train")
+
+
+def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
+    """Return the features of each item, shape (n_items, n_features)."""
+    return _present(metric, catalogue_of(metric, judged).features, "features")
+
+
+def similarity(metric: Metric, judged: JudgedTopK) -> Similarity:
+    """Return the given similarities of items, shape (n_items, n_items)."""
+    return cast("Similarity", _present(metric, catalogue_of(metric, judged).similarity, "similarity"))

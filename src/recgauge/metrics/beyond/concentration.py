@@ -1,0 +1,203 @@
+"""Concentration: how evenly recommendations fall on the items of the catalogue."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import DoubleArray, check_choice
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import RunMetric
+from recgauge.metrics.beyond.catalogue_needs import catalogue_of
+from recgauge.metrics.beyond.lists import exposure
+from recgauge.metrics.denominators import divide, list_length
+
+BASES = {"2": np.log(2.0), "e": 1.0}
+
+
+@dataclass(frozen=True)
+class Gini(RunMetric):
+    r"""Gini coefficient of the items' appearances in lists: 0 if all appear equally often.
+
+    .. math:: G = \frac{\sum_{i=1}^{n} (2 i - n - 1) x_i}{d \sum_i x_i}, \quad x_1 \le \dots \le x_n
+
+    Parameters
+    ----------
+    normalizer : {"n", "n_minus_1"}
+        The d of the formula: the size of the catalogue, or one less, with which a single recommended
+        item gives 1.
+
+    Raises
+    ------
+    ConfigError
+        If `normalizer` is unknown.
+
+    Notes
+    -----
+    Range [0, 1 - 1/n] or [0, 1], lower means more even. Items that nobody gets count with 0. Very short
+    lists for few users cannot be even, whatever the model. NaN without recommendations, and for
+    ``n_minus_1`` with a catalogue of one item.
+
+    RecBole 1.2.1 GiniIndex, irspack 0.5.2 and LensKit 2026 ListGini (source): ``n``. irspack's function
+    for data frames takes as catalogue the items of lists and relevant items only. Elliot reports
+    `GiniComplement`.
+
+    References
+    ----------
+    .. [1] D. Fleder, K. Hosanagar, "Blockbuster culture's next rise or fall", Management Science 55(5),
+       2009.
+
+    Examples
+    --------
+    Of five items, one appears twice, two once, two never: (0 + 1*0 + 1*2 + 2*4) / (5 * 4).
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> metric = Gini()
+    >>> metric.value(metric.sums(beyond_example(), 2))
+    0.5
+    """
+
+    name: ClassVar[str] = "gini"
+    label: ClassVar[str] = "Gini"
+    higher_is_better: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+
+    normalizer: str = "n"
+
+    def __post_init__(self) -> None:
+        check_choice(f"{self.label}: normalizer", self.normalizer, ("n", "n_minus_1"))
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return each item's appearances, shape (n_items,)."""
+        return exposure(judged, k, catalogue_of(self, judged).n_items)
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the coefficient."""
+        return _gini(sums, self.normalizer)
+
+
+@dataclass(frozen=True)
+class GiniComplement(Gini):
+    """One minus the Gini coefficient: 1 if all items appear equally often.
+
+    Parameters
+    ----------
+    normalizer : {"n", "n_minus_1"}
+        As in `Gini`.
+
+    Raises
+    ------
+    ConfigError
+        If `normalizer` is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher means more even. Elliot GiniIndex: ``normalizer="n_minus_1"``.
+
+    References
+    ----------
+    .. [1] P. Castells, N. Hurley, S. Vargas, "Novelty and diversity in recommender systems", Recommender
+       Systems Handbook, 2015, section 26.3.4.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> metric = GiniComplement()
+    >>> metric.value(metric.sums(beyond_example(), 2))
+    0.5
+    """
+
+    name: ClassVar[str] = "gini_complement"
+    label: ClassVar[str] = "GiniComplement"
+    higher_is_better: ClassVar[bool] = True
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return one minus the coefficient."""
+        return 1.0 - _gini(sums, self.normalizer)
+
+
+@dataclass(frozen=True)
+class Entropy(RunMetric):
+    r"""Shannon entropy of the items' shares of all recommendations.
+
+    .. math:: H = -\sum_i p_i \log p_i, \quad p_i = x_i / \sum_j x_j
+
+    Parameters
+    ----------
+    base : {"2", "e"}
+        Of the logarithm.
+    divisor : {"one", "recommended"}
+        ``recommended`` divides by the number of distinct recommended items.
+    weight : {"recommendations", "users"}
+        What counts the same in the mean of -log p: every recommendation, which is the formula above, or every
+        user, whatever the length of the list.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown.
+
+    Notes
+    -----
+    Range [0, log n], 0 if all get one and the same item; higher means more even. With
+    ``divisor="recommended"`` values shrink as more items are recommended and have no clear direction.
+    NaN without recommendations.
+
+    recommenders 1.2.1 distributional_coverage: defaults. Elliot ShannonEntropy: ``weight="users"``,
+    the same unless lists differ in length. irspack 0.5.2: ``base="e"``. RecBole 1.2.1 ShannonEntropy:
+    ``base="e", divisor="recommended"``.
+
+    References
+    ----------
+    .. [1] G. Shani, A. Gunawardana, "Evaluating recommendation systems", Recommender Systems Handbook,
+       2011, section 8.3.2.
+
+    Examples
+    --------
+    Shares 1/2, 1/4, 1/4:
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> metric = Entropy()
+    >>> metric.value(metric.sums(beyond_example(), 2))
+    1.5
+    """
+
+    name: ClassVar[str] = "entropy"
+    label: ClassVar[str] = "Entropy"
+    needs_relevant: ClassVar[bool] = False
+
+    base: str = "2"
+    divisor: str = "one"
+    weight: str = "recommendations"
+
+    def __post_init__(self) -> None:
+        check_choice("Entropy: base", self.base, tuple(BASES))
+        check_choice("Entropy: divisor", self.divisor, ("one", "recommended"))
+        check_choice("Entropy: weight", self.weight, ("recommendations", "users"))
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return each item's appearances and weight, and the whole weight, shape (2 * n_items + 1,)."""
+        n_items = catalogue_of(self, judged).n_items
+        shown = exposure(judged, k, n_items)
+        if self.weight == "recommendations":
+            return np.concatenate((shown, shown, [shown.sum()]))
+        weight = divide(np.ones(judged.n_users), list_length(judged, k))
+        return np.concatenate((shown, exposure(judged, k, n_items, weight), [judged.n_users]))
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the entropy."""
+        shown, weight = sums[:-1].reshape(2, -1)[:, sums[: len(sums) // 2] > 0]
+        if len(shown) == 0:
+            return float("nan")
+        surprise = -np.log(shown / shown.sum()) / BASES[self.base]
+        entropy = float(weight @ surprise / sums[-1]) + 0.0  # not -0.0 for a single item
+        return entropy / len(shown) if self.divisor == "recommended" else entropy
+
+
+def _gini(shown: DoubleArray, normalizer: str) -> float:
+    n_items = len(shown)
+    scale = shown.sum() * (n_items if normalizer == "n" else n_items - 1)
+    if scale == 0:
+        return float("nan")
+    weight = 2.0 * np.arange(1, n_items + 1) - n_items - 1.0
+    return float((weight * np.sort(shown)).sum() / scale)

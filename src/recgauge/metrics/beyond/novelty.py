@@ -1,0 +1,219 @@
+"""Novelty: the self-information of recommended items, per user or pooled over all lists."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import DoubleArray, check_choice, check_real
+from recgauge.errors import MetricError
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import RunMetric, UserMetric
+from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
+from recgauge.metrics.beyond.lists import sum_over_list
+from recgauge.metrics.denominators import divide, list_length
+
+TOTALS = ("users", "interactions")
+UNSEEN = ("zero", "one", "max", "drop", "raise")
+SCALES = ("none", "log_users")
+
+
+@dataclass(frozen=True)
+class Novelty(UserMetric):
+    r"""Mean self-information of the recommended items: high where few know them.
+
+    .. math:: \mathrm{Novelty@}k(u) = \frac{1}{d} \sum_{i \in L_k} -\log_b \frac{\mathrm{pop}(i)}{N}
+
+    Parameters
+    ----------
+    total : {"users", "interactions"}
+        What N and pop count in training.
+    base : float
+        Of the logarithm, above 1.
+    divisor : {"list", "k"}
+        The d of the formula: the list's items, or the cutoff even where the list is shorter.
+    unseen : {"one", "zero", "max", "drop", "raise"}
+        What an item without training interactions counts: as if one had been seen; nothing; as the
+        least popular seen item; not as part of the list; or an error.
+    scale : {"none", "log_users"}
+        ``log_users`` divides by the logarithm of the number of training users.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is out of range or unknown.
+
+    Notes
+    -----
+    Range [0, log N], with ``log_users`` [0, 1]; higher means less known items, often at the cost of
+    accuracy. NaN for an empty list with ``divisor="list"``.
+
+    RecTools 0.19.0 MeanInvUserFreq: defaults. RePlay 0.22.0 Surprisal: ``divisor="k",
+    scale="log_users"``. CAPRI: ``divisor="k", unseen="zero"``. recmetrics 0.1.5: ``divisor="k",
+    unseen="raise"``. recommenders 1.2.1 pools: see `PooledNovelty`. RePlay's metric called Novelty is
+    one minus `SeenShare`.
+
+    References
+    ----------
+    .. [1] T. Zhou et al., "Solving the apparent diversity-accuracy dilemma of recommender systems",
+       PNAS 107(10), 2010.
+    .. [2] S. Vargas, P. Castells, "Rank and relevance in novelty and diversity metrics for recommender
+       systems", RecSys 2011.
+
+    Examples
+    --------
+    Of three users one knows item 2, nobody item 3, two item 1:
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> Novelty().per_user(beyond_example(), 2).round(4)
+    array([1.585, 1.085])
+    """
+
+    name: ClassVar[str] = "novelty"
+    label: ClassVar[str] = "Novelty"
+    needs_relevant: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"train"})
+
+    total: str = "users"
+    base: float = 2.0
+    divisor: str = "list"
+    unseen: str = "one"
+    scale: str = "none"
+
+    def __post_init__(self) -> None:
+        check_choice("Novelty: total", self.total, TOTALS)
+        check_real("Novelty: base", self.base, low=1, high=np.inf, low_open=True)
+        check_choice("Novelty: divisor", self.divisor, ("list", "k"))
+        check_choice("Novelty: unseen", self.unseen, UNSEEN)
+        check_choice("Novelty: scale", self.scale, SCALES)
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the novelty of each list, shape (m,)."""
+        information = self_information(self, judged, k, self.total, self.unseen)
+        information /= np.log(self.base)
+        if self.scale == "log_users":
+            information = self._scaled(information, judged)
+        count = _counted(self, judged, k, self.unseen)
+        if self.divisor == "k" and k is not None:
+            count = np.full(judged.n_users, float(k))
+        return divide(sum_over_list(information, judged, k), count, empty=np.nan)
+
+    def _scaled(self, information: DoubleArray, judged: JudgedTopK) -> DoubleArray:
+        n_users = catalogue_of(self, judged).n_train_users
+        if n_users > 1:
+            return information * float(np.log(self.base) / np.log(n_users))
+        # the limit of log(n) / log(n), where one user knows an item or does not
+        unknown = (train_users(self, judged) == 0) & (self.unseen in ("one", "max"))
+        return np.asarray(unknown, np.float64)
+
+
+@dataclass(frozen=True)
+class PooledNovelty(RunMetric):
+    r"""Mean self-information over all recommendations of all users together.
+
+    Parameters
+    ----------
+    total : {"interactions", "users"}
+        What is counted in training.
+    base : float
+        Of the logarithm, above 1.
+    unseen : {"zero", "one", "max", "drop", "raise"}
+        As in `Novelty`.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is out of range or unknown.
+
+    Notes
+    -----
+    Range [0, log N], higher means less known items. Users with longer lists weigh more than in `Novelty`;
+    with lists of one length both are equal. NaN without recommendations.
+
+    recommenders 1.2.1 novelty: defaults, under which an item without training interactions adds nothing
+    yet is counted.
+
+    References
+    ----------
+    .. [1] P. Castells, S. Vargas, J. Wang, "Novelty and diversity metrics for recommender systems: choice,
+       discovery and relevance", DDR workshop at ECIR 2011.
+
+    Examples
+    --------
+    Items 2 and 1 have 1 and 2 of six interactions, item 3 none: (log2(6) + log2(3)) / 4.
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> metric = PooledNovelty()
+    >>> round(metric.value(metric.sums(beyond_example(), 2)), 4)
+    1.0425
+    """
+
+    name: ClassVar[str] = "pooled_novelty"
+    label: ClassVar[str] = "PooledNovelty"
+    needs_relevant: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"train"})
+
+    total: str = "interactions"
+    base: float = 2.0
+    unseen: str = "zero"
+
+    def __post_init__(self) -> None:
+        check_choice("PooledNovelty: total", self.total, TOTALS)
+        check_real("PooledNovelty: base", self.base, low=1, high=np.inf, low_open=True)
+        check_choice("PooledNovelty: unseen", self.unseen, UNSEEN)
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the sum of self-information and the number of recommendations, shape (2,)."""
+        information = self_information(self, judged, k, self.total, self.unseen) / np.log(self.base)
+        count = _counted(self, judged, k, self.unseen)
+        return np.array([sum_over_list(information, judged, k).sum(), count.sum()])
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the mean; NaN without recommendations."""
+        return float(sums[0] / sums[1]) if sums[1] else float("nan")
+
+
+def self_information(
+    metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, total: str, unseen: str
+) -> DoubleArray:
+    """Return the self-information of each item in nats, shape (n_items,).
+
+    Parameters
+    ----------
+    metric : Metric
+        Named by errors.
+    judged : JudgedTopK
+    k : int or None
+        With ``unseen="raise"``, only the first `k` items of lists must be known.
+    total : {"users", "interactions"}
+    unseen : {"one", "zero", "max", "drop", "raise"}
+
+    Returns
+    -------
+    ndarray of float64, shape (n_items,)
+
+    Raises
+    ------
+    MetricError
+        If there are no training interactions, or a listed item has none under ``unseen="raise"``.
+    """
+    counts = train_users(metric, judged) if total == "users" else train_rows(metric, judged)
+    known = counts > 0
+    whole = catalogue_of(metric, judged).n_train_users if total == "users" else int(counts.sum())
+    if whole == 0:
+        raise MetricError(f"{metric.label}: training must have interactions, got none; pass train=...")
+    if unseen == "raise" and sum_over_list(~known, judged, k).any():
+        raise MetricError(
+            f"{metric.label}: every recommended item must have training interactions, but some have none; "
+            "choose what they count with unseen='one', 'zero', 'max' or 'drop'."
+        )
+    least = int(counts[known].min(initial=whole))
+    floor = {"one": 1, "max": least}.get(unseen, whole)
+    information: DoubleArray = np.log(whole) - np.log(np.where(known, counts, floor))
+    return information
+
+
+def _counted(metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, unseen: str) -> DoubleArray:
+    if unseen == "drop":
+        return sum_over_list(train_rows(metric, judged) > 0, judged, k)
+    return list_length(judged, k)

@@ -1,0 +1,191 @@
+"""Serendipity in its three forms: relevant and unpopular, relevant beyond popularity, far from history."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import BoolArray, DoubleArray, check_bool, check_choice, check_real
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import UserMetric
+from recgauge.metrics.beyond.catalogue_needs import catalogue_of, seen_items, train_rows
+from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity, listed
+from recgauge.metrics.beyond.tail import by_popularity, whole
+from recgauge.metrics.denominators import divide, list_length
+
+
+@dataclass(frozen=True)
+class UnpopularSerendipity(UserMetric):
+    r"""Share of the list that is relevant and not among the most popular items.
+
+    .. math:: \frac{|L_k \cap (R_u \setminus P)|}{k}
+
+    Parameters
+    ----------
+    popular : float
+        Share of the catalogue that counts as popular: the items with most training interactions, equal
+        counts by rising code, their number rounded down; never an item without any.
+    divisor : {"k", "list"}
+        What the number of items is divided by.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is out of range or unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better. 0 for an empty list.
+
+    References
+    ----------
+    .. [1] M. Ge, C. Delgado-Battenfeld, D. Jannach, "Beyond accuracy: evaluating recommender systems by
+       coverage and serendipity", RecSys 2010.
+
+    Examples
+    --------
+    Both users hit once in two; item 2 is not among the two most popular, item 1 is:
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> UnpopularSerendipity(popular=0.4).per_user(beyond_example(), 2)
+    array([0.5, 0. ])
+    """
+
+    name: ClassVar[str] = "serendipity"
+    label: ClassVar[str] = "UnpopularSerendipity"
+    needs: ClassVar[frozenset[str]] = frozenset({"train"})
+
+    popular: float = 0.2
+    divisor: str = "k"
+
+    def __post_init__(self) -> None:
+        check_real("UnpopularSerendipity: popular", self.popular, low=0, high=1, low_open=True)
+        check_choice("UnpopularSerendipity: divisor", self.divisor, ("k", "list"))
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the serendipity of each list, shape (m,)."""
+        hits = judged.hits.cut(k)
+        surprising = ~self._popular(judged)[judged.items[hits.owner, hits.rank - 1]]
+        found = hits.total(surprising.astype(np.float64))
+        if self.divisor == "k" and k is not None:
+            return found / k
+        return divide(found, list_length(judged, k))
+
+    def _popular(self, judged: JudgedTopK) -> BoolArray:
+        rows = train_rows(self, judged)
+        popular = np.zeros(len(rows), np.bool_)
+        popular[by_popularity(rows)[: whole(self.popular, len(rows))]] = True
+        return popular & (rows > 0)
+
+
+@dataclass(frozen=True)
+class RankSerendipity(UserMetric):
+    r"""Mean excess of relevant items' rank for the user over their rank by popularity.
+
+    .. math:: \frac{1}{|L_k|} \sum_{i \in L_k \cap R_u} \max(p_u(i) - p(i), 0),
+        \quad p = \frac{n + 1 - \mathrm{rank}}{n}
+
+    Notes
+    -----
+    Range [0, 1), higher is better: hits that popularity alone would not have put so high. n is the size of
+    the catalogue; the rank by popularity is dense, so that equal training counts share a rank; an item
+    without training interactions has p = 0. NaN for an empty list.
+
+    RecTools 0.19.0 Serendipity computes this.
+
+    References
+    ----------
+    .. [1] M. Ge, C. Delgado-Battenfeld, D. Jannach, "Beyond accuracy: evaluating recommender systems by
+       coverage and serendipity", RecSys 2010.
+
+    Examples
+    --------
+    Items 2 and 1 stand at rank 1, third and second by popularity of five: (1 - 3/5) / 2, (1 - 4/5) / 2.
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> RankSerendipity().per_user(beyond_example(), 2)
+    array([0.2, 0.1])
+    """
+
+    name: ClassVar[str] = "rank_serendipity"
+    label: ClassVar[str] = "RankSerendipity"
+    needs: ClassVar[frozenset[str]] = frozenset({"train"})
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the serendipity of each list, shape (m,)."""
+        rows = train_rows(self, judged)
+        place = np.unique(-rows, return_inverse=True)[1]
+        n_items = len(rows)
+        anybody = np.where(rows > 0, (n_items - place) / n_items, 0.0)
+        hits = judged.hits.cut(k)
+        items = judged.items[hits.owner, hits.rank - 1]
+        excess = np.maximum((n_items + 1 - hits.rank) / n_items - anybody[items], 0.0)
+        return divide(hits.total(excess), list_length(judged, k), empty=np.nan)
+
+
+@dataclass(frozen=True)
+class HistorySerendipity(UserMetric):
+    r"""Mean distance of the list's items from what the user knows, of relevant items only if asked.
+
+    .. math:: \frac{1}{|L_k|} \sum_{i \in L_k} \mathrm{rel}_u(i)
+        \Bigl(1 - \frac{1}{|S_u|} \sum_{j \in S_u} \mathrm{sim}(i, j)\Bigr)
+
+    Parameters
+    ----------
+    similarity : {"features", "matrix", "cooccurrence"}
+        As in `IntraListSimilarity`.
+    relevance : bool
+        Whether only relevant items add to the sum; otherwise all items of the list do.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown.
+
+    Notes
+    -----
+    Range [0, 1] for features >= 0 and co-occurrence, higher means further from the user's past. Items
+    without features or training users are similar to none. NaN for an empty list and for users without
+    training items. Features cost a sum of vectors; the other kinds visit every pair of a listed and a
+    training item.
+
+    recommenders 1.2.1 serendipity: defaults, with item features ``similarity="features"``, with a
+    relevance column ``relevance=True``.
+
+    References
+    ----------
+    .. [1] Y. C. Zhang, D. Ó Séaghdha, D. Quercia, T. Jambor, "Auralist: introducing serendipity into music
+       recommendation", WSDM 2012.
+
+    Examples
+    --------
+    Item 2 has the feature of all items in user 0's past, item 1 of those in user 1's, item 3 another:
+
+    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> HistorySerendipity(similarity="features").per_user(beyond_example(), 2)
+    array([0.5, 0.5])
+    """
+
+    name: ClassVar[str] = "history_serendipity"
+    label: ClassVar[str] = "HistorySerendipity"
+
+    similarity: str = "cooccurrence"
+    relevance: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("HistorySerendipity: similarity", self.similarity, KINDS)
+        check_bool("HistorySerendipity: relevance", self.relevance)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Training interactions and what the chosen similarity is made from."""
+        return NEEDS[self.similarity] | {"train"}
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the serendipity of each list, shape (m,)."""
+        seen = seen_items(self, judged)
+        chosen = listed(judged, k, catalogue_of(self, judged).n_items, only_hits=self.relevance)
+        close = item_similarity(self, judged, self.similarity).history_sums(judged, chosen, seen)
+        n_seen = np.diff(seen.indptr)[judged.users].astype(np.float64)
+        known = divide(close, n_seen, empty=np.nan)
+        return divide(np.diff(chosen.indptr) - known, list_length(judged, k), empty=np.nan)

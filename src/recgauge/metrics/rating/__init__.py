@@ -1,0 +1,128 @@
+"""The contract of rating metrics, and the rows they measure: actual beside predicted, by user."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import DoubleArray, LongArray, check_choice
+from recgauge.metrics import Metric
+
+AGGREGATES = ("pooled", "user")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRatings:
+    """Actual and predicted ratings, the rows of each group back to back.
+
+    Parameters
+    ----------
+    actual, predicted : ndarray of float64, shape (n,)
+        Finite.
+    start : ndarray of int64, shape (g + 1,)
+        Group j's rows lie at ``start[j]:start[j + 1]``; no group is empty. A group is a user.
+
+    Examples
+    --------
+    >>> ratings = JudgedRatings.by_user(
+    ...     np.array([4.0, 2.0, 5.0]), np.array([3.0, 2.0, 4.5]), np.array([1, 0, 1])
+    ... )
+    >>> ratings.actual.tolist(), ratings.start.tolist()
+    ([2.0, 4.0, 5.0], [0, 1, 3])
+    """
+
+    actual: DoubleArray
+    predicted: DoubleArray
+    start: LongArray
+
+    @classmethod
+    def by_user(cls, actual: DoubleArray, predicted: DoubleArray, owner: LongArray) -> "JudgedRatings":
+        """Sort rows by user.
+
+        Parameters
+        ----------
+        actual, predicted : ndarray of float64, shape (n,)
+        owner : ndarray of int, shape (n,)
+            The user of each row, from 0 without gaps.
+        """
+        order = np.argsort(owner, kind="stable")
+        start = np.concatenate(([0], np.cumsum(np.bincount(owner)))).astype(np.int64)
+        return cls(actual[order], predicted[order], start)
+
+    def pooled(self) -> "JudgedRatings":
+        """Return the same rows as one group."""
+        return JudgedRatings(self.actual, self.predicted, np.array([0, len(self.actual)]))
+
+    @property
+    def counts(self) -> LongArray:
+        """Rows of each group, shape (g,)."""
+        return np.diff(self.start)
+
+    @cached_property
+    def owner(self) -> LongArray:
+        """Group of each row, shape (n,)."""
+        return np.repeat(np.arange(len(self.start) - 1), self.counts)
+
+    @cached_property
+    def error(self) -> DoubleArray:
+        """Absolute errors, shape (n,)."""
+        distance: DoubleArray = np.abs(self.actual - self.predicted)
+        return distance
+
+    def total(self, weight: DoubleArray) -> DoubleArray:
+        """Sum `weight` (n,) over each group's rows, shape (g,)."""
+        sums: DoubleArray = np.add.reduceat(weight, self.start[:-1])
+        return sums
+
+    def mean(self, weight: DoubleArray) -> DoubleArray:
+        """Average `weight` (n,) over each group's rows, shape (g,)."""
+        return self.total(weight) / self.counts
+
+
+@dataclass(frozen=True)
+class RatingMetric(Metric):
+    """A metric of actual and predicted ratings.
+
+    Parameters
+    ----------
+    aggregate : {"pooled", "user"}, default "pooled"
+        Over all rows at once, so that a user counts by the number of rows; or for each user, then the mean
+        over the users for whom it is defined.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown or out of range.
+    """
+
+    needs_users: ClassVar[bool] = False
+    """True: the metric compares rows of one user even when it pools."""
+
+    aggregate: str = "pooled"
+
+    def __post_init__(self) -> None:
+        check_choice(f"{type(self).__name__}: aggregate", self.aggregate, AGGREGATES)
+
+    @abstractmethod
+    def per_group(self, ratings: JudgedRatings) -> DoubleArray:
+        """Return one value a group, NaN where undefined.
+
+        Parameters
+        ----------
+        ratings : JudgedRatings
+            Rows of g groups.
+
+        Returns
+        -------
+        ndarray of float64, shape (g,)
+        """
+
+    def value(self, ratings: JudgedRatings) -> float:
+        """Return the value over all rows, or the mean over users; NaN if undefined for all."""
+        if self.aggregate != "user":
+            return float(self.per_group(ratings.pooled())[0])
+        per_user = self.per_group(ratings)
+        defined = per_user[~np.isnan(per_user)]
+        return float(defined.mean()) if len(defined) else float("nan")

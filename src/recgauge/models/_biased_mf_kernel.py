@@ -1,0 +1,50 @@
+"""The compiled inner loop of biased matrix factorisation; imported when a model is fitted."""
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+# Sums may be reordered, so that the products run in vector registers, twice the speed measured; NaN and
+# infinity keep their meaning, since divergence is told by them.
+REORDER = {"reassoc", "contract", "nsz"}
+
+
+@numba.njit(cache=True, fastmath=REORDER, nogil=True)
+def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+    user: npt.NDArray[np.int32],
+    item: npt.NDArray[np.int32],
+    deviation: npt.NDArray[np.float32],
+    user_bias: npt.NDArray[np.float32],
+    item_bias: npt.NDArray[np.float32],
+    user_factors: npt.NDArray[np.float32],
+    item_factors: npt.NDArray[np.float32],
+    learning_rate: Any,
+    regularization: Any,
+) -> None:
+    """Take one step of gradient descent a row, in order; biases and factors change in place.
+
+    Parameters
+    ----------
+    user, item : ndarray of int32, shape (n,)
+    deviation : ndarray of float32, shape (n,)
+        Ratings less their mean.
+    user_bias, item_bias : ndarray of float32, shape (n_users,) and (n_items,)
+    user_factors, item_factors : ndarray of float32, shape (n_users, d) and (n_items, d)
+    learning_rate, regularization : numpy.float32
+    """
+    n_factors = user_factors.shape[1]
+    for row in range(len(user)):
+        u, i = user[row], item[row]
+        p, q = user_factors[u], item_factors[i]
+        product = np.float32(0.0)
+        for f in range(n_factors):
+            product += p[f] * q[f]
+        error = deviation[row] - user_bias[u] - item_bias[i] - product
+        user_bias[u] += learning_rate * (error - regularization * user_bias[u])
+        item_bias[i] += learning_rate * (error - regularization * item_bias[i])
+        for f in range(n_factors):
+            old_p, old_q = p[f], q[f]
+            p[f] = old_p + learning_rate * (error * old_q - regularization * old_p)
+            q[f] = old_q + learning_rate * (error * old_p - regularization * old_q)

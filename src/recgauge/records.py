@@ -1,0 +1,132 @@
+"""The part of a run that is kept as JSON: what was run, on what, and what came out."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from recgauge.errors import SchemaError
+from recgauge.experiment import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run in words and numbers; survives a JSON round trip.
+
+    Parameters
+    ----------
+    names : dict of str to str
+        The chosen dataset, split, candidates, model, conventions and metrics.
+    seed : int
+    command : str
+        The command line that gives the run again.
+    settings : dict of str to Any
+        The resolved configuration.
+    dataset : dict of str to Any
+        Facts about the data: digest, provenance, source, licence, counts.
+    split : dict of str to Any
+        Rows and users of each part, and the steps that dropped rows.
+    results : list of dict
+        ``key``, ``name``, ``k``, ``value``, ``stderr``, ``definition``, ``higher_is_better`` each.
+    policies : str
+        Canonical text of what happens to users without relevant items, ties and the like.
+    counts : dict of str to int
+        Users evaluated and left out.
+    seconds : dict of str to float
+    environment : dict of str to Any
+    """
+
+    names: dict[str, str]
+    seed: int
+    command: str
+    settings: dict[str, Any]
+    dataset: dict[str, Any]
+    split: dict[str, Any]
+    results: list[dict[str, Any]]
+    policies: str
+    counts: dict[str, int]
+    seconds: dict[str, float]
+    environment: dict[str, Any]
+
+    @classmethod
+    def from_result(
+        cls,
+        result: RunResult,
+        *,
+        names: dict[str, str],
+        seed: int,
+        command: str,
+        settings: dict[str, Any],
+        environment: dict[str, Any],
+    ) -> Self:
+        """Describe a finished run."""
+        return cls(
+            names=names,
+            seed=seed,
+            command=command,
+            settings=settings,
+            dataset=_dataset_facts(result),
+            split=_split_facts(result),
+            results=[_result_facts(entry) for entry in result.evaluation.results],
+            policies=result.evaluation.policies,
+            counts=dict(result.evaluation.counts),
+            seconds=dict(result.seconds),
+            environment=environment,
+        )
+
+    def values(self) -> dict[str, float]:
+        """Return ``{key: value}`` in the order of the suite."""
+        return {entry["key"]: entry["value"] for entry in self.results}
+
+    def to_json(self) -> str:
+        """Return the record as indented JSON."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a record back.
+
+        Raises
+        ------
+        SchemaError
+            If the text is not a record.
+        """
+        try:
+            return cls(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
+
+
+def _dataset_facts(result: RunResult) -> dict[str, Any]:
+    dataset, rows = result.dataset, result.dataset.interactions
+    return {
+        "name": dataset.name,
+        "sha256": dataset.sha256,
+        "provenance": dataset.provenance,
+        "source": dataset.source,
+        "licence": dataset.licence,
+        "feedback": dataset.feedback,
+        "relevant_from": dataset.relevant_from,
+        "n_rows": len(rows),
+        "n_users": rows.n_users,
+        "n_items": rows.n_items,
+    }
+
+
+def _split_facts(result: RunResult) -> dict[str, Any]:
+    parts = {"train": result.split.train, "validation": result.split.validation, "test": result.split.test}
+    facts: dict[str, Any] = {}
+    for name, part in parts.items():
+        if part is not None:
+            facts[f"{name}_rows"] = len(part)
+            facts[f"{name}_users"] = int((part.user_counts() > 0).sum())
+            facts[f"{name}_sha256"] = part.sha256()
+    facts["steps"] = [
+        {"name": step.name, "rows": list(step.rows), "users": list(step.users), "items": list(step.items)}
+        for step in result.split.steps
+    ]
+    return facts
+
+
+def _result_facts(entry: Any) -> dict[str, Any]:
+    names = ("key", "name", "k", "value", "stderr", "definition", "higher_is_better")
+    return {name: getattr(entry, name) for name in names}

@@ -1,0 +1,141 @@
+"""The tables that a run and a sweep end with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from recgauge.records import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """How one job of a sweep ended.
+
+    Parameters
+    ----------
+    number : int
+        Place in the sweep, from 0.
+    label : str
+        What sets the job apart, such as ``model=svd dataset=demo``.
+    record : RunRecord or None
+        Present if the job finished.
+    error : str or None
+        Why it failed.
+    """
+
+    number: int
+    label: str
+    record: RunRecord | None
+    error: str | None
+
+
+def result_table(record: RunRecord) -> Table:
+    """Return metrics by cutoffs, each value with its standard error."""
+    cutoffs = list(dict.fromkeys(entry["k"] for entry in record.results))
+    table = Table(pad_edge=False, box=None)
+    table.add_column("metric")
+    for k in cutoffs:
+        table.add_column("whole list" if k is None else f"@{k}", justify="right")
+    cells = {(entry["name"], entry["k"]): _value(entry) for entry in record.results}
+    for name in dict.fromkeys(entry["name"] for entry in record.results):
+        table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
+    return table
+
+
+def run_lines(record: RunRecord) -> list[str]:
+    """Return what stands around the table: data, what was dropped and skipped, seconds."""
+    data, split, counts = record.dataset, record.split, record.counts
+    lines = [
+        f"data     {record.names['dataset']}: {data['n_rows']:,} rows, {data['n_users']:,} users, "
+        f"{data['n_items']:,} items ({data['provenance']})",
+        f"split    {record.names['split']}: "
+        f"train {split['train_rows']:,} rows, test {split['test_rows']:,} rows",
+    ]
+    lines.extend(
+        f"dropped  {step['rows'][0] - step['rows'][1]:,} rows, "
+        f"{step['users'][0] - step['users'][1]:,} users: {step['name']}"
+        for step in split["steps"]
+        if step["rows"][0] > step["rows"][1]
+    )
+    relevant = "every row" if data["relevant_from"] is None else f"value >= {data['relevant_from']:g}"
+    n_without = f"{counts['users_without_relevant_items']:,}"
+    said = "skipped" if counts["users_left_out"] else "of them"
+    lines.append(
+        f"users    {counts['users_evaluated']:,} evaluated, "
+        f"{n_without} {said} without a relevant test item ({relevant})"
+    )
+    lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
+    return lines
+
+
+def sweep_table(jobs: Sequence[JobOutcome]) -> Table:
+    """Return one row a job, with the best value of each metric among comparable jobs marked."""
+    keys = headline_keys([job.record for job in jobs if job.record is not None])
+    best = _best_values([job.record for job in jobs if job.record is not None], keys)
+    table = Table(pad_edge=False, box=None)
+    table.add_column("job", justify="right")
+    table.add_column("settings", overflow="fold")
+    table.add_column("status")
+    for key in keys:
+        table.add_column(key.replace("_at_", "@"), justify="right")
+    previous = None
+    for job in sorted(jobs, key=lambda job: (_group(job.record), job.number)):
+        if previous is not None and _group(job.record) != previous:
+            table.add_section()
+        previous = _group(job.record)
+        table.add_row(str(job.number), job.label, _status(job), *_cells(job.record, keys, best))
+    return table
+
+
+def headline_keys(records: Sequence[RunRecord]) -> list[str]:
+    """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
+    if not records:
+        return []
+    entries = [entry for entry in records[0].results if all(entry["key"] in r.values() for r in records)]
+    ks = [entry["k"] for entry in entries if entry["k"] is not None]
+    headline = 10 if 10 in ks else max(ks, default=None)
+    return [entry["key"] for entry in entries if entry["k"] in (headline, None)]
+
+
+def _group(record: RunRecord | None) -> tuple[str, ...]:
+    """Return what runs share whose numbers can be compared."""
+    if record is None:
+        return ("~",)  # failed jobs come last
+    names = ("dataset", "split", "candidates", "conventions")
+    return (*(record.names[name] for name in names), record.dataset["sha256"], str(record.seed))
+
+
+def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:
+    best: dict[tuple[Any, str], float] = {}
+    for record in records:
+        direction = {entry["key"]: entry["higher_is_better"] for entry in record.results}
+        for key in keys:
+            value, place = record.values()[key], (_group(record), key)
+            choose = max if direction[key] else min
+            best[place] = choose(best.get(place, value), value)
+    return best
+
+
+def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, str], float]) -> list[Text]:
+    if record is None:
+        return [Text("")] * len(keys)
+    cells = []
+    for key in keys:
+        value = record.values()[key]
+        is_best = value == best[_group(record), key]
+        cells.append(Text(f"{value:.4f}{'*' if is_best else ' '}", style="bold green" if is_best else ""))
+    return cells
+
+
+def _status(job: JobOutcome) -> Text:
+    if job.record is not None:
+        return Text("done", style="green")
+    return Text("failed", style="red")
+
+
+def _value(entry: dict[str, Any]) -> str:
+    stderr = "" if entry["stderr"] is None else f" ± {entry['stderr']:.4f}"
+    return f"{entry['value']:.4f}{stderr}"

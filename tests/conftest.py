@@ -1,0 +1,58 @@
+"""Fixtures for all tests: small data with known answers, and real archives where there are some."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from recgauge.datasets.demo import Demo
+from recgauge.interactions import Interactions
+
+settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("default")
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(scope="session")
+def demo():
+    """The embedded data set, loaded once; its arrays are read-only."""
+    return Demo().load()
+
+
+@pytest.fixture(scope="session")
+def mirror() -> str:
+    """Folder with the publishers' archives: RECGAUGE_MIRROR, else a `shared/data` folder beside us."""
+    named = os.environ.get("RECGAUGE_MIRROR")
+    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    if folder.is_dir():
+        return str(folder.resolve())
+    reason = f"no real data: set RECGAUGE_MIRROR to a folder with the archives ({folder} is none)"
+    if os.environ.get("RECGAUGE_REQUIRE_DATA") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def make_checkerboard(n_users: int = 40, n_items: int = 40) -> tuple[Interactions, np.ndarray]:
+    """Even users took all even items, odd users all odd ones, but for one of their own each.
+
+    Returns the training rows and, per user, the withheld item: what any model of taste must recommend.
+    """
+    user, item = np.meshgrid(np.arange(n_users), np.arange(n_items), indexing="ij")
+    withheld = np.arange(n_users) % n_items
+    taken = (user % 2 == item % 2) & (item != withheld[:, None])
+    ids = np.arange(n_users), np.arange(n_items)
+    train = Interactions(user[taken], item[taken], np.ones(taken.sum()), None, *ids)
+    return train, withheld
+
+
+@pytest.fixture
+def checkerboard():
+    return make_checkerboard()

@@ -1,0 +1,132 @@
+"""What every model promises; models are found, not listed."""
+
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+
+import recgauge.models
+from conftest import make_checkerboard
+from recgauge.errors import NotFittedError
+from recgauge.interactions import Interactions
+from recgauge.models import Recommender
+from recgauge.recommending import recommend
+
+SMALL = {"n_factors": 2}  # settings that fit the small data of these tests
+
+
+def all_models():
+    found = set()
+    for module in pkgutil.iter_modules(recgauge.models.__path__, "recgauge.models."):
+        for _, thing in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(thing, Recommender) and not inspect.isabstract(thing):
+                found.add(thing)
+    return sorted(found, key=lambda thing: thing.__name__)
+
+
+def build(kind):
+    wanted = inspect.signature(kind).parameters
+    return kind(**{name: value for name, value in SMALL.items() if name in wanted})
+
+
+def fit(kind, train, seed=0):
+    return build(kind).fit(train, rng=np.random.default_rng(seed))
+
+
+every_model = pytest.mark.parametrize("kind", all_models(), ids=lambda kind: kind.__name__)
+
+
+def test_models_are_found():
+    assert {"Random", "Popularity", "SVD"} <= {kind.__name__ for kind in all_models()}
+
+
+@every_model
+def test_fit_returns_the_model_itself(kind, checkerboard):
+    model = build(kind)
+    assert model.fit(checkerboard[0], rng=np.random.default_rng(0)) is model
+
+
+@every_model
+def test_scores_have_shape_and_dtype(kind, checkerboard):
+    train, _ = checkerboard
+    scores = fit(kind, train).score(np.array([3, 0, 5], dtype=np.int32))
+    assert scores.shape == (3, train.n_items)
+    assert scores.dtype == np.float32
+    assert np.isfinite(scores).all()
+
+
+@every_model
+def test_scoring_before_fit_is_refused(kind):
+    with pytest.raises(NotFittedError, match="fit"):
+        build(kind).score(np.array([0], dtype=np.int32))
+
+
+@every_model
+def test_same_seed_same_scores(kind, checkerboard):
+    users = np.arange(10, dtype=np.int32)
+    first, second = (fit(kind, checkerboard[0], seed=3).score(users) for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+@every_model
+def test_a_users_scores_do_not_depend_on_company(kind, checkerboard):
+    model = fit(kind, checkerboard[0])
+    together = model.score(np.arange(20, dtype=np.int32))
+    alone = model.score(np.array([7], dtype=np.int32))
+    np.testing.assert_allclose(together[7], alone[0], rtol=1e-5, atol=1e-6)
+
+
+@every_model
+def test_scores_can_be_written_to_without_harm(kind, checkerboard):
+    """The mask is written into the scores, so a model must not hand out its own arrays."""
+    model, users = fit(kind, checkerboard[0]), np.array([1], dtype=np.int32)
+    before = model.score(users).copy()
+    model.score(users)[:] = -1
+    assert np.array_equal(model.score(users), before)
+
+
+@every_model
+def test_factors_give_the_scores(kind, checkerboard):
+    model, users = fit(kind, checkerboard[0]), np.arange(6, dtype=np.int32)
+    factors = model.factors()
+    if factors is not None:
+        product = factors.user[users].astype(np.float64) @ factors.item.T.astype(np.float64)
+        np.testing.assert_allclose(model.score(users), product, rtol=1e-4, atol=1e-5)
+
+
+@every_model
+def test_training_rows_are_not_changed(kind, checkerboard):
+    train, _ = checkerboard
+    before = np.array([train.user, train.item, train.value])
+    fit(kind, train)
+    assert np.array_equal(before, np.array([train.user, train.item, train.value]))
+
+
+@every_model
+def test_users_and_items_without_rows_can_be_scored(kind):
+    train, _ = make_checkerboard(12, 12)
+    wider = Interactions(train.user, train.item, train.value, None, np.arange(14), np.arange(15))
+    scores = fit(kind, wider).score(np.array([0, 13], dtype=np.int32))
+    assert scores.shape == (2, 15)
+    assert np.isfinite(scores).all()
+
+
+@every_model
+def test_order_of_rows_changes_nothing_much(kind, checkerboard):
+    if kind.__name__ in ("BiasedMF",):
+        pytest.skip("stochastic gradient descent visits rows in an order drawn from their positions")
+    train, _ = checkerboard
+    shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
+    users = np.arange(5, dtype=np.int32)
+    np.testing.assert_allclose(
+        fit(kind, train).score(users), fit(kind, shuffled).score(users), rtol=1e-3, atol=1e-4
+    )
+
+
+def test_svd_finds_the_withheld_item(checkerboard):
+    train, withheld = checkerboard
+    model = fit(next(kind for kind in all_models() if kind.__name__ == "SVD"), train)
+    lists = recommend(model, np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
+    assert np.array_equal(lists.items[:, 0], withheld)

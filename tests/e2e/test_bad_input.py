@@ -1,0 +1,85 @@
+"""Every mistake gets one message that says what to do, no traceback and a non-zero exit code."""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["model=svdd"], "model=svdd: model has no such option. Did you mean svd?"),
+        (["metrics=[ranking,rankin]"], "Did you mean ranking?"),
+        (["modle=svd"], "Did you mean model?"),
+        (["n_factors=3"], "Did you mean model.n_factors?"),
+        (["model.n_factor=3"], "Did you mean n_factors?"),
+        (["+foo=1"], "foo: there is no such setting"),
+        (["+model.foo=1"], "SVD has no setting foo; it has n_factors, values"),
+        (["model.n_factors=abc"], "n_factors must be a whole number >= 1, got 'abc'"),
+        (["model.n_factors=0"], "n_factors must be a whole number >= 1, got 0"),
+        (["model.n_factors=5000"], "below the 1000 users and 1500 items"),
+        (["cutoffs=[0]"], "each cutoff must be a whole number >= 1, got 0"),
+        (["cutoffs=[]"], "at least one cutoff"),
+        (["cutoffs=5"], "cutoffs"),
+        (["seed=abc"], "seed=abc"),
+        (["seed=-1"], "seed must be a whole number >= 0"),
+        (["split.test_size=1.5"], "test_size must be a number > 0 and <= 1, got 1.5"),
+        (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),
+        (["filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
+        (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
+        (["tracking.uri=mlruns"], "neither a database nor a server"),
+        (["model._target_=os.getcwd"], "is not allowed"),
+        (["model.n_factors=[3"], "cannot read 'model.n_factors=[3'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_setting(workplace, arguments, message):
+    done = workplace.run(*arguments)
+    assert done.code != 0
+    assert message in done.err
+    assert done.err.count("error:") == 1
+    assert "Traceback" not in done.err + done.out
+
+
+def tampered_mirror(tmp_path: Path, mirror: str, change) -> str:
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    shutil.copy(Path(mirror) / "ml-latest-small.zip", folder)
+    change(folder / "ml-latest-small.zip")
+    return str(folder)
+
+
+def truncate(path: Path):
+    path.write_bytes(path.read_bytes()[:500_000])
+
+
+def alter_a_rating(path: Path):
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    ratings = "ml-latest-small/ratings.csv"
+    members[ratings] = members[ratings].replace(b"1,1,4.0,", b"1,1,5.0,", 1)
+    with zipfile.ZipFile(path, "w") as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+
+
+@pytest.mark.parametrize("change", [truncate, alter_a_rating])
+def test_a_wrong_archive_is_refused(workplace, mirror, tmp_path, change):
+    done = workplace.run("dataset=ml_latest_small", RECGAUGE_MIRROR=tampered_mirror(tmp_path, mirror, change))
+    assert done.code != 0
+    assert "ml-latest-small.zip" in done.err
+    assert "sha256" in done.err
+    assert "Traceback" not in done.err
+    assert [run.info.status for run in workplace.runs()] == ["FAILED"]
+
+
+def test_a_missing_mirror_is_named(workplace, tmp_path):
+    places = {"RECGAUGE_MIRROR": f"{tmp_path}/nope", "RECGAUGE_CACHE": f"{tmp_path}/cache"}
+    done = workplace.run("dataset=ml_100k", RECGAUGE_OFFLINE="1", **places)
+    assert done.code != 0
+    assert "nope" in done.err
+    assert "Traceback" not in done.err

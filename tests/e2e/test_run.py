@@ -1,0 +1,130 @@
+"""One job: what is printed, stored and can be recomputed."""
+
+import json
+import math
+from collections import defaultdict
+
+import pyarrow.parquet as pq
+import pytest
+from mlflow import MlflowClient
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def finished(shared_workplace):
+    done = shared_workplace.run("model=svd", "metrics=ranking")
+    assert done.code == 0, done.err
+    return shared_workplace, done
+
+
+def test_the_table_and_the_addresses_are_printed(finished):
+    _, done = finished
+    for word in ("ndcg", "@10", "±", "evaluated", "skipped", "seconds", "workflowType=machine_learning"):
+        assert word in done.out
+    assert "Traceback" not in done.err
+
+
+def test_the_run_is_finished_and_described(finished):
+    workplace, _ = finished
+    (run,) = workplace.runs()
+    assert run.info.status == "FINISHED"
+    params = run.data.params
+    chosen = {"dataset": "demo", "split": "random", "candidates": "all", "model": "svd", "seed": "0"}
+    assert {name: params[name] for name in chosen} == chosen
+    assert params["conventions"] == "standard"
+    assert params["model.n_factors"] == "16"
+    assert run.data.tags["recgauge.dataset_sha256"]
+    assert "nDCG(gain=linear" in run.data.tags["mlflow.note.content"]
+    assert {i.tags[0].value for i in run.inputs.dataset_inputs} == {"train", "test"}
+    keys = {f"{name}_at_{k}" for name in ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
+            for k in (1, 5, 10, 20)}  # fmt: skip
+    assert keys <= set(run.data.metrics)
+    assert run.data.metrics["time/fit_seconds"] > 0
+
+
+def test_curves_over_the_cutoff_are_logged(finished):
+    workplace, _ = finished
+    (run,) = workplace.runs()
+    history = MlflowClient(tracking_uri=workplace.uri).get_metric_history(run.info.run_id, "ndcg")
+    assert [point.step for point in history] == [1, 5, 10, 20]
+
+
+def test_artifacts_are_stored(finished):
+    workplace, _ = finished
+    (run,) = workplace.runs()
+    listed = MlflowClient(tracking_uri=workplace.uri).list_artifacts(run.info.run_id)
+    assert {"config.yaml", "record.json", "environment.json", "per_user.parquet",
+            "recommendations.parquet", "test.parquet"} <= {entry.path for entry in listed}  # fmt: skip
+
+
+def test_every_number_can_be_recomputed_from_the_tables(finished):
+    workplace, _ = finished
+    (folder,) = workplace.output()
+    values = {e["key"]: e["value"] for e in json.loads((folder / "record.json").read_text())["results"]}
+    relevant, lists = defaultdict(dict), defaultdict(dict)
+    for row in pq.read_table(folder / "test.parquet").to_pylist():
+        if row["rating"] >= 4:
+            relevant[row["user_id"]][row["item_id"]] = row["rating"]
+    for row in pq.read_table(folder / "recommendations.parquet").to_pylist():
+        lists[row["user_id"]][row["rank"]] = row["item_id"]
+    ndcg, average_precision, recall = [], [], []
+    for user, gains in relevant.items():
+        top = [lists[user][rank] for rank in range(1, 11)]
+        found = [gains.get(item, 0) for item in top]
+        ideal = sorted(gains.values(), reverse=True)[:10]
+        ndcg.append(dcg(found) / dcg(ideal))
+        hits = [rank for rank, gain in enumerate(found, 1) if gain]
+        average_precision.append(sum(n / rank for n, rank in enumerate(hits, 1)) / len(gains))
+        recall.append(len(hits) / len(gains))
+    for key, per_user in (("ndcg", ndcg), ("map", average_precision), ("recall", recall)):
+        assert values[f"{key}_at_10"] == pytest.approx(sum(per_user) / len(per_user), abs=1e-9)
+
+
+def dcg(gains):
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def test_per_user_values_have_one_row_a_user(finished):
+    workplace, _ = finished
+    (folder,) = workplace.output()
+    table = pq.read_table(folder / "per_user.parquet")
+    (run,) = workplace.runs()
+    assert len(table) == run.data.metrics["data/users_evaluated"]
+    mean = sum(table["ndcg_at_10"].to_pylist()) / len(table)
+    assert mean == pytest.approx(run.data.metrics["ndcg_at_10"], abs=1e-12)
+
+
+def numbers(run):
+    return {key: value for key, value in run.data.metrics.items() if "/" not in key}
+
+
+def test_same_command_same_numbers_other_block_same_lists_other_model_same_split(finished):
+    workplace, _ = finished
+    for arguments in (["model=svd"], ["engine.block_users=7"], ["model=popularity"]):
+        assert workplace.run(*arguments).code == 0
+    first, again, blocks, other = workplace.runs()
+    assert numbers(first) == numbers(again) == numbers(blocks)
+    assert numbers(first) != numbers(other)
+    tables = [folder / "test.parquet" for folder in workplace.output()]
+    assert all(pq.read_table(tables[0]).equals(pq.read_table(path)) for path in tables[1:])
+    lists = [pq.read_table(folder / "recommendations.parquet") for folder in workplace.output()]
+    assert lists[0].equals(lists[1])
+    assert lists[0].equals(lists[2])
+    assert not lists[0].equals(lists[3])
+
+
+def test_tracking_can_be_switched_off(workplace):
+    done = workplace.run("debug=default", RECGAUGE_MIRROR="", RECGAUGE_CACHE="", RECGAUGE_OFFLINE="")
+    assert done.code == 0, done.err
+    assert not (workplace.folder / "mlflow.db").exists()
+    (folder,) = workplace.output()
+    assert (folder / "record.json").exists()
+
+
+def test_help_lists_groups_and_commands(workplace):
+    done = workplace.run("--help")
+    assert done.code == 0
+    assert "model: " in done.out
+    assert "svd" in done.out
+    assert done.out.count("python run.py") >= 5

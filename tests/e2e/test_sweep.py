@@ -1,0 +1,57 @@
+"""Several jobs: flat runs, one table, failures that stop nothing else."""
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+
+def test_three_baselines_in_their_order(workplace):
+    done = workplace.run("experiment=baselines")
+    assert done.code == 0, done.err
+    runs = workplace.runs()
+    assert [run.info.status for run in runs] == ["FINISHED"] * 3
+    assert not any("mlflow.parentRunId" in run.data.tags for run in runs)
+    assert len({run.data.tags["recgauge.sweep"] for run in runs}) == 1
+    random, popularity, svd = (run.data.metrics["ndcg_at_10"] for run in runs)
+    assert svd > 1.5 * popularity > 3 * random
+    assert "3 done, 0 failed" in done.out
+    assert "*" in done.out
+
+
+def test_a_failed_job_is_marked_and_the_others_go_on(workplace):
+    done = workplace.run("-m", "model.n_factors=4,0,9999,8")
+    assert done.code == 1
+    assert "2 done, 2 failed" in done.out
+    assert "Traceback" not in done.err
+    assert [run.info.status for run in workplace.runs()] == ["FINISHED", "FAILED", "FAILED", "FINISHED"]
+    errors = [run.data.tags.get("error", "") for run in workplace.runs()]
+    assert "n_factors must be a whole number >= 1" in errors[1]
+    assert "below the 1000 users" in errors[2]
+    assert all(error in done.out for error in ("got 0", "got 9999"))
+
+
+def test_an_address_that_cannot_work_stops_a_sweep_before_any_job(workplace):
+    done = workplace.run("-m", "seed=0,1", "tracking.uri=sqlite:////nowhere/at/all/mlflow.db")
+    assert done.code == 1
+    assert "does not exist" in done.err
+    assert "demo" not in done.out
+
+
+def test_real_data_sets_side_by_side(workplace, mirror):
+    done = workplace.run(
+        "-m", "model=random,popularity,svd", "dataset=ml_100k,ml_latest_small", RECGAUGE_MIRROR=mirror
+    )
+    assert done.code == 0, done.err
+    for dataset in ("ml_100k", "ml_latest_small"):
+        random, popularity, svd = (
+            run.data.metrics["ndcg_at_10"]
+            for run in workplace.runs()
+            if run.data.params["dataset"] == dataset
+        )
+        assert svd > popularity > random
+
+
+def test_a_million_rows(workplace, mirror):
+    done = workplace.run("dataset=ml_1m", RECGAUGE_MIRROR=mirror)
+    assert done.code == 0, done.err
+    assert "not the publisher's" in done.out

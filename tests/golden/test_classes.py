@@ -1,0 +1,39 @@
+"""Metrics of class labels give what scikit-learn gives, value by value."""
+
+import re
+
+import pytest
+
+from golden.rating_lane import agree, entries
+from recgauge.metrics.classes.class_f_score import ClassFScore
+from recgauge.metrics.classes.class_precision import ClassPrecision
+from recgauge.metrics.classes.class_recall import ClassRecall
+
+CLASSES = {"precision": ClassPrecision, "recall": ClassRecall, "f1": ClassFScore}
+
+
+def class_entries():
+    articles = [(c, e) for c, e in entries("article") if "average=" in e.get("variant", "")]
+    return entries("classes") + articles
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"), class_entries(), ids=lambda part: part.get("id") or part["metric"]
+)
+def test_value(case, expected):
+    actual, predicted = case["inputs"]["y_true"], case["inputs"]["y_pred"]
+    name = expected["metric"].split("_score")[0]
+    average = re.search(
+        r"(micro|macro|weighted|binary|None)", expected["metric"] + expected.get("variant", "")
+    )[0]
+    if average == "None":
+        labels, values = CLASSES[name]().per_label(actual, predicted)
+        assert labels.tolist() == expected["value"]["labels"]
+        agree(values, expected["value"]["values"])
+    else:
+        agree(CLASSES[name](average=average).value(actual, predicted), expected["value"])
+
+
+def test_all_values_are_compared():
+    print(f"metrics of classes: {len(class_entries())} stored entries compared, none left out")  # noqa: T201
+    assert len(class_entries()) == 6 * 12 + 12

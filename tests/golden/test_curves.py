@@ -1,0 +1,176 @@
+"""Curves and areas give what the libraries give: means and every user's value."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from golden.rating_lane import agree, entries
+from recgauge.catalogue import Catalogue
+from recgauge.judging import Relevant, judge
+from recgauge.metrics.curves.auc import AUC
+from recgauge.metrics.curves.completed_auc import CompletedAUC
+from recgauge.metrics.curves.limited_auc import LimitedAUC
+from recgauge.metrics.curves.list_auc import ListAUC
+from recgauge.metrics.curves.partial_auc import PartialAUC
+from recgauge.metrics.curves.places import place, place_block
+from recgauge.metrics.curves.pooled_auc import PooledAUC
+from recgauge.metrics.curves.precision_recall import precision_recall_curve, precision_recall_over_k
+from recgauge.metrics.curves.roc import roc_curve
+from recgauge.metrics.curves.step_average_precision import StepAveragePrecision
+from recgauge.recommending import TopK
+
+LISTS = {
+    ("replay", "RocAuc"): ListAUC(),
+    ("rectools", "PartialAUC"): PartialAUC(),
+    ("rectools", "PAP"): PartialAUC(positives="min_relevant_k"),
+    ("elliot", "LAUC"): LimitedAUC(),
+    ("implicit", "auc"): CompletedAUC(),
+}
+FULL_RANKINGS = {
+    ("sklearn", "roc_auc_score_per_user"): AUC(),
+    ("recbole", "GAUC"): AUC(aggregate="weighted"),
+    ("cornac", "AUC"): AUC(ties=0),
+    ("elliot", "GAUC"): AUC(ties="item_order", negatives="plus_one"),
+    ("elliot", "AUC"): AUC(ties="item_order", negatives="plus_one", aggregate="weighted"),
+    ("cornac", "MAP"): StepAveragePrecision(),
+}
+POOLED = {("recbole", "AUC")}
+BINARY = {
+    "roc_auc_score": lambda y, s: AUC().value(place(y, s)),
+    "average_precision_score": lambda y, s: StepAveragePrecision().value(place(y, s)),
+    "label_ranking_average_precision_score": lambda y, s: StepAveragePrecision().value(place(y, s)),
+    "auc(precision_recall_curve)": lambda y, s: precision_recall_curve(y, s).area(),
+    "roc_curve": roc_curve,
+    "roc_curve(drop_intermediate)": lambda y, s: roc_curve(y, s, drop_collinear=True),
+    "precision_recall_curve": precision_recall_curve,
+}
+LEFT_OUT = {
+    "ndcg_score": "a metric of ranked lists, compared where nDCG is",
+    "dcg_score": "a metric of ranked lists, compared where DCG is",
+    "ndcg_score(ignore_ties)": "a metric of ranked lists; with ties the library's order is noise",
+}
+FIELDS = {
+    "fpr": "false_positive_rate",
+    "tpr": "true_positive_rate",
+    "thresholds": "thresholds",
+    "precision": "precision",
+    "recall": "recall",
+}
+
+
+class Ranking:
+    """One stored ranking case in the forms that metrics take; rows are the users with relevant items."""
+
+    def __init__(self, inputs):
+        self.users, self.n_items = inputs["users"], inputs["n_items"]
+        items = {user: sorted(int(item) for item in inputs["truth"][user]) for user in self.users}
+        self.rows = [row for row, user in enumerate(self.users) if items[user]]
+        own = [items[self.users[row]] for row in self.rows]
+        self.start = np.concatenate(([0], np.cumsum([len(one) for one in own]))).astype(np.int64)
+        self.items = np.array([item for one in own for item in one], np.int32)
+        dense = np.zeros((len(self.users), self.n_items), np.int8)
+        for row, user in enumerate(self.users):
+            dense[row, inputs["train"][user]] = 1
+        self.seen = sparse.csr_array(dense)
+        self.lists = [inputs["recs"][self.users[row]] for row in self.rows]
+        full = inputs["full_scores"]
+        self.scores = None if full is None else np.array([full[self.users[row]] for row in self.rows])
+
+    def judged(self):
+        width = max([1, *(len(one) for one in self.lists)])
+        items = np.array([[*one, *[-1] * (width - len(one))] for one in self.lists], np.int32)
+        scores = np.where(items >= 0, -np.arange(width, dtype=np.float32), -np.inf)
+        users = np.array(self.rows, np.int32)
+        relevant = Relevant(users, self.start, self.items, np.ones(len(self.items), np.float32), 0)
+        catalogue = Catalogue(self.n_items, seen=self.seen)
+        return judge(TopK(users, items, scores.astype(np.float32)), relevant, catalogue)
+
+    def places(self):
+        return place_block(self.scores, self.start, self.items, self.seen[self.rows])
+
+    def pooled(self):
+        candidate = self.seen[self.rows].toarray() == 0
+        relevant = np.zeros(candidate.shape, bool)
+        for row in range(len(self.rows)):
+            relevant[row, self.items[self.start[row] : self.start[row + 1]]] = True
+        pool = PooledAUC(self.scores[candidate & relevant])
+        for row in range(len(self.rows)):
+            pool.add(self.scores[row][candidate[row] & ~relevant[row]])
+        return pool.value()
+
+    def all_users(self, per_user, others):
+        values = np.full(len(self.users), others)
+        values[self.rows] = per_user
+        return values
+
+
+def compare_list(ranking, metric, expected):
+    # RePlay counts users without relevant items as 0, the others leave them out.
+    others = 0.0 if expected["library"] == "replay" else np.nan
+    per_user = ranking.all_users(metric.per_user(ranking.judged(), expected["k"]), others)
+    n = agree(np.nanmean(per_user), expected["value"])
+    return n + (agree(per_user, expected["per_user"]) if "per_user" in expected else 0)
+
+
+def compare_full(ranking, metric, expected):
+    places = ranking.places()
+    n = agree(metric.value(places), expected["value"])
+    if "per_user" in expected:
+        n += agree(ranking.all_users(metric.per_user(places), np.nan), expected["per_user"])
+    return n
+
+
+def compare_binary(case, expected):
+    computed = BINARY[expected["metric"]](case["inputs"]["y"], case["inputs"]["score"])
+    if not isinstance(expected["value"], dict):
+        return agree(computed, expected["value"])
+    return sum(agree(getattr(computed, FIELDS[name]), values) for name, values in expected["value"].items())
+
+
+def compare(case, expected):
+    """Return how many numbers were compared, or None if the entry is left out."""
+    key = expected["library"], expected["metric"]
+    if case["kind"] == "binary":
+        return None if key[1] in LEFT_OUT else compare_binary(case, expected)
+    ranking = Ranking(case["inputs"])
+    if key in LISTS:
+        return compare_list(ranking, LISTS[key], expected)
+    if expected["value"] == "NaN":  # no user has both kinds of candidates
+        assert np.isnan(AUC().per_user(ranking.places())).all()
+        return 1
+    if key in POOLED:
+        return agree(ranking.pooled(), expected["value"])
+    return compare_full(ranking, FULL_RANKINGS[key], expected)
+
+
+CASES = {case["id"]: case for case, _ in entries("ranking", "binary")}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_every_value_of_a_case(case):
+    for expected in case["expected"]:
+        compare(case, expected)
+
+
+def test_values_are_counted():
+    results = [compare(case, expected) for case, expected in entries("ranking", "binary")]
+    n_values = sum(result for result in results if result is not None)
+    n_left_out = sum(result is None for result in results)
+    print(f"curves: {len(results) - n_left_out} stored entries, {n_values} numbers compared")  # noqa: T201
+    for name, reason in LEFT_OUT.items():
+        print(f"  left out: {name}: {reason}")  # noqa: T201
+    assert len(results) - n_left_out == 1018
+    assert n_left_out == 96
+
+
+def test_two_lists_of_an_article_meet_at_one_cutoff_only():
+    ((case, expected),) = (one for one in entries("article") if one[1]["metric"] == "precision_recall")
+    inputs, users = case["inputs"], np.array([0, 1], np.int32)
+    items = np.array([inputs["predicted_a"], inputs["predicted_b"]], np.int32)
+    lists = TopK(users, items, np.tile(-np.arange(5, dtype=np.float32), (2, 1)))
+    relevant = np.array(inputs["relevant"] * 2, np.int32)
+    judged = judge(lists, Relevant(users, np.array([0, 2, 4]), relevant, np.ones(4, np.float32), 0))
+    curve = precision_recall_over_k(judged, 5)
+    mean = np.mean(expected["value"], axis=0)
+    agree([curve.precision[4], curve.recall[4]], mean.tolist())
+    agree([curve.precision[3], curve.recall[3]], [(0.5 + 0.25) / 2, (1.0 + 0.5) / 2])

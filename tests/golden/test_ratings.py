@@ -1,0 +1,105 @@
+"""Rating metrics give what the libraries and articles give, value by value."""
+
+import numpy as np
+import pytest
+
+from golden.rating_lane import agree, entries
+from recgauge.errors import MetricError
+from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
+from recgauge.metrics.rating.kendall import Kendall
+from recgauge.metrics.rating.mae import MAE
+from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
+from recgauge.metrics.rating.minkowski import Minkowski
+from recgauge.metrics.rating.mse import MSE
+from recgauge.metrics.rating.pearson import Pearson
+from recgauge.metrics.rating.r_squared import RSquared
+from recgauge.metrics.rating.rmse import RMSE
+from recgauge.metrics.rating.spearman import Spearman
+from recgauge.rating_evaluation import evaluate_ratings
+
+ARTICLE = "ratings_to_serendipity_article"
+DEFINITIONS = {
+    **{(lib, name): MAE() for lib, name in [("cornac", "MAE"), ("recbole", "MAE"), ("surprise", "mae")]},
+    **{(lib, name): MSE() for lib, name in [("cornac", "MSE"), ("recmetrics", "mse"), ("surprise", "mse")]},
+    **{(lib, "RMSE"): RMSE() for lib in ("cornac", "recbole")},
+    **{(lib, "rmse"): RMSE() for lib in ("recmetrics", "surprise", ARTICLE)},
+    (ARTICLE, "mae"): MAE(),
+    (ARTICLE, "mse"): MSE(),
+    ("sklearn", "mean_absolute_error"): MAE(),
+    ("sklearn", "mean_squared_error"): MSE(),
+    ("sklearn", "root_mean_squared_error"): RMSE(),
+    ("sklearn", "median_absolute_error"): MedianAbsoluteError(),
+    ("sklearn", "r2_score"): RSquared(),
+    **{
+        ("scipy", f"minkowski(p={q})"): Minkowski(q=q, normalization="sum")
+        for q in (1, 2, 3)
+    },
+    ("formula", "user_mean_mae"): MAE(aggregate="user"),
+    ("formula", "user_mean_rmse"): RMSE(aggregate="user"),
+    ("lenskit", "MAE (user mean)"): MAE(aggregate="user"),
+    ("lenskit", "RMSE (user mean)"): RMSE(aggregate="user"),
+    ("surprise", "fcp"): ConcordantPairs(aggregate="counted_users"),
+    ("scipy", "pearsonr"): Pearson(),
+    ("scipy", "spearmanr"): Spearman(),
+    ("scipy", "kendalltau"): Kendall(),
+}  # fmt: skip
+FLOAT32 = ("lenskit",)  # keeps scores in float32, so its values agree to 1e-6
+N_VALUES = 239
+
+
+def columns(case):
+    inputs = case["inputs"]
+    if case["kind"] == "rating":
+        users, _, actual, predicted = zip(*inputs["rows"], strict=True)
+        return actual, predicted, users
+    if case["kind"] == "correlation":
+        return inputs["x"], inputs["y"], None
+    return inputs["actual"], inputs["predicted"], None
+
+
+def rating_entries():
+    chosen = entries("rating", "correlation", "article")
+    return [(case, e) for case, e in chosen if case["kind"] != "article" or "actual" in case["inputs"]]
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"), rating_entries(), ids=lambda part: part.get("id") or part["metric"]
+)
+def test_value(case, expected):
+    actual, predicted, users = columns(case)
+    metric = DEFINITIONS[expected["library"], expected["metric"]]
+    if "error" in expected or expected["value"] == "NaN":
+        with pytest.raises(MetricError, match="is undefined for these"):
+            evaluate_ratings(actual, predicted, users=users, metrics={"m": metric})
+        return
+    value = evaluate_ratings(actual, predicted, users=users, metrics={"m": metric}).values()["m"]
+    agree(value, expected["value"], 1e-6 if expected["library"] in FLOAT32 else 1e-9)
+
+
+def test_power_mean_is_the_distance_over_the_root_of_the_count():
+    for case, expected in entries("rating"):
+        if expected["library"] == "scipy":
+            q = int(expected["metric"][-2])
+            actual, predicted, _ = columns(case)
+            value = evaluate_ratings(actual, predicted, metrics=[Minkowski(q=q)]).values()["minkowski"]
+            agree(value, expected["value"] / len(actual) ** (1 / q))
+
+
+def test_correlations_of_users_are_those_of_their_rows():
+    cases = [case for case, _ in entries("correlation")]
+    by_metric = {"pearsonr": Pearson, "spearmanr": Spearman, "kendalltau": Kendall}
+    users = np.repeat(np.arange(len(cases)), [len(case["inputs"]["x"]) for case in cases])
+    x, y = (np.concatenate([case["inputs"][axis] for case in cases]) for axis in "xy")
+    for name, metric in by_metric.items():
+        evaluation = evaluate_ratings(x, y, users=users, metrics={"m": metric(aggregate="user")})
+        stored = [e["value"] for c in cases for e in c["expected"] if e["metric"] == name]
+        agree(evaluation.per_user("m"), stored)
+        undefined = sum(value == "NaN" for value in stored)
+        assert evaluation.counts.get("users_undefined_m", 0) == undefined > 0
+
+
+def test_all_values_are_compared():
+    chosen = rating_entries()
+    print(f"rating metrics: {len(chosen)} stored values compared, none left out")  # noqa: T201
+    assert len(chosen) == N_VALUES
+    assert {(e["library"], e["metric"]) for _, e in chosen} == set(DEFINITIONS)

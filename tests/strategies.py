@@ -1,0 +1,25 @@
+"""Hypothesis strategies; all chance goes through draw()."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from recgauge.interactions import Interactions
+
+
+@st.composite
+def interactions(draw, max_users=8, max_items=10, min_rows=1):
+    """Distinct (user, item) pairs with half-star values, in any order."""
+    n_users = draw(st.integers(1, max_users))
+    n_items = draw(st.integers(1, max_items))
+    pairs = draw(
+        st.lists(
+            st.tuples(st.integers(0, n_users - 1), st.integers(0, n_items - 1)),
+            min_size=min(min_rows, n_users * n_items),
+            max_size=n_users * n_items,
+            unique=True,
+        )
+    )
+    halves = draw(hnp.arrays(np.int64, len(pairs), elements=st.integers(1, 10)))
+    user, item = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    return Interactions(user, item, halves / 2, None, np.arange(n_users), np.arange(n_items))

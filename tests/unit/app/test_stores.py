@@ -1,0 +1,40 @@
+import socket
+
+import pytest
+
+from recgauge.app.stores import check_store
+from recgauge.errors import TrackingError
+
+
+def test_a_new_database_in_an_existing_folder_is_fine(tmp_path):
+    check_store(f"sqlite:///{tmp_path}/mlflow.db")
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(TrackingError, match=r"folder .*nope does not exist"):
+        check_store(f"sqlite:///{tmp_path}/nope/mlflow.db")
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "text.db").write_text("this is not a database, only some text" * 50)
+    with pytest.raises(TrackingError, match=r"text\.db cannot be opened for writing"):
+        check_store(f"sqlite:///{tmp_path}/text.db")
+
+
+def test_a_folder_is_no_database(tmp_path):
+    with pytest.raises(TrackingError, match="cannot be opened"):
+        check_store(f"sqlite:///{tmp_path}")
+
+
+def test_a_server_that_does_not_answer_is_named():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused at once
+        port = taken.getsockname()[1]
+        with pytest.raises(TrackingError, match="does not answer"):
+            check_store(f"http://127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize("uri", ["mlruns", "file:///tmp/mlruns", "ftp://somewhere"])
+def test_other_addresses_are_refused(uri):
+    with pytest.raises(TrackingError, match="neither a database nor a server"):
+        check_store(uri)

@@ -1,0 +1,74 @@
+import os
+import zipfile
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from unit.datasets.faulty_server import FaultyServer
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def mirror() -> str:
+    """Folder with the publishers' archives: RECGAUGE_MIRROR, else a `shared/data` folder nearby."""
+    named = os.environ.get("RECGAUGE_MIRROR")
+    nearby = REPOSITORY.parent / "shared" / "data"
+    folder = Path(named) if named else nearby
+    if folder.is_dir():
+        return str(folder)
+    reason = f"no real data: set RECGAUGE_MIRROR to a folder with the archives ({folder} is none)"
+    if os.environ.get("RECGAUGE_REQUIRE_DATA") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+class RecordedProgress:
+    """Remembers what it was told."""
+
+    def __init__(self):
+        self.notes = []
+        self.steps = []
+
+    @contextmanager
+    def step(self, name, total, unit):
+        done = [0]
+        self.steps.append((name, total, unit, done))
+
+        def advance(more):
+            done[0] += more
+
+        yield advance
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.fixture
+def progress() -> RecordedProgress:
+    return RecordedProgress()
+
+
+def write_zip(path: Path, members: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.fixture
+def make_zip(tmp_path):
+    def make(members: Mapping[str, bytes], name: str = "made.zip") -> Path:
+        return write_zip(tmp_path / name, members)
+
+    return make
+
+
+@pytest.fixture
+def server():
+    """A server that can be told to fail."""
+    running = FaultyServer()
+    yield running
+    running.stop()

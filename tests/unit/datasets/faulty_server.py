@@ -1,0 +1,196 @@
+"""A real HTTP(S) server on this machine that serves files and, when told to, fails in a given way."""
+
+import datetime
+import ipaddress
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+Fault = Callable[["_Handler", bytes], None]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "FaultyServer"
+
+    def do_GET(self) -> None:
+        self.server.requests.append((self.path, self.headers.get("Range")))
+        content = self.server.files.get(self.path)
+        if content is None:
+            self.send_error(404)
+            return
+        fault = self.server.faults.popleft() if self.server.faults else whole
+        fault(self, content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def head(self, content: bytes, start: int, length: int | None) -> None:
+        if start:
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        else:
+            self.send_response(200)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def start(self, content: bytes) -> int | None:
+        """First byte that is asked for; None (and an answer) if there is no such byte."""
+        asked = self.headers.get("Range")
+        if asked is None or not self.server.ranges:
+            return 0
+        start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        if start < len(content):
+            return start
+        self.send_response(416)
+        self.send_header("Content-Range", f"bytes */{len(content)}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return None
+
+
+def whole(handler: _Handler, content: bytes) -> None:
+    start = handler.start(content)
+    if start is not None:
+        handler.head(content, start, len(content) - start)
+        handler.wfile.write(content[start:])
+
+
+def cut_after(n_bytes: int) -> Fault:
+    """Announce everything, send `n_bytes`, hang up."""
+
+    def fault(handler: _Handler, content: bytes) -> None:
+        start = handler.start(content) or 0
+        handler.head(content, start, len(content) - start)
+        handler.wfile.write(content[start : start + n_bytes])
+        handler.close_connection = True
+
+    return fault
+
+
+def short_without_length(n_bytes: int) -> Fault:
+    """Send `n_bytes` and hang up without ever having said how many there are."""
+
+    def fault(handler: _Handler, content: bytes) -> None:
+        handler.head(content, 0, None)
+        handler.wfile.write(content[:n_bytes])
+        handler.close_connection = True
+
+    return fault
+
+
+def wrong_bytes(handler: _Handler, content: bytes) -> None:
+    other = bytes(len(content))
+    handler.head(other, 0, len(other))
+    handler.wfile.write(other)
+
+
+def status(code: int, headers: dict[str, str] | None = None) -> Fault:
+    def fault(handler: _Handler, content: bytes) -> None:
+        handler.send_response(code)
+        for name, value in (headers or {}).items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return fault
+
+
+def trickle(n_bytes: int, seconds: float) -> Fault:
+    """Send `n_bytes` every `seconds`."""
+
+    def fault(handler: _Handler, content: bytes) -> None:
+        start = handler.start(content) or 0
+        handler.head(content, start, len(content) - start)
+        try:
+            for at in range(start, len(content), n_bytes):
+                handler.wfile.write(content[at : at + n_bytes])
+                time.sleep(seconds)
+        except OSError:  # the client has had enough
+            handler.close_connection = True
+
+    return fault
+
+
+def silence(handler: _Handler, content: bytes) -> None:
+    """Send the beginning, then nothing until the client hangs up."""
+    handler.head(content, 0, len(content))
+    handler.wfile.write(content[:1000])
+    handler.wfile.flush()
+    handler.connection.settimeout(10)
+    handler.connection.recv(1)
+    handler.close_connection = True
+
+
+def web_page(handler: _Handler, content: bytes) -> None:
+    page = b"<html>Please sign in to the network</html>"
+    handler.head(page, 0, len(page))
+    handler.wfile.write(page)
+
+
+class FaultyServer(ThreadingHTTPServer):
+    """Serves `files`; each of `faults` spoils one request, in order. `requests` lists what was asked."""
+
+    daemon_threads = True
+
+    def __init__(self, certificate: Path | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files: dict[str, bytes] = {}
+        self.faults: deque[Fault] = deque()
+        self.requests: list[tuple[str, str | None]] = []
+        self.ranges = True
+        scheme = "http"
+        if certificate is not None:
+            scheme = "https"
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.address = f"{scheme}://127.0.0.1:{self.server_address[1]}"
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass  # clients that hang up are part of the tests
+
+    def stop(self) -> None:
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+
+
+def write_certificate(path: Path, *, days: int, host: str = "127.0.0.1") -> Path:
+    """Write a self-signed certificate and its key that is valid for `days` from now (before, if negative)."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    now = datetime.datetime.now(datetime.UTC)
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=100))
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(names, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    return path

@@ -1,0 +1,394 @@
+import hashlib
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.transfer import Patience
+from recgauge.datasets._fetch.verify import PUBLISHED
+from recgauge.errors import IntegrityError, MissingDataError
+from unit.datasets.faulty_server import (
+    FaultyServer,
+    cut_after,
+    short_without_length,
+    silence,
+    status,
+    trickle,
+    web_page,
+    write_certificate,
+    wrong_bytes,
+)
+
+HASTE = Patience(
+    connect=2,
+    silence=0.5,
+    slow_seconds=0.4,
+    slow_bytes=10_000,
+    attempts=3,
+    first_wait=0.01,
+    longest_wait=0.05,
+)
+OUTAGE = "The toy's certificate is old."
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory) -> bytes:
+    path = tmp_path_factory.mktemp("toy") / "toy.zip"
+    with zipfile.ZipFile(path, "w") as archive:  # stored, so that it is large enough to be cut
+        archive.writestr("toy/a", np.random.default_rng(0).bytes(400_000))
+    return path.read_bytes()
+
+
+@pytest.fixture
+def fetch(content, server, tmp_path, progress):
+    """Ask the server as the publisher."""
+    server.files["/toy.zip"] = content
+
+    def fetch(address=server.address, cache=tmp_path / "cache", **places):
+        published = PublishedFile(
+            "toy.zip",
+            f"{address}/toy.zip",
+            len(content),
+            hashlib.sha256(content).hexdigest(),
+            "0" * 32,
+            outage=OUTAGE,
+        )
+        return find(published, Places(cache=str(cache), **places), progress, HASTE)
+
+    return fetch
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_fetched_once_then_from_the_cache(fetch, server, content, tmp_path, progress):
+    found = fetch()
+    assert found.path == tmp_path / "cache" / "toy.zip"
+    assert found.provenance == PUBLISHED
+    assert found.path.read_bytes() == content
+    ((name, total, unit, done),) = progress.steps
+    assert (name, total, unit, done) == ("download toy.zip", len(content), "bytes", [len(content)])
+    assert fetch() == found
+    assert len(server.requests) == 1
+    assert listing(tmp_path / "cache") == [".toy.zip.lock", "toy.zip"]
+
+
+def test_cut_connection_is_continued(fetch, server, content, progress):
+    server.faults += [cut_after(100_000), cut_after(150_000)]
+    assert fetch().path.read_bytes() == content
+    assert [asked for _, asked in server.requests] == [None, "bytes=100000-", "bytes=250000-"]
+    assert "was cut after 100,000 of" in progress.notes[0]
+    assert [done[0] for *_, done in progress.steps] == [100_000, 250_000, len(content)]
+
+
+def test_server_that_cannot_continue_starts_anew(fetch, server, content):
+    server.ranges = False
+    server.faults += [cut_after(100_000)]
+    assert fetch().path.read_bytes() == content
+
+
+def test_many_cuts_are_survived_as_long_as_bytes_come(fetch, server, content):
+    server.faults += [cut_after(70_000)] * 5
+    assert fetch().path.read_bytes() == content
+
+
+def test_server_that_always_cuts_is_given_up_and_what_came_is_kept(fetch, server, content, tmp_path):
+    server.ranges = False
+    server.faults += [cut_after(100_000)] * 20
+    with pytest.raises(MissingDataError, match="was cut after 100,000 of"):
+        fetch()
+    assert len(server.requests) == 3
+    server.ranges = True
+    server.faults.clear()
+    assert fetch().path.read_bytes() == content
+    assert server.requests[-1][1] == "bytes=100000-"
+
+
+@pytest.mark.parametrize("code", [500, 503, 429])
+def test_passing_trouble_of_the_server_is_waited_for(fetch, server, content, code, progress):
+    server.faults += [status(code, {"Retry-After": "3600"}), status(502)]
+    assert fetch().path.read_bytes() == content
+    assert f"({code} " in progress.notes[0]
+    assert "asking again in 0.05 s" in progress.notes[0]  # no longer than patience allows
+
+
+def test_lasting_trouble_of_the_server_is_told(fetch, server):
+    server.faults += [status(500)] * 9
+    with pytest.raises(
+        MissingDataError, match=r"publisher http.*the server failed \(500 Internal Server Error\)"
+    ):
+        fetch()
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(403, "refuses access"), (410, "no longer has"), (418, "gave no")]
+)
+def test_final_refusals_are_not_repeated(fetch, server, code, words):
+    server.faults += [status(code)]
+    with pytest.raises(MissingDataError, match=words):
+        fetch()
+    assert len(server.requests) == 1
+
+
+def test_absent_file_is_told_with_the_way_by_hand(fetch, server, tmp_path):
+    server.files.clear()
+    with pytest.raises(MissingDataError, match=r"has no such file \(404 Not Found\)") as caught:
+        fetch()
+    assert f"Download {server.address}/toy.zip by hand" in str(caught.value)
+    assert str(tmp_path / "cache" / "toy.zip") in str(caught.value)
+
+
+def test_slow_trickle_is_given_up(fetch, server):
+    server.faults += [trickle(10, 0.01)] * 9
+    began = time.monotonic()
+    with pytest.raises(MissingDataError, match="the server was too slow"):
+        fetch()
+    assert time.monotonic() - began < 10
+    assert len(server.requests) == 3
+
+
+def test_slow_but_steady_server_is_waited_for(fetch, server, content):
+    server.faults += [trickle(20_000, 0.05)]
+    assert fetch().path.read_bytes() == content
+    assert len(server.requests) == 1
+
+
+def test_silence_is_not_waited_for_for_ever(fetch, server, content, progress):
+    server.faults += [silence]
+    assert fetch().path.read_bytes() == content
+    assert "fell silent after 1,000 of" in progress.notes[0]
+
+
+def test_refused_connection_is_told(fetch):
+    with pytest.raises(MissingDataError, match=r"no connection to 127\.0\.0\.1 \(Connection refused\)"):
+        fetch(address="http://127.0.0.1:9")
+
+
+def test_unknown_host_is_told_at_once(fetch):
+    with pytest.raises(MissingDataError, match=r"the name nowhere\.invalid is unknown: no network"):
+        fetch(address="http://nowhere.invalid")
+
+
+def test_dead_proxy_is_told(fetch, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with pytest.raises(MissingDataError, match="the proxy cannot be reached"):
+        fetch(address="http://recgauge.example")
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [(wrong_bytes, "it is not a zip archive"), (web_page, "looks like a web page")],
+)
+def test_wrong_bytes_are_refused_and_not_kept(fetch, server, tmp_path, progress, fault, reason):
+    server.faults += [fault]
+    with pytest.raises(IntegrityError, match=reason) as caught:
+        fetch()
+    assert f"publisher {server.address}/toy.zip is not the publisher's toy.zip" in str(caught.value)
+    assert "Nothing was stored" in str(caught.value)
+    assert listing(tmp_path / "cache") == [".toy.zip.lock"]
+
+
+def test_truncated_body_of_unknown_length_is_refused(fetch, server):
+    server.faults += [short_without_length(100_000)]
+    with pytest.raises(IntegrityError, match="truncated"):
+        fetch()
+
+
+def test_wrong_file_of_a_mirror_is_told_and_the_next_place_asked(fetch, server, content, progress):
+    server.files["/mirror/toy.zip"] = b"PK\x03\x04 other"
+    found = fetch(mirror=[f"{server.address}/absent", f"{server.address}/mirror/"])
+    assert found.path.read_bytes() == content
+    assert [path for path, _ in server.requests] == ["/absent/toy.zip", "/mirror/toy.zip", "/toy.zip"]
+    assert "mirror" in progress.notes[0]
+    assert "truncated" in progress.notes[0]
+
+
+def test_beginning_of_another_file_is_not_continued_into_a_wrong_one(
+    fetch, server, content, tmp_path, progress
+):
+    server.faults += [cut_after(100_000), status(403)]
+    with pytest.raises(MissingDataError):
+        fetch()
+    (part,) = (tmp_path / "cache").glob(".*.part")
+    part.write_bytes(bytes(100_000))
+    assert fetch().path.read_bytes() == content
+    assert server.requests[-2][1] == "bytes=100000-"
+    assert any("fetching it anew" in note for note in progress.notes)
+
+
+def test_file_that_became_shorter_is_fetched_anew(fetch, server, content, tmp_path):
+    server.faults += [cut_after(100_000), status(403)]
+    with pytest.raises(MissingDataError):
+        fetch()
+    (part,) = (tmp_path / "cache").glob(".*.part")
+    part.write_bytes(bytes(len(content) + 5))
+    assert fetch().path.read_bytes() == content
+
+
+def test_job_killed_after_the_last_byte_needs_no_second_download(fetch, server, content, tmp_path):
+    server.faults += [cut_after(100_000), status(403)]
+    with pytest.raises(MissingDataError):
+        fetch()
+    (part,) = (tmp_path / "cache").glob(".*.part")
+    part.write_bytes(content)
+    assert fetch().path.read_bytes() == content
+    assert server.requests[-1][1] == f"bytes={len(content)}-"
+
+
+@pytest.mark.parametrize(("days", "words"), [(-1, "certificate has expired"), (30, "self-signed")])
+def test_bad_certificate(fetch, content, tmp_path, monkeypatch, days, words):
+    certificate = write_certificate(tmp_path / "server.pem", days=days)
+    if days < 0:  # its authority is known, so that only its age is wrong
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    secure = FaultyServer(certificate)
+    secure.files["/toy.zip"] = content
+    try:
+        with pytest.raises(MissingDataError, match=words) as caught:
+            fetch(address=secure.address)
+    finally:
+        secure.stop()
+    message = str(caught.value)
+    assert "the certificate of 127.0.0.1 is not accepted" in message
+    assert OUTAGE in message
+    assert f"curl --insecure -O {secure.address}/toy.zip" in message
+    assert secure.requests == []
+
+
+def test_good_certificate(fetch, content, tmp_path, monkeypatch):
+    certificate = write_certificate(tmp_path / "server.pem", days=30)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    secure = FaultyServer(certificate)
+    secure.files["/toy.zip"] = content
+    try:
+        assert fetch(address=secure.address).path.read_bytes() == content
+    finally:
+        secure.stop()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_full_disk_is_told(fetch, server, tmp_path):
+    server.faults += [cut_after(100_000), status(403)]
+    with pytest.raises(MissingDataError):
+        fetch()
+    (part,) = (tmp_path / "cache").glob(".*.part")
+    part.unlink()
+    part.symlink_to("/dev/full")
+    with pytest.raises(MissingDataError, match=r"The disk of the cache folder .* is full: toy.zip needs"):
+        fetch()
+
+
+def test_file_larger_than_the_disk_is_not_begun(server, tmp_path, progress):
+    huge = PublishedFile("toy.zip", f"{server.address}/toy.zip", 10**18, "0" * 64, "0" * 32)
+    with pytest.raises(MissingDataError, match="is full"):
+        find(huge, Places(cache=str(tmp_path)), progress, HASTE)
+    assert server.requests == []
+
+
+def test_read_only_cache_is_told(fetch, tmp_path):
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o500)
+    # The superuser may write anywhere but into the kernel's own folders.
+    read_only = folder if os.access(folder, os.W_OK) is False else Path("/sys/recgauge")
+    with pytest.raises(MissingDataError, match=r"is read-only for you.*Make it writable"):
+        fetch(cache=read_only)
+
+
+def test_cache_that_is_a_file_is_told(fetch, tmp_path):
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(MissingDataError, match=r"cannot be used \(File exists\)"):
+        fetch()
+
+
+def test_full_cache_folder_may_be_read_only(fetch, server, tmp_path):
+    fetch()
+    (tmp_path / "cache").chmod(0o500)
+    assert fetch().is_published
+    assert len(server.requests) == 1
+
+
+JOB = """
+    import sys
+    from recgauge.datasets._fetch.places import Places
+    from recgauge.datasets._fetch.published import PublishedFile
+    from recgauge.datasets._fetch.search import find
+    from recgauge.datasets._fetch.transfer import Patience
+    from recgauge.progress import NoProgress
+    address, size, sha256, cache = sys.argv[1:]
+    published = PublishedFile("toy.zip", address, int(size), sha256, "0" * 32)
+    print(find(published, Places(cache=cache), NoProgress(), Patience()).provenance)
+"""
+
+
+@pytest.fixture
+def start_job(server, content, tmp_path):
+    server.files["/toy.zip"] = content
+    arguments = [f"{server.address}/toy.zip", str(len(content)), hashlib.sha256(content).hexdigest()]
+
+    def start_job():
+        return subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(JOB), *arguments, str(tmp_path / "cache")],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    return start_job
+
+
+def wait_until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_killed_download_is_continued_by_the_next_job(start_job, server, content, tmp_path):
+    server.faults += [trickle(5_000, 0.05)]
+    job = start_job()
+    parts = tmp_path / "cache"
+    wait_until(lambda: sum(path.stat().st_size for path in parts.glob(".*.part")) > 20_000)
+    job.kill()
+    job.communicate()
+    assert not (parts / "toy.zip").exists()
+    job = start_job()
+    assert job.communicate()[0].strip() == PUBLISHED
+    assert (parts / "toy.zip").read_bytes() == content
+    start = int(server.requests[-1][1].removeprefix("bytes=").removesuffix("-"))
+    assert start > 20_000
+    assert listing(parts) == [".toy.zip.lock", "toy.zip"]
+
+
+def test_parallel_jobs_fetch_once(start_job, server):
+    server.faults += [trickle(20_000, 0.05)]
+    jobs = [start_job() for _ in range(3)]
+    assert [job.communicate()[0].strip() for job in jobs] == [PUBLISHED] * 3
+    assert len(server.requests) == 1
+
+
+def test_waiting_for_another_job_is_told(fetch, server, progress):
+    server.faults += [trickle(40_000, 0.05)]
+    first = threading.Thread(target=fetch)
+    first.start()
+    wait_until(lambda: server.requests)
+    fetch()
+    first.join()
+    assert progress.notes == ["toy.zip: another job is downloading it; waiting."]
+    assert len(server.requests) == 1
+
+
+def test_next_job_tries_itself_when_the_first_failed(fetch, server, content):
+    server.faults += [status(403)]
+    with pytest.raises(MissingDataError):
+        fetch()
+    assert fetch().path.read_bytes() == content

@@ -1,0 +1,200 @@
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from recgauge.datasets._movielens_releases import RELEASES
+from recgauge.datasets.movielens import MovieLens
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+
+U_ITEM = (
+    '5|Évita, the "Film" (1996)|01-Jan-1996||http://x|0|1|0\n'
+    "3|unknown||||1|0|0\n"
+    "9|Never rated (1990)|||x|0|0|1\n"
+).encode("iso-8859-1")
+MADE = {
+    "ml_100k": {
+        "ml-100k/u.data": b"7\t5\t3\t881250949\n2\t3\t5\t891717742\n7\t3\t1\t878887116\n",
+        "ml-100k/u.item": U_ITEM,
+        "ml-100k/u.genre": b"unknown|0\nDrama|1\nAction|2\n\n",
+    },
+    "ml_1m": {
+        "ml-1m/ratings.dat": b"7::5::3::881250949\n2::3::5::891717742\n7::3::1::878887116",
+        "ml-1m/movies.dat": b""
+        + '5::Évita, the "Film" (1996)::Drama\n3::unknown::\n9::A: b (1990)::Action\n'.encode("iso-8859-1"),
+    },
+    "ml_10m": {
+        "ml-10M100K/ratings.dat": b"7::5::3.0::881250949\n2::3::5::891717742\n7::3::1.0::878887116\n",
+        "ml-10M100K/movies.dat": (
+            '5::Évita, the "Film" (1996)::Drama\n3::unknown::(no genres listed)\n9::A: b (1990)::Action\n'
+        ).encode(),
+    },
+    "ml_latest_small": {
+        "ml-latest-small/ratings.csv": b"userId,movieId,rating,timestamp\r\n"
+        b"7,5,3.0,881250949\r\n2,3,5.0,891717742\r\n7,3,1.0,878887116\r\n",
+        "ml-latest-small/movies.csv": (
+            'movieId,title,genres\r\n5,"Évita, the ""Film"" (1996)",Drama\r\n'
+            "3,unknown,(no genres listed)\r\n9,Never rated (1990),Action|Drama\r\n"
+        ).encode(),
+    },
+}
+
+
+@pytest.fixture
+def load(make_zip):
+    def load(name, changes=None, **options):
+        path = make_zip({**MADE[name], **(changes or {})})
+        pin = hashlib.sha256(path.read_bytes()).hexdigest()
+        return MovieLens(name, archive=str(path), sha256=pin, **options).load()
+
+    return load
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_archive_reads_row_by_row(load, name):
+    dataset = load(name)
+    rows = dataset.interactions
+    assert rows.user_ids.tolist() == [2, 7]
+    assert rows.item_ids.tolist() == [3, 5]
+    assert rows.user.tolist() == [1, 0, 1]
+    assert rows.item.tolist() == [1, 0, 0]
+    assert rows.value.tolist() == [3.0, 5.0, 1.0]
+    assert rows.timestamp.tolist() == [881250949, 891717742, 878887116]
+    assert dataset.item_titles.tolist() == ["unknown", 'Évita, the "Film" (1996)']
+    assert set(dataset.item_features.names) == {"Action", "Drama"}
+    drama = dataset.item_features.names.index("Drama")
+    features = dataset.item_features.matrix.toarray()
+    assert features[:, drama].tolist() == [0.0, 1.0]
+    assert features.sum() == 1.0
+    assert dataset.provenance.startswith("not the publisher's archive: pinned by dataset.sha256")
+    assert dataset.feedback == "explicit"
+    assert dataset.relevant_from == 4.0
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_text_in_a_number_column_is_refused(load, name):
+    member, content = next(iter(MADE[name].items()))
+    with pytest.raises(SchemaError, match=rf"{name}: {member} cannot be read.*abc"):
+        load(name, {member: content.replace(b"881250949", b"abc")})
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "content"),
+    [
+        ("ml_100k", "ml-100k/u.item", b"5|A\n"),
+        ("ml_1m", "ml-1m/movies.dat", b"x::A::Drama\n"),
+        ("ml_latest_small", "ml-latest-small/movies.csv", b"movieId,title,genres\n5,A\n"),
+        ("ml_latest_small", "ml-latest-small/movies.csv", b"movieId,title,genres\n5,\xff,Drama\n"),
+    ],
+)
+def test_list_of_movies_in_another_layout_is_refused(load, name, member, content):
+    with pytest.raises(SchemaError, match="not laid out as published"):
+        load(name, {member: content})
+
+
+def test_rated_but_unlisted_movie_is_refused(load):
+    with pytest.raises(SchemaError, match="1 rated movies are not in the list"):
+        load("ml_1m", {"ml-1m/movies.dat": b"5::A::Drama\n"})
+
+
+def test_absent_member_is_refused(make_zip):
+    path = make_zip({"ml-1m/ratings.dat": MADE["ml_1m"]["ml-1m/ratings.dat"]})
+    pin = hashlib.sha256(path.read_bytes()).hexdigest()
+    with pytest.raises(IntegrityError, match=r"cannot be unpacked.*movies\.dat"):
+        MovieLens("ml_1m", archive=str(path), sha256=pin).load()
+
+
+def test_damaged_member_is_refused(make_zip):
+    path = make_zip({**MADE["ml_1m"], "ml-1m/ratings.dat": b"1::2::3::4\n" * 5000})
+    content = bytearray(path.read_bytes())
+    content[60] ^= 0xFF
+    path.write_bytes(content)
+    pin = hashlib.sha256(path.read_bytes()).hexdigest()
+    with pytest.raises((IntegrityError, SchemaError)):
+        MovieLens("ml_1m", archive=str(path), sha256=pin).load()
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_release_has_its_config_and_plausible_facts(name):
+    release = RELEASES[name]
+    config = (Path(__file__).parents[3] / "conf" / "dataset" / f"{name}.yaml").read_text()
+    assert f"\nname: {name}\n" in config
+    assert release.file.address.endswith(f"/{release.file.filename}")
+    assert re.fullmatch("[0-9a-f]{64}", release.file.sha256)
+    assert re.fullmatch("[0-9a-f]{32}", release.file.md5)
+    assert all(member.startswith(f"{release.folder}/") for member in release.file.members)
+
+
+def test_single_source_digest_is_a_question(make_zip):
+    with pytest.raises(
+        IntegrityError, match=r"rests on a single source: compare https://.*/ml-32m\.zip\.md5"
+    ):
+        MovieLens("ml_32m", archive=str(make_zip({"ml-32m/ratings.csv": b""}))).load()
+
+
+def test_fetch_verifies_without_reading(make_zip, progress):
+    path = make_zip({"other": b""})
+    pin = hashlib.sha256(path.read_bytes()).hexdigest()
+    found = MovieLens("ml_1m", archive=str(path), sha256=pin).fetch(progress)
+    assert (found.path, found.sha256) == (path, pin)
+    assert progress.notes == [f"ml_1m: {path} is not the publisher's archive: pinned by dataset.sha256."]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"name": "ml_50k"}, "one of ml_100k, ml_latest_small, ml_1m"),
+        ({"name": "ml_1m", "relevant_from": "4"}, "relevant_from"),
+        ({"name": "ml_1m", "sha256": "0"}, "sha256"),
+    ],
+)
+def test_constructor_checks(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        MovieLens(**wrong)
+
+
+def test_building_a_source_touches_nothing(tmp_path):
+    MovieLens("ml_1m", cache=str(tmp_path / "cache"), mirror=str(tmp_path / "mirror"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_data_name_the_address(tmp_path):
+    with pytest.raises(MissingDataError, match=r"files\.grouplens\.org/datasets/movielens/ml-1m\.zip"):
+        MovieLens("ml_1m", cache=str(tmp_path), offline=True).load()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "counts", "mean", "values", "times", "provenance"),
+    [
+        ("ml_100k", (943, 1682, 100_000), 3.52986, (1, 5), (874724710, 893286638), "zipped anew"),
+        ("ml_latest_small", (610, 9724, 100_836), 3.50156, (0.5, 5), (828124615, 1537799250), "archive"),
+        ("ml_1m", (6040, 3706, 1_000_209), 3.581564, (1, 5), (956703932, 1046454590), "SHA256SUMS"),
+    ],
+)
+def test_real_archives(mirror, tmp_path, progress, name, counts, mean, values, times, provenance):
+    dataset = MovieLens(name, mirror=mirror, cache=str(tmp_path), offline=True).load(progress)
+    rows = dataset.interactions
+    assert (rows.n_users, rows.n_items, len(rows)) == counts
+    assert rows.value.mean(dtype=float) == pytest.approx(mean, abs=6e-6)
+    assert (rows.value.min(), rows.value.max()) == values
+    assert (rows.timestamp.min(), rows.timestamp.max()) == times
+    assert rows.user_counts().min() >= 20
+    assert dataset.item_titles[0] == "Toy Story (1995)"
+    genres = dataset.item_features
+    row = genres.matrix[[0]].toarray()[0]
+    assert {"Animation", "Comedy"} <= {name for name, on in zip(genres.names, row, strict=True) if on}
+    assert genres.names == tuple(sorted(genres.names))
+    assert dataset.provenance.endswith(provenance)
+    assert dataset.licence.startswith("research use")
+    assert len(progress.notes) == (0 if name == "ml_latest_small" else 1)
+
+
+@pytest.mark.data
+def test_titles_keep_accents(mirror, tmp_path):
+    small = MovieLens("ml_latest_small", mirror=mirror, cache=str(tmp_path), offline=True).load()
+    assert any("Misérables" in title for title in small.item_titles)
+    old = MovieLens("ml_100k", mirror=mirror, cache=str(tmp_path), offline=True).load()
+    assert "Shall We Dance? (1996)" in old.item_titles
+    assert any("é" in title for title in old.item_titles)

@@ -1,0 +1,141 @@
+import hashlib
+
+import pytest
+
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.verify import PUBLISHED, REZIPPED, Pin, verify
+from recgauge.errors import IntegrityError, MissingDataError
+
+MEMBERS = {"toy/ratings.csv": b"1,10,4.0\n" * 500, "toy/movies.csv": b"10,A,Drama\n"}
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def published_as(path, members=MEMBERS, caveat="") -> PublishedFile:
+    content = path.read_bytes()
+    digests = {name: sha256(member) for name, member in members.items()}
+    return PublishedFile(
+        "toy.zip", "https://x.example/toy.zip", len(content), sha256(content), "0" * 32, digests, caveat
+    )
+
+
+@pytest.fixture
+def original(make_zip):
+    return make_zip(MEMBERS, "toy.zip")
+
+
+@pytest.fixture
+def rezipped(make_zip):
+    return make_zip({"toy/README": b"hello", **dict(reversed(MEMBERS.items()))}, "again.zip")
+
+
+def pin(path, *, strict=True):
+    return Pin(sha256(path.read_bytes()), "dataset.sha256", strict=strict)
+
+
+def test_publishers_bytes(original):
+    found = verify(original, published_as(original), None)
+    assert found.provenance == PUBLISHED
+    assert found.is_published
+    assert found.sha256 == sha256(original.read_bytes())
+
+
+def test_publishers_members_zipped_anew(original, rezipped):
+    found = verify(rezipped, published_as(original), None)
+    assert found.provenance == REZIPPED
+    assert not found.is_published
+
+
+def test_strongest_true_statement_wins_over_a_pin(original, rezipped):
+    published = published_as(original)
+    assert verify(original, published, pin(original)).provenance == PUBLISHED
+    assert verify(rezipped, published, pin(rezipped)).provenance == REZIPPED
+
+
+def test_pinned_file_is_accepted_and_named_so(original, make_zip):
+    other = make_zip({"toy/ratings.csv": b"other"}, "other.zip")
+    found = verify(other, published_as(original), pin(other))
+    assert found.provenance == "not the publisher's archive: pinned by dataset.sha256"
+
+
+def test_the_users_pin_refuses_even_the_publishers_archive(original, rezipped):
+    with pytest.raises(IntegrityError, match=r"dataset\.sha256 asks for sha256"):
+        verify(original, published_as(original), pin(rezipped))
+
+
+def test_a_mirrors_list_does_not_refuse_the_publishers_archive(original, rezipped):
+    assert verify(original, published_as(original), pin(rezipped, strict=False)).is_published
+
+
+def test_a_file_that_the_mirrors_list_contradicts_is_refused(original, rezipped, make_zip):
+    other = make_zip({"toy/ratings.csv": b"other"}, "other.zip")
+    with pytest.raises(IntegrityError, match="not the file that dataset"):
+        verify(other, published_as(original), pin(rezipped, strict=False))
+
+
+def test_another_member_is_refused_with_expected_found_and_remedy(original, make_zip):
+    wrong = make_zip({**MEMBERS, "toy/movies.csv": b"10,B,Drama\n"}, "wrong.zip")
+    published = published_as(original, caveat="Mind the gap.")
+    with pytest.raises(IntegrityError) as caught:
+        verify(wrong, published, None)
+    message = str(caught.value)
+    for part in (
+        str(wrong),
+        published.sha256,
+        f"{published.size:,} bytes",
+        sha256(wrong.read_bytes()),
+        "its member toy/movies.csv is not the publisher's",
+        "Mind the gap.",
+        "download https://x.example/toy.zip again",
+        f"pin it with dataset.sha256={sha256(wrong.read_bytes())}",
+    ):
+        assert part in message
+
+
+def test_absent_member_is_refused(original, make_zip):
+    with pytest.raises(IntegrityError, match=r"it has no member toy/movies\.csv"):
+        verify(make_zip({"toy/ratings.csv": MEMBERS["toy/ratings.csv"]}), published_as(original), None)
+
+
+def test_unknown_member_digests_leave_only_the_archives(original, rezipped):
+    with pytest.raises(IntegrityError, match="single files are not known"):
+        verify(rezipped, published_as(original, members={}), None)
+
+
+def test_damaged_member_is_refused(original, tmp_path):
+    content = bytearray(original.read_bytes())
+    content[60] ^= 0xFF
+    damaged = tmp_path / "damaged.zip"
+    damaged.write_bytes(content)
+    with pytest.raises(IntegrityError, match=r"cannot be unpacked|is not the publisher's"):
+        verify(damaged, published_as(original), None)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"\n<!DOCTYPE html><p>Sign in", "looks like a web page"),
+        (b"user,item\n", "it is not a zip archive"),
+    ],
+)
+def test_what_is_no_archive_is_refused_without_advice_to_pin(original, tmp_path, content, reason):
+    path = tmp_path / "odd.zip"
+    path.write_bytes(content)
+    with pytest.raises(IntegrityError, match=reason) as caught:
+        verify(path, published_as(original), None)
+    assert "pin it" not in str(caught.value)
+
+
+def test_truncated_archive_is_refused(original, tmp_path):
+    path = tmp_path / "cut.zip"
+    path.write_bytes(original.read_bytes()[:-30])
+    with pytest.raises(IntegrityError, match="truncated"):
+        verify(path, published_as(original), None)
+
+
+def test_unreadable_file_is_a_clear_error(original, tmp_path):
+    with pytest.raises(MissingDataError, match="cannot be read: Is a directory"):
+        verify(tmp_path, published_as(original), None)

@@ -1,0 +1,283 @@
+"""Edge cases and refusals of metrics beyond accuracy: what is missing is named, with the remedy."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from beyond_lists import catalogue_of_train, judged_lists
+from recgauge.catalogue import Catalogue
+from recgauge.errors import ConfigError, MetricError, SchemaError
+from recgauge.judging import JudgedTopK
+from recgauge.metrics import Metric, RunMetric, UserMetric
+from recgauge.metrics.beyond import (
+    concentration,
+    coverage,
+    diversity,
+    long_tail,
+    novelty,
+    popularity,
+    seen_share,
+    serendipity,
+)
+from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement
+from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
+from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
+from recgauge.metrics.beyond.examples import beyond_example
+from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
+from recgauge.metrics.beyond.long_tail import LongTailShare
+from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
+from recgauge.metrics.beyond.personalization import Personalization
+from recgauge.metrics.beyond.popularity import Popularity
+from recgauge.metrics.beyond.seen_share import SeenShare, UnseenShare
+from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity
+from recgauge.metrics.beyond.tail import least_popular, short_head, whole
+
+TRAIN = [[0, 1], [0], [0, 1, 2]]
+FEATURES: list[list[float]] = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
+
+
+def lists(*ranked: list[int], relevant: list[list[int]] | None = None) -> JudgedTopK:
+    known = relevant or [[0]] + [[] for _ in ranked[1:]]
+    return judged_lists(list(ranked), known, list(range(len(ranked))), catalogue_of_train(TRAIN, 5, FEATURES))
+
+
+def run(metric: RunMetric, judged: JudgedTopK, k: int | None = None) -> float:
+    return metric.value(metric.sums(judged, k))
+
+
+def compute(metric: Metric, judged: JudgedTopK) -> None:
+    if isinstance(metric, UserMetric):
+        metric.per_user(judged, 2)
+    elif isinstance(metric, RunMetric):
+        metric.sums(judged, 2)
+
+
+@pytest.mark.parametrize(
+    ("metric", "argument"),
+    [
+        (Popularity(), r"Popularity needs the training interactions; pass train=\.\.\."),
+        (Novelty(), "train="),
+        (PooledNovelty(), "train="),
+        (ExpectedFreeDiscovery(), "train="),
+        (SeenShare(), "train="),
+        (LongTailShare(), "train="),
+        (CatalogCoverage(catalog="train"), "train="),
+        (RankSerendipity(), "train="),
+        (HistorySerendipity(), "train="),
+        (Diversity(similarity="cooccurrence"), "train="),
+        (Diversity(), r"Diversity needs item features; pass item_features=\.\.\."),
+        (PooledDiversity(), "item_features="),
+        (IntraListSimilarity(similarity="matrix"), "similarity="),
+    ],
+    ids=lambda value: value.definition() if isinstance(value, Metric) else "",
+)
+def test_what_is_missing_is_named_by_its_argument(metric: Metric, argument: str) -> None:
+    bare = replace(beyond_example(), catalogue=Catalogue(5))
+    with pytest.raises(MetricError, match=argument):
+        compute(metric, bare)
+    with pytest.raises(MetricError, match="n_items=" if isinstance(metric, CatalogCoverage) else argument):
+        compute(metric, replace(bare, catalogue=None))
+
+
+def test_history_needs_both_training_and_features() -> None:
+    metric = HistorySerendipity(similarity="features")
+    assert metric.needs == {"train", "features"}
+    with pytest.raises(MetricError, match="item_features="):
+        compute(metric, replace(beyond_example(), catalogue=catalogue_of_train(TRAIN, 5)))
+
+
+def test_counts_without_histories_are_not_enough_where_histories_are_needed() -> None:
+    counts_only = Catalogue(5, np.array([3, 2, 1, 0, 0]), 3)
+    judged = replace(beyond_example(), catalogue=counts_only)
+    assert Popularity().per_user(judged, 2).tolist() == [0.5, 1.0]
+    with pytest.raises(MetricError, match="train="):
+        SeenShare().per_user(judged, 2)
+
+
+def test_an_item_outside_the_catalogue_is_refused() -> None:
+    judged = replace(beyond_example(), catalogue=Catalogue(3))
+    with pytest.raises(MetricError, match=r"codes 0\.\.2, got 3; raise n_items"):
+        run(Gini(), judged)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: coverage.CatalogCoverage(scale="share"), "fraction, percent, count"),
+        (lambda: coverage.CatalogCoverage(catalog="test"), "all, train"),
+        (lambda: coverage.CatalogCoverage(intersect="yes"), "true or false"),  # type: ignore[arg-type]
+        (lambda: coverage.UserCoverage(at_least="two"), "one, k"),
+        (lambda: concentration.Gini("n_plus_1"), "Gini: normalizer must be one of n, n_minus_1"),
+        (lambda: concentration.GiniComplement("x"), "GiniComplement: normalizer"),
+        (lambda: concentration.Entropy(base="10"), "2, e"),
+        (lambda: concentration.Entropy(divisor="k"), "one, recommended"),
+        (lambda: concentration.Entropy(weight="items"), "recommendations, users"),
+        (lambda: popularity.Popularity("rank"), "count, share, quantile"),
+        (lambda: popularity.Popularity(divisor="n"), "k, list"),
+        (lambda: long_tail.LongTailShare(head=0), "> 0 and <= 1, got 0"),
+        (lambda: long_tail.LongTailShare(boundary="both"), "head, tail"),
+        (lambda: long_tail.LongTailShare(untrained="head"), "tail, neither"),
+        (lambda: long_tail.TailPercentage(tail=1.5), "> 0 and <= 1, got 1.5"),
+        (lambda: novelty.Novelty(total="items"), "users, interactions"),
+        (lambda: novelty.Novelty(base=1), "> 1, got 1"),
+        (lambda: novelty.Novelty(unseen="two"), "zero, one, max, drop, raise"),
+        (lambda: novelty.Novelty(scale="log"), "none, log_users"),
+        (lambda: novelty.PooledNovelty(total="items"), "users, interactions"),
+        (lambda: seen_share.SeenShare(empty="zero"), "nan, unseen"),
+        (lambda: diversity.Diversity("genres"), "Diversity: similarity must be one of features, matrix"),
+        (lambda: diversity.Diversity(single="zero"), "nan, 0, 1, raise"),
+        (lambda: diversity.PooledDiversity(undescribed="one"), "zero, drop, raise"),
+        (lambda: serendipity.UnpopularSerendipity(popular=2), "<= 1, got 2"),
+        (lambda: serendipity.HistorySerendipity("genres"), "features, matrix, cooccurrence"),
+        (lambda: serendipity.HistorySerendipity(relevance=1), "true or false"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(ConfigError, match=message):
+        make()
+
+
+def test_definitions_name_all_parameters() -> None:
+    assert Popularity("share").definition(10) == "Popularity(value=share, divisor=list)@10"
+    assert Diversity().definition() == "Diversity(similarity=features, single=nan, undescribed=zero)"
+
+
+def test_coverage_counts_untrained_items_only_if_not_intersected() -> None:
+    judged = lists([0, 3], [3, 4])
+    assert run(CatalogCoverage(), judged) == pytest.approx(3 / 5)
+    assert run(CatalogCoverage(catalog="train"), judged) == pytest.approx(1 / 3)
+    assert run(CatalogCoverage(catalog="train", intersect=False), judged) == 1.0
+    assert run(CatalogCoverage(scale="percent", catalog="train"), judged) == 33.33
+    assert run(CatalogCoverage(scale="count"), judged) == 3.0
+
+
+def test_users_without_a_list_count_for_coverage_and_have_no_mean() -> None:
+    judged = lists([0, 1], [])
+    assert UserCoverage().per_user(judged, 2).tolist() == [1.0, 0.0]
+    assert run(PredictionCoverage(), judged, 2) == pytest.approx(2 / 10)
+    for metric in (Popularity(), Novelty(), SeenShare(), Diversity(single=0), RankSerendipity()):
+        assert np.isnan(metric.per_user(judged, 2)[1])
+    assert Novelty(divisor="k").per_user(judged, 2)[1] == 0.0
+    assert UnseenShare(empty="unseen").per_user(judged, 2)[1] == 1.0
+
+
+def test_nothing_recommended_is_undefined_rather_than_zero() -> None:
+    judged = lists([])
+    for metric in (Gini(), GiniComplement(), Entropy(), Personalization(), PooledNovelty()):
+        assert np.isnan(run(metric, judged))
+    assert run(PooledDiversity(), judged) == 1.0
+
+
+def test_one_item_catalogues_and_single_lists() -> None:
+    assert np.isnan(run(Gini("n_minus_1"), replace(lists([0]), catalogue=Catalogue(1))))
+    assert run(Entropy(), lists([0])) == 0.0
+    assert np.isnan(run(Personalization(), lists([0, 1])))
+
+
+def test_single_items_take_the_chosen_value() -> None:
+    judged = lists([0], [0, 1], [])
+    for single, expected in (("nan", np.nan), (0, 0.0), (1, 1.0)):
+        assert Diversity(single=single).per_user(judged, None)[0] == pytest.approx(expected, nan_ok=True)
+    with pytest.raises(
+        MetricError, match="Diversity: every list must have two items at least, but 2 have not"
+    ):
+        Diversity(single="raise").per_user(judged, None)
+
+
+def test_undescribed_items_are_similar_to_none_dropped_or_refused() -> None:
+    judged = lists([0, 1, 4])
+    assert IntraListSimilarity().per_user(judged, None)[0] == pytest.approx(1 / 3)
+    assert IntraListSimilarity(undescribed="drop").per_user(judged, None)[0] == pytest.approx(1.0)
+    with pytest.raises(MetricError, match="complete item_features="):
+        IntraListSimilarity(undescribed="raise").per_user(judged, None)
+    assert run(PooledDiversity(undescribed="drop"), judged) == pytest.approx(0.0)
+
+
+def test_dense_and_sparse_features_and_matrices_agree() -> None:
+    judged = lists([0, 2, 3], [1, 3])
+    catalogue = judged.catalogue
+    assert catalogue is not None
+    assert catalogue.features is not None
+    assert isinstance(catalogue.similarity, np.ndarray)
+    # many columns of zeros keep the vectors sparse
+    wide = sparse.hstack([catalogue.features, sparse.csr_array((5, 40))]).tocsr()
+    other = replace(catalogue, features=wide, similarity=sparse.csr_array(catalogue.similarity))
+    metrics: list[UserMetric] = [Diversity(), Diversity("matrix")]
+    for metric in (*metrics, HistorySerendipity("features"), HistorySerendipity("matrix")):
+        found = metric.per_user(replace(judged, catalogue=other), None)
+        assert found == pytest.approx(metric.per_user(judged, None), rel=1e-12)
+
+
+def test_unseen_items_count_as_chosen() -> None:
+    judged = lists([2, 3])
+    log3 = float(np.log2(3))
+    for unseen, expected in (("one", log3), ("zero", log3 / 2), ("max", log3), ("drop", log3)):
+        assert Novelty(unseen=unseen).per_user(judged, None)[0] == pytest.approx(expected)
+    with pytest.raises(MetricError, match="unseen='one', 'zero', 'max' or 'drop'"):
+        Novelty(unseen="raise").per_user(judged, None)
+    assert Novelty(unseen="raise").per_user(judged, 1)[0] == pytest.approx(log3)
+    assert np.isnan(Novelty(unseen="drop").per_user(lists([3]), None)[0])
+
+
+@pytest.mark.parametrize(
+    "metric", [Novelty(), PooledNovelty(), ExpectedFreeDiscovery(), ExpectedPopularityComplement()]
+)
+def test_training_without_rows_is_refused(metric: Metric) -> None:
+    empty = Catalogue(5, np.zeros(5, np.int64), 0, sparse.csr_array((2, 5)))
+    with pytest.raises(MetricError, match="training must have interactions, got none; pass train="):
+        compute(metric, replace(beyond_example(), catalogue=empty))
+
+
+def test_a_seen_item_counts_as_seen() -> None:
+    assert SeenShare().per_user(lists([0, 3], [1, 2]), None).tolist() == [0.5, 0.0]
+    assert UnseenShare().per_user(lists([0, 3], [1, 2]), None).tolist() == [0.5, 1.0]
+
+
+def test_popularity_as_share_and_quantile() -> None:
+    judged = lists([0, 3])
+    assert Popularity("share").per_user(judged, None)[0] == pytest.approx(3 / 6 / 2)
+    assert Popularity("quantile").per_user(judged, None)[0] == pytest.approx(1 / 2)
+    assert Popularity(divisor="k").per_user(judged, 5)[0] == pytest.approx(3 / 5)
+
+
+def test_users_without_history_have_no_distance_from_it() -> None:
+    judged = replace(lists([0, 1]), catalogue=catalogue_of_train([[], [0]], 5, FEATURES))
+    assert np.isnan(HistorySerendipity("features").per_user(judged, None)[0])
+
+
+def test_heads_and_tails_at_their_boundaries() -> None:
+    counts = np.array([5, 3, 2, 0])
+    assert short_head(counts, 0.8, "head").tolist() == [True, True, False, False]
+    assert short_head(counts, 0.8, "tail").tolist() == [True, True, False, False]
+    assert short_head(counts, 0.7, "head").tolist() == [True, True, False, False]
+    assert short_head(counts, 0.7, "tail").tolist() == [True, False, False, False]
+    assert short_head(np.array([55, 30, 15]), 0.55, "head").tolist() == [True, False, False]
+    assert short_head(counts, 1.0, "head").tolist() == [True, True, True, False]
+    assert least_popular(counts, 0.4).tolist() == [False, False, True, False]
+    assert least_popular(np.zeros(2, np.int64), 0.4).tolist() == [False, False]
+    assert [whole(0.1, 30), whole(0.29, 100), whole(0.2, 4)] == [3, 29, 0]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"train_counts": np.zeros(2, np.int64)},
+        {"seen": sparse.csr_array((2, 2))},
+        {"features": sparse.csr_array((2, 3))},
+        {"similarity": np.zeros((3, 2))},
+        {"train_users": np.zeros(4, np.int64)},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_a_catalogue_refuses_arrays_that_do_not_fit(fields: dict[str, object]) -> None:
+    with pytest.raises(SchemaError, match=f"Catalogue: {next(iter(fields))} must"):
+        Catalogue(3, **fields)  # type: ignore[arg-type]
+
+
+def test_a_catalogue_counts_repeated_pairs_once_as_users() -> None:
+    repeated = Catalogue(2, np.array([3, 1]), 2, sparse.csr_array(np.array([[2, 1], [1, 0]])))
+    assert repeated.train_users is not None
+    assert repeated.train_users.tolist() == [2, 1]

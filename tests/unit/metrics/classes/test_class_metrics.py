@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.metrics.classes import AVERAGES
+from recgauge.metrics.classes.class_f_score import ClassFScore
+from recgauge.metrics.classes.class_precision import ClassPrecision
+from recgauge.metrics.classes.class_recall import ClassRecall
+
+METRICS = [ClassPrecision, ClassRecall, ClassFScore]
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20)
+
+
+def columns(rows):
+    return [actual for actual, _ in rows], [predicted for _, predicted in rows]
+
+
+def reference(rows, label):
+    tp = sum(a == p == label for a, p in rows)
+    predicted, actual = sum(p == label for _, p in rows), sum(a == label for a, _ in rows)
+    precision, recall = tp / predicted if predicted else 0.0, tp / actual if actual else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if tp else 0.0
+
+
+@given(rows=ROWS)
+def test_per_label_equals_loops(rows):
+    labels = sorted({label for row in rows for label in row})
+    expected = np.array([reference(rows, label) for label in labels])
+    for place, metric in enumerate(METRICS):
+        found, values = metric().per_label(*columns(rows))
+        assert found.tolist() == labels
+        np.testing.assert_allclose(values, expected[:, place], rtol=1e-12)
+        assert metric().value(*columns(rows)) == pytest.approx(expected[:, place].mean())
+
+
+@given(rows=ROWS)
+def test_micro_is_accuracy(rows):
+    accuracy = sum(a == p for a, p in rows) / len(rows)
+    for metric in METRICS:
+        assert metric(average="micro").value(*columns(rows)) == pytest.approx(accuracy)
+    assert ClassRecall(average="weighted").value(*columns(rows)) == pytest.approx(accuracy)
+
+
+@given(rows=ROWS, average=st.sampled_from(AVERAGES[:3]))
+def test_range_and_best(rows, average):
+    actual, predicted = columns(rows)
+    for metric in METRICS:
+        assert 0 <= metric(average=average).value(actual, predicted) <= 1
+        assert metric(average=average).value(actual, actual) == pytest.approx(1)
+
+
+def test_beta_weighs_recall():
+    # precision 1/2, recall 1
+    value = ClassFScore(average="binary", beta=2).value([1, 0], [1, 1])
+    assert value == pytest.approx(5 * 0.5 * 1 / (4 * 0.5 + 1))
+
+
+def test_binary_needs_its_label():
+    with pytest.raises(
+        ConfigError, match="average=binary needs two labels, one of them positive=1; got 0, 2"
+    ):
+        ClassRecall(average="binary").value([0, 2], [0, 0])
+    with pytest.raises(ConfigError, match="got 0, 1, 2"):
+        ClassRecall(average="binary").value([0, 1], [0, 2])
+    assert ClassRecall(average="binary", positive="like").value(["like", "skip"], ["like", "like"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted", "message"),
+    [
+        ([], [], "actual must be one column with at least one label"),
+        ([1, 2], [1], "predicted must have one label for each of the 2 of actual, got 1"),
+        ([1, 2], [1, float("nan")], "predicted must not hold missing labels"),
+        (np.array([1, "a"], object), [1, 2], "labels of one sortable type"),
+    ],
+)
+def test_wrong_columns(actual, predicted, message):
+    with pytest.raises(SchemaError, match=message):
+        ClassPrecision().value(actual, predicted)
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ConfigError, match="average must be one of macro, micro, weighted, binary"):
+        ClassRecall(average="samples")
+    with pytest.raises(ConfigError, match="beta must be a number > 0"):
+        ClassFScore(beta=0)

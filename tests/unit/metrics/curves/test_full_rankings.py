@@ -1,0 +1,215 @@
+"""Metrics of full rankings against loops over all pairs, and what they promise."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from recgauge.errors import ConfigError, MetricError, SchemaError, ScoreError
+from recgauge.metrics.curves.auc import AUC
+from recgauge.metrics.curves.places import Places, place, place_block
+from recgauge.metrics.curves.pooled_auc import PooledAUC
+from recgauge.metrics.curves.precision_recall import precision_recall_curve
+from recgauge.metrics.curves.roc import roc_curve
+from recgauge.metrics.curves.step_average_precision import StepAveragePrecision
+
+SCORES = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 2.0])
+ROWS = st.lists(st.tuples(st.booleans(), SCORES), min_size=1, max_size=15).filter(
+    lambda rows: any(relevant for relevant, _ in rows)
+)
+
+
+@st.composite
+def blocks(draw):
+    """Scores (b, n), relevant items and excluded items of a few users."""
+    b, n = draw(st.integers(1, 4)), draw(st.integers(1, 8))
+    scores = np.array(draw(st.lists(st.lists(SCORES, min_size=n, max_size=n), min_size=b, max_size=b)))
+    kinds = draw(st.lists(st.lists(st.integers(0, 3), min_size=n, max_size=n), min_size=b, max_size=b))
+    kinds = np.array(kinds)  # 0, 3: other; 1: relevant; 2: excluded; 3 is relevant and excluded
+    return scores.astype(np.float32), kinds
+
+
+def columns(rows):
+    return [relevant for relevant, _ in rows], [score for _, score in rows]
+
+
+def pairs_won(positive, negative, ties):
+    return sum((p > q) + ties * (p == q) for p in positive for q in negative)
+
+
+def split_row(scores, kinds):
+    return scores[kinds == 1], scores[kinds == 0]
+
+
+def relevant_of(kinds):
+    counts = np.isin(kinds, (1, 3)).sum(axis=1)
+    return np.concatenate(([0], np.cumsum(counts))), np.nonzero(np.isin(kinds, (1, 3)))[1].astype(np.int32)
+
+
+def place_of(scores, kinds):
+    return place_block(scores, *relevant_of(kinds), sparse.csr_array(np.isin(kinds, (2, 3)).astype(np.int8)))
+
+
+@given(block=blocks(), ties=st.sampled_from([0.5, 0]))
+def test_auc_counts_every_pair(block, ties):
+    scores, kinds = block
+    values = AUC(ties=ties).per_user(place_of(scores, kinds))
+    for value, row, kind in zip(values, scores, kinds, strict=True):
+        positive, negative = split_row(row, kind)
+        if len(positive) == 0 or len(negative) == 0:
+            assert math.isnan(value)
+        else:
+            n_pairs = len(positive) * len(negative)
+            assert value == pytest.approx(pairs_won(positive, negative, ties) / n_pairs)
+
+
+@given(block=blocks())
+def test_ties_by_item_order(block):
+    scores, kinds = block
+    order = np.arange(scores.shape[1])
+    values = AUC(ties="item_order").per_user(place_of(scores, kinds))
+    # A list sorted by (score, item) has no ties left.
+    ranked = np.array([np.lexsort((order, -row)).argsort() for row in scores])
+    expected = AUC(ties=0).per_user(place_of(-ranked.astype(np.float32), kinds))
+    np.testing.assert_allclose(values, expected)
+
+
+@given(block=blocks())
+def test_one_more_negative_than_there_is(block):
+    scores, kinds = block
+    with_one = np.column_stack([scores, np.full(len(scores), -9, np.float32)])
+    more = np.column_stack([kinds, np.zeros(len(kinds), int)])
+    expected = AUC().per_user(place_of(with_one, more))
+    np.testing.assert_allclose(AUC(negatives="plus_one").per_user(place_of(scores, kinds)), expected)
+
+
+@given(block=blocks())
+def test_step_average_precision_equals_loops(block):
+    scores, kinds = block
+    values = StepAveragePrecision().per_user(place_of(scores, kinds))
+    for value, row, kind in zip(values, scores, kinds, strict=True):
+        positive, negative = split_row(row, kind)
+        shares = [(positive >= p).sum() / ((positive >= p).sum() + (negative >= p).sum()) for p in positive]
+        assert value == pytest.approx(np.mean(shares) if shares else math.nan, nan_ok=True)
+
+
+@given(block=blocks(), cut=st.integers(0, 4))
+def test_blocks_merge_to_the_whole(block, cut):
+    scores, kinds = block
+    cut = min(cut, len(scores))
+    parts = [place_of(scores[part], kinds[part]) for part in (slice(cut), slice(cut, None))]
+    merged, whole = Places.merge(parts), place_of(scores, kinds)
+    for name in Places.__slots__:
+        assert np.array_equal(getattr(merged, name), getattr(whole, name))
+
+
+@given(block=blocks())
+def test_pooling_equals_one_long_list(block):
+    scores, kinds = block
+    positive, negative = split_row(scores.ravel(), kinds.ravel())
+    assume(len(positive) and len(negative))
+    pool = PooledAUC(positive)
+    for row, kind in zip(scores, kinds, strict=True):
+        pool.add(row[kind == 0])
+    chosen = np.isin(kinds.ravel(), (0, 1))
+    whole = place(kinds.ravel()[chosen] == 1, scores.ravel()[chosen])
+    for ties in (0.5, 0):
+        assert pool.value(ties) == pytest.approx(AUC(ties=ties).value(whole))
+
+
+@given(rows=ROWS)
+def test_curves_and_areas_agree(rows):
+    relevant, scores = columns(rows)
+    places = place(relevant, scores)
+    curve = precision_recall_curve(relevant, scores)
+    assert curve.average_precision() == pytest.approx(StepAveragePrecision().value(places))
+    assert curve.recall[0] == 1
+    assert (np.diff(curve.recall) <= 0).all()
+    if not all(relevant):
+        for drop in (False, True):
+            roc = roc_curve(relevant, scores, drop_collinear=drop)
+            assert roc.area() == pytest.approx(AUC().value(places))
+            assert (np.diff(roc.true_positive_rate) >= 0).all()
+            assert (np.diff(roc.false_positive_rate) >= 0).all()
+
+
+@given(rows=ROWS, row=st.integers(0, 14), lift=st.sampled_from([0.3, 5.0]))
+def test_raising_a_relevant_score_never_hurts_auc(rows, row, lift):
+    relevant, scores = columns(rows)
+    row %= len(rows)
+    assume(relevant[row] and not all(relevant))
+    before = AUC().value(place(relevant, scores))
+    scores[row] += lift
+    assert AUC().value(place(relevant, scores)) >= before - 1e-12
+
+
+def test_weighted_by_relevant_candidates():
+    places = Places.merge([place([1, 1, 0], [3.0, 2.0, 1.0]), place([1, 0], [0.0, 1.0]), place([1], [0.0])])
+    assert AUC().per_user(places)[:2].tolist() == [1.0, 0.0]
+    assert AUC().value(places) == 1 / 2
+    assert AUC(aggregate="weighted").value(places) == 2 / 3
+    assert math.isnan(AUC().value(place([1], [0.0])))
+
+
+def test_without_exclusions():
+    places = place_block(np.array([[3.0, 2.0, 1.0]], np.float32), np.array([0, 1]), np.array([1], np.int32))
+    assert (places.n_negative.tolist(), AUC().value(places)) == ([2], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "scores", "error", "message"),
+    [
+        ([], [], SchemaError, "relevant must be one column with at least one row"),
+        ([1, 0], [1.0], SchemaError, "scores must have one number for each of 2 rows"),
+        ([1, 2], [1.0, 2.0], SchemaError, "relevant must be true or false"),
+        ([1, 0], [1.0, float("nan")], SchemaError, "scores must be numbers in every row, got NaN"),
+        ([0, 0], [1.0, 2.0], MetricError, "undefined without a relevant row"),
+    ],
+)
+def test_wrong_columns(relevant, scores, error, message):
+    for function in (place, roc_curve, precision_recall_curve):
+        with pytest.raises(error, match=message):
+            function(relevant, scores)
+
+
+def test_wrong_blocks():
+    scores, items = np.zeros((2, 3), np.float32), np.zeros(0, np.int32)
+    with pytest.raises(SchemaError, match="must be given for 2 rows"):
+        place_block(scores, np.array([0, 0]), items)
+    with pytest.raises(SchemaError, match="must be given for 2 rows"):
+        place_block(scores, np.array([0, 0, 0]), items, sparse.csr_array((1, 3)))
+    with pytest.raises(ScoreError, match="got NaN"):
+        place_block(scores + np.nan, np.array([0, 0, 0]), items)
+
+
+def test_only_relevant_rows_have_no_roc_curve():
+    with pytest.raises(MetricError, match="undefined if every row is relevant"):
+        roc_curve([1, 1], [1.0, 2.0])
+
+
+def test_an_empty_pool():
+    with pytest.raises(MetricError, match="at least one relevant candidate"):
+        PooledAUC(np.zeros(0))
+    with pytest.raises(MetricError, match="undefined without a candidate"):
+        PooledAUC(np.zeros(1)).value()
+    pool = PooledAUC(np.zeros(1))
+    pool.add(np.zeros((2, 2)))
+    with pytest.raises(ConfigError, match="ties must be one of"):
+        pool.value(ties=1)
+
+
+@pytest.mark.parametrize(
+    ("metric", "setting", "message"),
+    [
+        (AUC, {"ties": 0.3}, "AUC: ties must be one of 0.5, 0, item_order"),
+        (AUC, {"negatives": "all"}, "AUC: negatives must be one of exact, plus_one"),
+        (AUC, {"aggregate": "pooled"}, "AUC: aggregate must be one of user, weighted"),
+        (StepAveragePrecision, {"aggregate": 3}, "StepAveragePrecision: aggregate must be one of"),
+    ],
+)
+def test_parameters_are_checked(metric, setting, message):
+    with pytest.raises(ConfigError, match=message):
+        metric(**setting)

@@ -1,0 +1,52 @@
+"""The figures that a well-known library publishes for these two models, on its folds."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recgauge.interactions import Interactions
+from recgauge.models.bias import Bias
+from recgauge.models.biased_mf import BiasedMF
+from recgauge.rating import predict_ratings
+
+# RMSE and MAE of the README of scikit-surprise, means over five folds, default parameters.
+PUBLISHED = {
+    ("ml-100k", Bias): (0.944, 0.748, 0.001),
+    ("ml-100k", BiasedMF): (0.934, 0.737, 0.003),
+    ("ml-1m", Bias): (0.909, 0.719, 0.001),
+    ("ml-1m", BiasedMF): (0.873, 0.686, 0.003),
+}
+
+
+def load(mirror, name):
+    member = {"ml-100k": "ml-100k/u.data", "ml-1m": "ml-1m/ratings.dat"}[name]
+    with zipfile.ZipFile(Path(mirror) / f"{name}.zip") as opened:
+        table = opened.read(member).replace(b"::", b"\t").split()
+    columns = np.array(table, dtype=np.int64).reshape(-1, 4)
+    return Interactions.from_ids(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        pytest.param(name, model, marks=[pytest.mark.slow] if (name, model) == ("ml-1m", BiasedMF) else [])
+        for name, model in PUBLISHED
+    ],
+)
+def test_published_errors(mirror, name, model):
+    ratings = load(mirror, name)
+    order = np.arange(len(ratings))
+    np.random.RandomState(0).shuffle(order)
+    errors = []
+    for fold in np.array_split(order, 5):
+        in_test = np.zeros(len(ratings), bool)
+        in_test[fold] = True
+        fitted = model().fit(ratings.take(~in_test), rng=np.random.default_rng(0))
+        predictions = predict_ratings(fitted, ratings.take(in_test), (1.0, 5.0))
+        error = predictions.predicted.astype(np.float64) - predictions.actual
+        errors.append((np.sqrt(np.mean(error**2)), np.abs(error).mean()))
+    rmse, mae, tolerance = PUBLISHED[name, model]
+    assert np.mean(errors, axis=0) == pytest.approx([rmse, mae], abs=tolerance)

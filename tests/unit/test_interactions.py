@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from recgauge.errors import SchemaError
+from recgauge.interactions import Interactions
+from strategies import interactions
+
+
+def build(**changes):
+    columns = {
+        "user": np.array([0, 1]),
+        "item": np.array([1, 0]),
+        "value": np.array([3.0, 4.0]),
+        "timestamp": np.array([10, 20]),
+        "user_ids": np.array(["a", "b"]),
+        "item_ids": np.array([7, 9]),
+    }
+    return Interactions(**(columns | changes))
+
+
+def test_columns_have_their_dtypes_and_cannot_be_written():
+    rows = build()
+    assert (rows.user.dtype, rows.item.dtype) == (np.int32, np.int32)
+    assert (rows.value.dtype, rows.timestamp.dtype) == (np.float32, np.int64)
+    with pytest.raises(ValueError, match="read-only"):
+        rows.value[0] = 1.0
+
+
+def test_the_callers_array_stays_writable():
+    value = np.array([3.0, 4.0], dtype=np.float32)
+    build(value=value)
+    value[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"item": np.array([1])}, r"'item' must have shape \(2,\)"),
+        ({"timestamp": np.array([1])}, r"'timestamp' must have shape"),
+        ({"user": np.array([0, 2])}, r"user codes must lie in 0\.\.1"),
+        ({"item": np.array([-1, 0])}, r"item codes must lie in 0\.\.1"),
+        ({"value": np.array([1.0, np.nan])}, r"finite, got nan in row 1"),
+        ({"value": np.array([np.inf, 1.0])}, r"finite, got inf in row 0"),
+    ],
+)
+def test_wrong_columns_are_refused(changes, message):
+    with pytest.raises(SchemaError, match=message):
+        build(**changes)
+
+
+def test_ids_of_any_sortable_type_become_codes():
+    rows = Interactions.from_ids(["bob", "ann", "bob"], ["x", "y", "y"], [1, 2, 3])
+    assert rows.user_ids[rows.user].tolist() == ["bob", "ann", "bob"]
+    assert rows.item_ids[rows.item].tolist() == ["x", "y", "y"]
+
+
+@given(interactions())
+def test_matrix_holds_every_row(rows):
+    matrix = rows.to_csr()
+    assert matrix.nnz == len(rows)
+    assert np.array_equal(np.asarray(matrix.todense())[rows.user, rows.item], rows.value)
+    assert matrix.has_sorted_indices
+
+
+@given(interactions())
+def test_counts_add_up(rows):
+    assert rows.user_counts().sum() == rows.item_counts().sum() == len(rows)
+    assert len(rows.user_counts()) == rows.n_users
+    assert len(rows.item_counts()) == rows.n_items
+
+
+@given(interactions())
+def test_take_keeps_order_and_ids(rows):
+    kept = rows.take(rows.value >= 3)
+    assert np.array_equal(kept.value, rows.value[rows.value >= 3])
+    assert kept.n_users == rows.n_users

@@ -1,0 +1,110 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from recgauge.errors import ConfigError, MetricError, SchemaError
+from recgauge.metrics.hit_rate import HitRate
+from recgauge.metrics.rating.mae import MAE
+from recgauge.metrics.rating.pearson import Pearson
+from recgauge.rating import RatingPredictions
+from recgauge.rating_evaluation import RATING_METRICS, evaluate_predictions, evaluate_ratings
+
+ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
+USERS = ["ann", "ann", "ann", "bob", "cy"]
+
+
+def test_names_are_keys_without_a_cutoff():
+    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=RATING_METRICS).values()
+    assert list(values) == list(RATING_METRICS)
+    assert values["mae"] == pytest.approx(3 / 5)
+
+
+def test_default_metrics():
+    assert list(evaluate_ratings(ACTUAL, PREDICTED).values()) == ["mae", "rmse"]
+
+
+def test_one_name_may_stand_alone():
+    assert list(evaluate_ratings(ACTUAL, PREDICTED, metrics="mse").values()) == ["mse"]
+
+
+def test_users_get_values_and_a_standard_error():
+    evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[MAE(aggregate="user")])
+    assert evaluation.user_ids.tolist() == ["ann", "bob", "cy"]
+    assert evaluation.per_user("mae") == pytest.approx([2 / 3, 1.0, 0.0])
+    assert evaluation.values()["mae"] == pytest.approx(5 / 9)
+    assert evaluation.stderrs()["mae"] == pytest.approx(np.std([2 / 3, 1, 0], ddof=1) / np.sqrt(3))
+    assert evaluation.counts == {"ratings_evaluated": 5, "users_evaluated": 3}
+
+
+def test_undefined_users_are_counted():
+    evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[Pearson(aggregate="user")])
+    assert np.isnan(evaluation.per_user("pearson")).tolist() == [False, True, True]
+    assert evaluation.counts["users_undefined_pearson"] == 2
+
+
+def test_predictions_of_a_model():
+    codes = np.array([2, 0, 2], np.int32)
+    flags = np.array([True, False, False])
+    ratings = np.array([1, 2, 3], np.float32)
+    predictions = RatingPredictions(codes, codes, ratings, ratings[::-1], flags, ~flags, n_clipped=1)
+    suite = {"mae_user": MAE(aggregate="user")}
+    evaluation = evaluate_predictions(suite, predictions, np.array(["a", "b", "c"]))
+    assert evaluation.user_ids.tolist() == ["a", "c"]
+    assert evaluation.per_user("mae_user").tolist() == [0.0, 2.0]
+    assert evaluation.counts["ratings_impossible"] == 1
+    assert evaluation.counts["ratings_clipped"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"predicted": PREDICTED[:4]}, "predicted must have one rating for each of the 5 of actual, got 4"),
+        ({"actual": [], "predicted": []}, "actual must be one column with at least one rating"),
+        ({"actual": [1, 2, float("nan"), 4, 5]}, "actual must be finite, got nan in row 2"),
+        ({"predicted": [1, 2, 3, float("inf"), 5]}, "predicted must be finite, got inf in row 3"),
+        ({"actual": ["good"] * 5}, "actual must be an array of numbers, got list"),
+        ({"actual": [ACTUAL]}, r"actual must be one column .* got shape \(1, 5\)"),
+        ({"users": USERS[:2]}, r"users must have one id for each of the 5 ratings, got \(2,\)"),
+        ({"users": [1, 2, float("nan"), 4, 5]}, "users must not hold missing ids"),
+        ({"users": np.array([1, "a", 2, 3, 4], dtype=object)}, "users must be ids of one sortable type"),
+    ],
+)
+def test_wrong_columns(arguments, message):
+    with pytest.raises(SchemaError, match=message):
+        evaluate_ratings(**{"actual": ACTUAL, "predicted": PREDICTED} | arguments)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (["rmsle"], "'rmsle' is unknown; rating metrics are mae, mse, rmse"),
+        (["mae", MAE(aggregate="user")], "two share a name; pass a mapping"),
+        ({"hit": HitRate()}, "hit must be a rating metric, got HitRate"),
+        ({"mae": 3}, "mae must be a recgauge metric, got int"),
+        ([], "the suite is empty"),
+        (["fcp"], r"fcp: FCP\(aggregate=pooled\) is a metric of users; pass users="),
+        ([MAE(aggregate="user")], "mae: .* is a metric of users; pass users="),
+    ],
+)
+def test_wrong_metrics(metrics, message):
+    with pytest.raises(ConfigError, match=message):
+        evaluate_ratings(ACTUAL, PREDICTED, metrics=metrics)
+
+
+def test_undefined_for_everybody():
+    with pytest.raises(MetricError, match=r"pearson: Pearson\(aggregate=pooled\) is undefined for these 2"):
+        evaluate_ratings([3, 3], [1, 2], metrics=["pearson"])
+
+
+def test_the_callers_arrays_stay_as_they_are():
+    actual, predicted = np.array(ACTUAL), np.array(PREDICTED)
+    evaluate_ratings(actual, predicted, users=USERS, metrics=RATING_METRICS)
+    assert actual.tolist() == ACTUAL
+    assert predicted.tolist() == PREDICTED
+
+
+def test_importing_compiles_nothing():
+    code = "import sys, recgauge.rating_evaluation as m; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

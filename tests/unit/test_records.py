@@ -1,0 +1,117 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from recgauge.app.summaries import curve_points, flat_params, metric_values, summary_markdown
+from recgauge.candidates import AllItems
+from recgauge.conventions import get_convention
+from recgauge.datasets.demo import Demo
+from recgauge.errors import SchemaError
+from recgauge.experiment import Experiment, run_experiment
+from recgauge.models.popularity import Popularity
+from recgauge.records import RunRecord
+from recgauge.report.tables import JobOutcome, headline_keys, run_lines, sweep_table
+from recgauge.splits.filters import NCore
+from recgauge.splits.random_holdout import RandomRows
+
+
+@pytest.fixture(scope="module")
+def result():
+    experiment = Experiment(
+        dataset=Demo(),
+        splitter=RandomRows(),
+        candidates=AllItems(),
+        model=Popularity(),
+        metrics={name: get_convention("standard").definition(name) for name in ("ndcg", "recall")},
+        cutoffs=(5, 10),
+        filters=(NCore(10),),
+    )
+    return run_experiment(experiment)
+
+
+@pytest.fixture(scope="module")
+def record(result):
+    names = dict.fromkeys(("dataset", "split", "candidates", "conventions"), "x") | {"model": "popularity"}
+    return RunRecord.from_result(
+        result,
+        names=names,
+        seed=0,
+        command="python run.py",
+        settings={"seed": 0},
+        environment={"python": "3"},
+    )
+
+
+def test_round_trip(record):
+    assert RunRecord.from_json(record.to_json()) == record
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"names": {}}', "not json"])
+def test_other_text_is_refused(text):
+    with pytest.raises(SchemaError, match="not a record"):
+        RunRecord.from_json(text)
+
+
+def test_values_are_means_of_per_user_values(result):
+    for entry in result.evaluation.results:
+        assert entry.value == pytest.approx(np.nanmean(entry.per_user), abs=1e-12)
+
+
+def test_tracker_names_have_sections(record):
+    values = metric_values(record)
+    assert {"ndcg_at_10", "stderr/ndcg_at_10", "time/fit_seconds", "data/n_users"} <= set(values)
+    assert all(np.isfinite(value) for value in values.values())
+    assert values["data/dropped_rows"] == sum(s["rows"][0] - s["rows"][1] for s in record.split["steps"])
+
+
+def test_curves_have_one_point_a_cutoff(record):
+    assert [(name, k) for name, k, _ in curve_points(record)] == [
+        ("ndcg", 5), ("ndcg", 10), ("recall", 5), ("recall", 10),
+    ]  # fmt: skip
+
+
+def test_params_are_flat():
+    assert flat_params({"a": {"b": {"c": None}}, "d": [1]}) == {"a.b.c": "None", "d": "[1]"}
+
+
+def test_the_note_holds_command_numbers_and_definitions(record):
+    note = summary_markdown(record)
+    assert "python run.py" in note
+    assert "nDCG(gain=linear, discount=log2, ideal=at_k)@10" in note
+    assert f"{record.values()['ndcg_at_10']:.4f}" in note
+    assert "10-core" in note
+
+
+def test_what_was_dropped_and_skipped_is_printed(record):
+    text = "\n".join(run_lines(record))
+    assert "users and items outside the 10-core" in text
+    assert "skipped without a relevant test item (value >= 4)" in text
+    assert "seconds" in text
+
+
+def better(record, factor):
+    results = [entry | {"value": entry["value"] * factor} for entry in record.results]
+    return dataclasses.replace(record, results=results)
+
+
+def test_the_best_of_comparable_runs_is_marked(record):
+    other_data = dataclasses.replace(better(record, 3), dataset=record.dataset | {"sha256": "other"})
+    jobs = [
+        JobOutcome(0, "a", record, None),
+        JobOutcome(1, "b", better(record, 2), None),
+        JobOutcome(2, "c", other_data, None),
+        JobOutcome(3, "d", None, "broke"),
+    ]
+    table = sweep_table(jobs)
+    column = next(c for c in table.columns if c.header == "ndcg@10")
+    marks = dict(
+        zip([str(c) for c in table.columns[1].cells], ["*" in str(c) for c in column.cells], strict=True)
+    )
+    assert marks == {"a": False, "b": True, "c": True, "d": False}
+
+
+def test_headline_is_ten_or_the_largest_cutoff(record):
+    assert headline_keys([record]) == ["ndcg_at_10", "recall_at_10"]
+    small = dataclasses.replace(record, results=[entry for entry in record.results if entry["k"] == 5])
+    assert headline_keys([record, small]) == ["ndcg_at_5", "recall_at_5"]

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recgauge.errors import ConfigError, EmptySplitError, SchemaError
+from recgauge.interactions import Interactions
+from recgauge.randomness import stream
+from recgauge.splits import Split
+from recgauge.splits.random_holdout import RandomPerUser, RandomRows
+from strategies import interactions
+
+STRATEGIES = (RandomRows, RandomPerUser)
+
+
+def pairs(part):
+    return set(zip(part.user.tolist(), part.item.tolist(), strict=True))
+
+
+def split_or_skip(splitter, rows, seed=0):
+    try:
+        return splitter.split(rows, rng=np.random.default_rng(seed))
+    except EmptySplitError:
+        assume(False)
+
+
+@given(interactions(min_rows=4), st.sampled_from(STRATEGIES), st.integers(0, 5))
+def test_parts_are_disjoint_and_what_is_missing_is_counted(rows, strategy, seed):
+    split = split_or_skip(strategy(test_size=0.3, validation_size=0.2), rows, seed)
+    train, validation, test = pairs(split.train), pairs(split.validation), pairs(split.test)
+    assert not (train & test) | (train & validation) | (validation & test)
+    dropped = sum(step.dropped_rows for step in split.steps)
+    assert len(train) + len(validation) + len(test) + dropped == len(rows)
+    assert train | validation | test <= pairs(rows)
+
+
+@given(interactions(min_rows=4), st.sampled_from(STRATEGIES))
+def test_every_test_user_has_training_rows(rows, strategy):
+    split = split_or_skip(strategy(test_size=0.5), rows)
+    assert set(split.test_users) <= set(split.train.user)
+
+
+@given(interactions(min_rows=4), st.sampled_from(STRATEGIES), st.integers(0, 5))
+def test_same_stream_same_split(rows, strategy, seed):
+    first = split_or_skip(strategy(), rows, seed)
+    again = strategy().split(rows, rng=np.random.default_rng(seed))
+    assert np.array_equal(first.test.user, again.test.user)
+    assert np.array_equal(first.test.item, again.test.item)
+
+
+def test_share_of_rows_is_exact(demo):
+    split = RandomRows(test_size=0.25).split(demo.interactions, rng=stream(0, "split"))
+    assert len(split.test) + sum(step.dropped_rows for step in split.steps) == 15_000
+
+
+def test_share_of_each_users_rows_is_exact(demo):
+    split = RandomPerUser(test_size=0.25).split(demo.interactions, rng=stream(0, "split"))
+    expected = np.rint(demo.interactions.user_counts() * 0.25)
+    assert np.array_equal(split.test.user_counts(), expected)
+
+
+def test_other_seed_other_split(demo):
+    first, second = (RandomRows().split(demo.interactions, rng=stream(seed, "split")) for seed in (0, 1))
+    assert pairs(first.test) != pairs(second.test)
+
+
+def test_no_validation_unless_asked_for(demo):
+    assert RandomRows().split(demo.interactions, rng=stream(0, "split")).validation is None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "sizes", [{"test_size": 0}, {"test_size": "a"}, {"test_size": 0.6, "validation_size": 0.4}]
+)
+def test_shares_that_leave_nothing_are_refused(strategy, sizes):
+    with pytest.raises(ConfigError, match="size"):
+        strategy(**sizes)
+
+
+def test_a_split_without_test_rows_is_refused():
+    rows = Interactions.from_ids([1, 1], [1, 2])
+    with pytest.raises(EmptySplitError, match="test has no rows"):
+        RandomRows(test_size=0.1).split(rows, rng=np.random.default_rng(0))
+
+
+def test_held_out_rows_of_users_without_training_rows_are_dropped_and_said():
+    rows = Interactions.from_ids([1, 2, 2, 2, 2], [1, 1, 2, 3, 4])
+    for seed in range(20):
+        split = RandomRows(test_size=0.4).split(rows, rng=np.random.default_rng(seed))
+        if split.steps[0].dropped_rows:
+            assert "without training rows: 1 rows, 1 users" in str(split.steps[0])
+            break
+    else:
+        pytest.fail("no seed held out the only row of user 1")
+
+
+def test_a_pair_in_train_and_test_is_refused():
+    rows = Interactions.from_ids([1, 1, 2], [1, 2, 1])
+    with pytest.raises(SchemaError, match="2 \\(user, item\\) pairs of test are in train"):
+        Split("bad", train=rows, validation=None, test=rows.take(np.array([0, 2])))
+
+
+def test_parts_over_other_ids_are_refused():
+    train, test = Interactions.from_ids([1], [1]), Interactions.from_ids([2], [2])
+    with pytest.raises(SchemaError, match="share their id arrays"):
+        Split("bad", train=train, validation=None, test=test)
