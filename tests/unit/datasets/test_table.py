@@ -120,6 +120,28 @@ def test_parquet_with_moments_and_text(tmp_path):
     assert rows.timestamp.tolist() == TIMES
 
 
+def test_parquet_of_odd_types(tmp_path):
+    path = tmp_path / "rows.parquet"
+    ratings = pa.array(["4", "x", "3"]).dictionary_encode()
+    parquet.write_table(
+        pa.table({"user": [1.5, float("nan"), 2.5], "item": ITEMS[:3], "rating": ratings}), path
+    )
+    with pytest.raises(SchemaError, match="row 2: the user is missing: nan"):
+        Table(str(path)).load()
+    assert Table(str(path), on_bad_rows="skip").load().interactions.user_ids.tolist() == [1.5, 2.5]
+    parquet.write_table(pa.table({"user": [1], "item": [2], "rating": [True]}), path)
+    with pytest.raises(SchemaError, match="row 1: the rating is not a finite number: True"):
+        Table(str(path)).load()
+    parquet.write_table(pa.table({"user": pa.array([], pa.int64()), "item": pa.array([], pa.string())}), path)
+    with pytest.raises(SchemaError, match="no row is left"):
+        Table(str(path)).load()
+
+
+def test_json_text_that_looks_like_a_date_is_an_id(write):
+    rows = Table(write("rows.jsonl", '{"user": "2019-05-01", "item": 2}\n')).load().interactions
+    assert rows.user_ids.tolist() == ["2019-05-01"]
+
+
 def test_user_lines(write, progress):
     path = write("train.txt", "3 10 20\r\n1 20\n\n7\n2 10")
     dataset = Table(path, format="user_lines").load(progress)
@@ -282,6 +304,12 @@ def test_dates(write, written):
         100,
         200,
     ]
+
+
+def test_text_that_is_no_date_is_a_bad_row(write):
+    path = write("times.csv", "user,item,time\n1,2,1970-01-02\n1,3,1970-13-01\n")
+    with pytest.raises(SchemaError, match="line 3: the time is no date: '1970-13-01'"):
+        Table(path, time_unit="date").load()
 
 
 def test_dates_without_a_time_of_day(write):
