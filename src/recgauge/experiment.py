@@ -8,13 +8,16 @@ from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.evaluation import evaluate_top_k
-from recgauge.models import Recommender
+from recgauge.metrics.rating import RatingMetric
+from recgauge.models import RatingPredictor, Recommender
 from recgauge.policies import Policies
 from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
-from recgauge.recommending import TopK, recommend
+from recgauge.rating import predict_ratings
+from recgauge.rating_evaluation import evaluate_predictions
+from recgauge.recommending import recommend
 from recgauge.relevance import Relevant
-from recgauge.results import Evaluation
+from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.splits import Split, Splitter, with_steps
 from recgauge.splits.filters import Filter, apply_filters
 from recgauge.timing import Timings
@@ -27,15 +30,16 @@ class Experiment:
     Parameters
     ----------
     dataset : DatasetSource
-    filters : tuple of Filter
-        Run in their order before the split.
     splitter : Splitter
     candidates : Candidates
-    model : Recommender
+    model : Recommender or RatingPredictor
+        Metrics of lists need a recommender, rating metrics a rating predictor; a model may be both.
     metrics : mapping of str to Definition
         Result name to definition.
     cutoffs : tuple of int
-        Every metric is computed at each; the largest is the length of the lists.
+        Every metric of lists is computed at each; the largest is the length of the lists.
+    filters : tuple of Filter
+        Run in their order before the split.
     policies : Policies
         What happens to users without relevant items and the like.
     seed : int
@@ -47,7 +51,7 @@ class Experiment:
     dataset: DatasetSource
     splitter: Splitter
     candidates: Candidates
-    model: Recommender
+    model: Recommender | RatingPredictor
     metrics: Mapping[str, Definition]
     cutoffs: tuple[int, ...]
     filters: tuple[Filter, ...] = ()
@@ -55,32 +59,19 @@ class Experiment:
     seed: int = 0
     block_users: int = 1024
 
+    @property
+    def list_metrics(self) -> dict[str, Definition]:
+        """The metrics of ranked lists."""
+        return {n: d for n, d in self.metrics.items() if not isinstance(d.metric, RatingMetric)}
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunResult:
-    """What a run leaves in memory: enough to store, show and recompute every number.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        After the filters.
-    split : Split
-    top_k : TopK
-        The lists of the evaluated users.
-    evaluation : Evaluation
-    seconds : mapping of str to float
-        Wall-clock seconds of each stage.
-    """
-
-    dataset: Dataset
-    split: Split
-    top_k: TopK
-    evaluation: Evaluation
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    @property
+    def rating_metrics(self) -> dict[str, RatingMetric]:
+        """The metrics of predicted ratings."""
+        return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, RatingMetric)}
 
 
 def run_experiment(experiment: Experiment, progress: Progress | None = None) -> RunResult:
-    """Load, filter, split, fit, recommend, judge, evaluate.
+    """Load, filter, split, fit; then recommend, judge and evaluate lists, and predict and evaluate ratings.
 
     Parameters
     ----------
@@ -100,14 +91,30 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     timings = Timings(progress or NoProgress())
     seed = experiment.seed
     with timings.stage("load") as reporter:
-        dataset = experiment.dataset.load(reporter)
+        loaded = experiment.dataset.load(reporter)
     with timings.stage("split"):
-        dataset, steps = apply_filters(dataset, experiment.filters)
+        dataset, steps = apply_filters(loaded, experiment.filters)
         split = experiment.splitter.split(dataset.interactions, rng=stream(seed, "split"))
         split = with_steps(split, steps)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
     with timings.stage("fit"):
         model = experiment.model.fit(split.train, rng=stream(seed, "fit"))
+    ranking = rating = None
+    if experiment.list_metrics and isinstance(model, Recommender):
+        ranking = _rank(experiment, model, dataset, split, relevant, timings)
+    if experiment.rating_metrics:
+        rating = _predict(experiment, model, loaded.rating_scale(), split, timings)
+    return RunResult(dataset, split, ranking, rating, timings.seconds)
+
+
+def _rank(
+    experiment: Experiment,
+    model: Recommender,
+    dataset: Dataset,
+    split: Split,
+    relevant: Relevant,
+    timings: Timings,
+) -> RankingResult:
     with timings.stage("recommend") as reporter:
         top_k = recommend(
             model,
@@ -119,14 +126,26 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         )
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
+        catalogue = Catalogue.from_train(split.train, features)
+        counts_everybody = experiment.policies.no_relevant != "skip"
         evaluation = evaluate_top_k(
-            experiment.metrics,
+            experiment.list_metrics,
             top_k,
             relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
-            catalogue=Catalogue.from_train(split.train, features),
-            users=None if experiment.policies.no_relevant == "skip" else split.test_users,
+            catalogue=catalogue,
+            users=split.test_users if counts_everybody else None,
         )
-    return RunResult(dataset, split, top_k, evaluation, timings.seconds)
+    return RankingResult(top_k, relevant, catalogue, evaluation)
+
+
+def _predict(
+    experiment: Experiment, model: object, scale: tuple[float, float], split: Split, timings: Timings
+) -> RatingResult:
+    with timings.stage("predict"):
+        predictions = predict_ratings(model, split.test, scale)
+    with timings.stage("metrics"):
+        evaluation = evaluate_predictions(experiment.rating_metrics, predictions, split.test.user_ids)
+    return RatingResult(predictions, evaluation)

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from recgauge.errors import SchemaError
-from recgauge.experiment import RunResult
+from recgauge.results import MetricResult
+from recgauge.run_results import RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,9 @@ class RunRecord:
             settings=settings,
             dataset=_dataset_facts(result),
             split=_split_facts(result),
-            results=[_result_facts(entry) for entry in result.evaluation.results],
-            policies=result.evaluation.policies,
-            counts=dict(result.evaluation.counts),
+            results=[_result_facts(entry) for entry in result.results],
+            policies="" if result.ranking is None else result.ranking.evaluation.policies,
+            counts=result.counts,
             seconds=dict(result.seconds),
             environment=environment,
         )
@@ -127,6 +128,6 @@ def _split_facts(result: RunResult) -> dict[str, Any]:
     return facts
 
 
-def _result_facts(entry: Any) -> dict[str, Any]:
+def _result_facts(entry: MetricResult) -> dict[str, Any]:
     names = ("key", "name", "k", "value", "stderr", "definition", "higher_is_better")
     return {name: getattr(entry, name) for name in names}

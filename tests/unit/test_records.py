@@ -54,7 +54,7 @@ def test_other_text_is_refused(text):
 
 
 def test_values_are_means_of_per_user_values(result):
-    for entry in result.evaluation.results:
+    for entry in result.results:
         assert entry.value == pytest.approx(np.nanmean(entry.per_user), abs=1e-12)
 
 

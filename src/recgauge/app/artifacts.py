@@ -1,16 +1,21 @@
 """Writes what a run leaves behind, so that anyone can recompute every number with another tool."""
 
+import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recgauge.experiment import RunResult
+from recgauge.inputs import Given
 from recgauge.interactions import Interactions
+from recgauge.rating import RatingPredictions
 from recgauge.recommending import TopK
 from recgauge.records import RunRecord
+from recgauge.report.conventions import convention_values
+from recgauge.run_results import RunResult
 
 
 def write_tables(result: RunResult, folder: Path) -> None:
@@ -20,15 +25,35 @@ def write_tables(result: RunResult, folder: Path) -> None:
     ----------
     result : RunResult
     folder : Path
-        Made if it does not exist. Gets recommendations.parquet (user_id, item_id, rank from 1, score),
-        test.parquet (user_id, item_id, rating) and per_user.parquet (user_id, one column a metric).
+        Made if it does not exist. Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id,
+        one column a metric), and by lane recommendations.parquet (user_id, item_id, rank from 1, score)
+        and predictions.parquet (user_id, item_id, rating, predicted, impossible).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(_lists(result.top_k, result.dataset.interactions), folder / "recommendations.parquet")
+    ids = result.dataset.interactions
     pq.write_table(_held_out(result.split.test), folder / "test.parquet")
-    columns = {"user_id": result.evaluation.users}
-    columns |= {r.key: r.per_user for r in result.evaluation.results if r.per_user is not None}
-    pq.write_table(pa.table(columns), folder / "per_user.parquet")
+    if result.ranking is not None:
+        pq.write_table(_lists(result.ranking.top_k, ids), folder / "recommendations.parquet")
+    if result.rating is not None:
+        pq.write_table(_predictions(result.rating.predictions, ids), folder / "predictions.parquet")
+    pq.write_table(_per_user(result), folder / "per_user.parquet")
+
+
+def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> None:
+    """Write conventions.csv: the same lists under every convention."""
+    if result.ranking is None:
+        return
+    lane = result.ranking
+    users = result.split.test_users
+    lists = Given(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
+    names = list(dict.fromkeys(entry.name for entry in lane.evaluation.results))
+    values = convention_values(names, lists, cutoffs=cutoffs)
+    with (folder / "conventions.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["metric", "convention", "value", "definition"])
+        writer.writerows(
+            [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
+        )
 
 
 def write_record(record: RunRecord, config_yaml: str, folder: Path) -> None:
@@ -57,3 +82,29 @@ def _held_out(test: Interactions) -> pa.Table:
     return pa.table(
         {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
     )
+
+
+def _predictions(predictions: RatingPredictions, ids: Interactions) -> pa.Table:
+    return pa.table(
+        {
+            "user_id": ids.user_ids[predictions.user],
+            "item_id": ids.item_ids[predictions.item],
+            "rating": predictions.actual,
+            "predicted": predictions.predicted,
+            "impossible": predictions.impossible,
+        }
+    )
+
+
+def _per_user(result: RunResult) -> pa.Table:
+    """Line up the per-user values of both lanes; NaN where a lane or a definition leaves a user out."""
+    users = [evaluation.users for evaluation in result.evaluations if len(evaluation.users)]
+    everybody = np.unique(np.concatenate(users))
+    columns = {"user_id": everybody}
+    for evaluation in result.evaluations:
+        place = np.searchsorted(everybody, evaluation.users)
+        for entry in evaluation.results:
+            if entry.per_user is not None:
+                columns[entry.key] = np.full(len(everybody), np.nan)
+                columns[entry.key][place] = entry.per_user
+    return pa.table(columns)

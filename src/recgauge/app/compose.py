@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from hydra.errors import InstantiationException
 from hydra.utils import get_object, instantiate
@@ -15,7 +15,8 @@ from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
 from recgauge.metrics import Metric
-from recgauge.models import Recommender
+from recgauge.metrics.rating import RatingMetric
+from recgauge.models import RatingPredictor, Recommender
 from recgauge.splits import Splitter
 from recgauge.splits.filters import Filter
 
@@ -32,7 +33,7 @@ def compose(settings: RunSettings) -> Experiment:
     """
     allowed = ("recgauge.", *(f"{package}." for package in settings.allowed_targets))
 
-    def part(node: Any, kind: type[Component], path: str) -> Component:
+    def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
         return build(node, kind, path, allowed)
 
     conventions = part(settings.conventions, Convention, "conventions")
@@ -42,12 +43,14 @@ def compose(settings: RunSettings) -> Experiment:
         if (metric := _metric(node, conventions, f"metrics.{name}", allowed)) is not None
     }
     filters = (settings.filters or {}).items()
+    model: Recommender | RatingPredictor = part(settings.model, (Recommender, RatingPredictor), "model")
+    _check_lanes(model, suite)
     return Experiment(
         dataset=part(settings.dataset, DatasetSource, "dataset"),
         filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),
         splitter=part(settings.split, Splitter, "split"),
         candidates=part(settings.candidates, Candidates, "candidates"),
-        model=part(settings.model, Recommender, "model"),
+        model=model,
         metrics=suite,
         policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
@@ -56,15 +59,31 @@ def compose(settings: RunSettings) -> Experiment:
     )
 
 
-def build(node: Any, kind: type[Component], path: str, allowed: tuple[str, ...]) -> Component:
+def _check_lanes(model: Recommender | RatingPredictor, suite: Mapping[str, Definition]) -> None:
+    """Say before any work is done that a metric needs another kind of model."""
+    name = type(model).__name__
+    ratings = [key for key, definition in suite.items() if isinstance(definition.metric, RatingMetric)]
+    lists = [key for key in suite if key not in ratings]
+    if ratings and not isinstance(model, RatingPredictor):
+        raise ConfigError(
+            f"metrics: {', '.join(ratings)} need predicted ratings, and {name} ranks items but predicts "
+            "none. Choose model=bias or model=biased_mf, or leave out metrics=rating."
+        )
+    if lists and not isinstance(model, Recommender):
+        raise ConfigError(f"metrics: {', '.join(lists)} need ranked lists, and {name} only predicts ratings.")
+
+
+def build(
+    node: Any, kind: type[Component] | tuple[type, ...], path: str, allowed: tuple[str, ...]
+) -> Component:
     """Build one component from its mapping of ``_target_`` and arguments.
 
     Parameters
     ----------
     node : Any
         Plain mapping.
-    kind : type
-        What the component must be.
+    kind : type or tuple of types
+        What the component must be; one of several.
     path : str
         Where the mapping stands in the configuration, for messages.
     allowed : tuple of str
@@ -91,8 +110,9 @@ def build(node: Any, kind: type[Component], path: str, allowed: tuple[str, ...])
             raise ConfigError(f"{path}: {error.__cause__}") from error
         raise ConfigError(f"{path}: cannot build {target}: {error.__cause__ or error}") from error
     if not isinstance(component, kind):
-        raise ConfigError(f"{path}: {target} is not a {kind.__name__}; choose another target.")
-    return component
+        kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        raise ConfigError(f"{path}: {target} is not a {kinds}; choose another target.")
+    return cast("Component", component)
 
 
 def _check_arguments(node: Mapping[str, Any], target: str, path: str) -> None:

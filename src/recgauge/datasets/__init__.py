@@ -89,6 +89,21 @@ class Dataset:
                     f"Dataset: {name} must have {n_items} rows, one an item, got {rows.shape[0]}."
                 )
 
+    def rating_scale(self) -> tuple[float, float]:
+        """Return the lowest and the highest rating that occur: the scale that predictions are clipped to.
+
+        Raises
+        ------
+        ConfigError
+            If feedback is implicit, so that there are no ratings.
+        """
+        if self.feedback != "explicit":
+            raise ConfigError(
+                f"Rating metrics: {self.name} has implicit feedback, so there are no ratings to predict. "
+                "Choose an explicit data set, or leave out metrics=rating."
+            )
+        return float(self.interactions.value.min()), float(self.interactions.value.max())
+
     def with_interactions(self, interactions: Interactions) -> "Dataset":
         """Return the data set over fewer rows, without the users and items that have none left.
 

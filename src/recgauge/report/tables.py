@@ -38,7 +38,7 @@ def result_table(record: RunRecord) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("metric")
     for k in cutoffs:
-        table.add_column("whole list" if k is None else f"@{k}", justify="right")
+        table.add_column("value" if k is None else f"@{k}", justify="right")
     cells = {(entry["name"], entry["k"]): _value(entry) for entry in record.results}
     for name in dict.fromkeys(entry["name"] for entry in record.results):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
@@ -60,15 +60,26 @@ def run_lines(record: RunRecord) -> list[str]:
         for step in split["steps"]
         if step["rows"][0] > step["rows"][1]
     )
-    relevant = "every row" if data["relevant_from"] is None else f"value >= {data['relevant_from']:g}"
+    if "users_left_out" in counts:
+        lines.append(_users_line(data["relevant_from"], counts))
+    if "ratings_predicted" in counts:
+        lines.append(
+            f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
+            "impossible (the mean stands in), "
+            f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
+        )
+    lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
+    return lines
+
+
+def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
+    relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
     n_without = f"{counts['users_without_relevant_items']:,}"
     said = "skipped" if counts["users_left_out"] else "of them"
-    lines.append(
+    return (
         f"users    {counts['users_evaluated']:,} evaluated, "
         f"{n_without} {said} without a relevant test item ({relevant})"
     )
-    lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
-    return lines
 
 
 def sweep_table(jobs: Sequence[JobOutcome]) -> Table:

@@ -1,0 +1,88 @@
+"""What a run leaves in memory: enough to store, show and recompute every number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from recgauge.catalogue import Catalogue
+from recgauge.datasets import Dataset
+from recgauge.rating import RatingPredictions
+from recgauge.recommending import TopK
+from recgauge.relevance import Relevant
+from recgauge.results import Evaluation, MetricResult
+from recgauge.splits import Split
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingResult:
+    """The lane of ranked lists.
+
+    Parameters
+    ----------
+    top_k : TopK
+        The lists of the evaluated users.
+    relevant : Relevant
+    catalogue : Catalogue
+    evaluation : Evaluation
+    """
+
+    top_k: TopK
+    relevant: Relevant
+    catalogue: Catalogue
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingResult:
+    """The lane of predicted ratings.
+
+    Parameters
+    ----------
+    predictions : RatingPredictions
+        One a test row.
+    evaluation : Evaluation
+    """
+
+    predictions: RatingPredictions
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResult:
+    """A finished run.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the filters.
+    split : Split
+    ranking : RankingResult or None
+        None if no metric of lists was asked for.
+    rating : RatingResult or None
+        None if no rating metric was asked for.
+    seconds : mapping of str to float
+        Wall-clock seconds of each stage.
+    """
+
+    dataset: Dataset
+    split: Split
+    ranking: RankingResult | None
+    rating: RatingResult | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """The evaluations of the lanes that ran."""
+        return tuple(lane.evaluation for lane in (self.ranking, self.rating) if lane is not None)
+
+    @property
+    def results(self) -> tuple[MetricResult, ...]:
+        """Every number, lists first."""
+        return tuple(result for evaluation in self.evaluations for result in evaluation.results)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Users and ratings that were evaluated or left out; the lane of lists counts the users."""
+        merged: dict[str, int] = {}
+        for evaluation in reversed(self.evaluations):
+            merged |= evaluation.counts
+        return merged
