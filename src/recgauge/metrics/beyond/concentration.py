@@ -23,7 +23,7 @@ class Gini(RunMetric):
 
     Parameters
     ----------
-    normalizer : {"n", "n_minus_1"}
+    normalizer : {"n", "n_minus_1"}, default "n"
         The d of the formula: the size of the catalogue, or one less, with which a single recommended
         item gives 1.
 
@@ -78,11 +78,13 @@ class Gini(RunMetric):
 
 @dataclass(frozen=True)
 class GiniComplement(Gini):
-    """One minus the Gini coefficient: 1 if all items appear equally often.
+    r"""One minus the Gini coefficient: 1 if all items appear equally often.
+
+    .. math:: 1 - \mathrm{Gini@}k
 
     Parameters
     ----------
-    normalizer : {"n", "n_minus_1"}
+    normalizer : {"n", "n_minus_1"}, default "n"
         As in `Gini`.
 
     Raises
@@ -124,11 +126,11 @@ class Entropy(RunMetric):
 
     Parameters
     ----------
-    base : {"2", "e"}
+    base : {"2", "e"}, default "2"
         Of the logarithm.
-    divisor : {"one", "recommended"}
+    divisor : {"one", "recommended"}, default "one"
         ``recommended`` divides by the number of distinct recommended items.
-    weight : {"recommendations", "users"}
+    weight : {"recommendations", "users"}, default "recommendations"
         What counts the same in the mean of -log p: every recommendation, which is the formula above, or every
         user, whatever the length of the list.
 

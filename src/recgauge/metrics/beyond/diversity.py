@@ -25,13 +25,13 @@ class IntraListSimilarity(UserMetric):
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "features"
         Cosine of item features; a matrix given with the catalogue; or the cosine of the items' sets of
         training users.
-    single : {"nan", 0, 1, "raise"}
+    single : {"nan", 0, 1, "raise"}, default "nan"
         The value of a list with one item (or one described item): none, so that the user drops out of the
         mean; 0; 1; or an error.
-    undescribed : {"zero", "drop", "raise"}
+    undescribed : {"zero", "drop", "raise"}, default "zero"
         An item without features (all 0), or without training users, is similar to none; is not part of
         the list; or is an error.
 
@@ -112,11 +112,11 @@ class Diversity(IntraListSimilarity):
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "features"
         As in `IntraListSimilarity`.
-    single : {"nan", 0, 1, "raise"}
+    single : {"nan", 0, 1, "raise"}, default "nan"
         The diversity of a list with one item.
-    undescribed : {"zero", "drop", "raise"}
+    undescribed : {"zero", "drop", "raise"}, default "zero"
         As in `IntraListSimilarity`.
 
     Raises
@@ -155,13 +155,15 @@ class Diversity(IntraListSimilarity):
 
 @dataclass(frozen=True)
 class PooledDiversity(RunMetric):
-    """One minus the mean similarity over all pairs of all lists together.
+    r"""One minus the mean similarity over all pairs of all lists together.
+
+    .. math:: 1 - \frac{\sum_u \sum_{i<j \in L_k(u)} s(i, j)}{\sum_u \binom{|L_k(u)|}{2}}
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "features"
         As in `IntraListSimilarity`.
-    undescribed : {"zero", "drop", "raise"}
+    undescribed : {"zero", "drop", "raise"}, default "zero"
         As in `IntraListSimilarity`.
 
     Raises

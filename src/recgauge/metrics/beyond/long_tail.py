@@ -19,13 +19,13 @@ class LongTailShare(UserMetric):
 
     Parameters
     ----------
-    head : float
+    head : float, default 0.8
         Share of all training interactions that the most popular items must reach to be the head.
-    boundary : {"head", "tail"}
+    boundary : {"head", "tail"}, default "head"
         Where the item goes with which the share is crossed.
-    untrained : {"tail", "neither"}
+    untrained : {"tail", "neither"}, default "tail"
         Whether items without training interactions are in the tail.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "list"
         What the number of tail items is divided by.
 
     Raises
@@ -88,10 +88,10 @@ class TailPercentage(UserMetric):
 
     Parameters
     ----------
-    tail : float
+    tail : float, default 0.1
         Share of the items with training interactions that is the tail; their number is rounded down, but
         at least one.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "k"
         What the number of tail items is divided by.
 
     Raises

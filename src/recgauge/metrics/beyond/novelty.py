@@ -26,16 +26,16 @@ class Novelty(UserMetric):
 
     Parameters
     ----------
-    total : {"users", "interactions"}
+    total : {"users", "interactions"}, default "users"
         What N and pop count in training.
-    base : float
+    base : float, default 2.0
         Of the logarithm, above 1.
-    divisor : {"list", "k"}
+    divisor : {"list", "k"}, default "list"
         The d of the formula: the list's items, or the cutoff even where the list is shorter.
-    unseen : {"one", "zero", "max", "drop", "raise"}
+    unseen : {"one", "zero", "max", "drop", "raise"}, default "one"
         What an item without training interactions counts: as if one had been seen; nothing; as the
         least popular seen item; not as part of the list; or an error.
-    scale : {"none", "log_users"}
+    scale : {"none", "log_users"}, default "none"
         ``log_users`` divides by the logarithm of the number of training users.
 
     Raises
@@ -111,13 +111,15 @@ class Novelty(UserMetric):
 class PooledNovelty(RunMetric):
     r"""Mean self-information over all recommendations of all users together.
 
+    .. math:: -\frac{1}{\sum_u |L_k(u)|} \sum_u \sum_{i \in L_k(u)} \log \frac{n_i}{N}
+
     Parameters
     ----------
-    total : {"interactions", "users"}
+    total : {"interactions", "users"}, default "interactions"
         What is counted in training.
-    base : float
+    base : float, default 2.0
         Of the logarithm, above 1.
-    unseen : {"zero", "one", "max", "drop", "raise"}
+    unseen : {"zero", "one", "max", "drop", "raise"}, default "zero"
         As in `Novelty`.
 
     Raises

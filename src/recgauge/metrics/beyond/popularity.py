@@ -21,10 +21,10 @@ class Popularity(UserMetric):
 
     Parameters
     ----------
-    value : {"count", "share", "quantile"}
+    value : {"count", "share", "quantile"}, default "count"
         An item's popularity: its training rows; their share of all rows; or the item's rank by training
         users, from 0 (nobody) to 1 (the most popular), ties with their mean rank.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "list"
         What the sum is divided by.
 
     Raises

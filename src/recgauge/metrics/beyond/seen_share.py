@@ -21,7 +21,7 @@ class SeenShare(UserMetric):
 
     Parameters
     ----------
-    empty : {"nan", "unseen"}
+    empty : {"nan", "unseen"}, default "nan"
         Whether a user without a list has no value, or nothing seen.
 
     Raises
@@ -78,11 +78,13 @@ class SeenShare(UserMetric):
 
 @dataclass(frozen=True)
 class UnseenShare(SeenShare):
-    """Share of the recommended items that are not among the user's training items.
+    r"""Share of the recommended items that are not among the user's training items.
+
+    .. math:: \frac{|L_k(u) \setminus T_u|}{|L_k(u)|}
 
     Parameters
     ----------
-    empty : {"nan", "unseen"}
+    empty : {"nan", "unseen"}, default "nan"
         Whether a user without a list has no value, or 1.
 
     Raises

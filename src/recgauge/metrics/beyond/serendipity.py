@@ -22,10 +22,10 @@ class UnpopularSerendipity(UserMetric):
 
     Parameters
     ----------
-    popular : float
+    popular : float, default 0.2
         Share of the catalogue that counts as popular: the items with most training interactions, equal
         counts by rising code, their number rounded down; never an item without any.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "k"
         What the number of items is divided by.
 
     Raises
@@ -132,9 +132,9 @@ class HistorySerendipity(UserMetric):
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "cooccurrence"
         As in `IntraListSimilarity`.
-    relevance : bool
+    relevance : bool, default False
         Whether only relevant items add to the sum; otherwise all items of the list do.
 
     Raises
