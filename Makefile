@@ -20,7 +20,7 @@ run: install  ## train and evaluate svd on the demo data set; ARGS="model=popula
 	$(BIN)/python run.py $(ARGS)
 
 test: install  ## run the default tests; ARGS="-k ndcg" chooses some
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(ARGS)
 
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow $(ARGS)
