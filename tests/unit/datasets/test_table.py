@@ -1,6 +1,8 @@
 import gzip
+import io
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.layout import TextFormat
+from recgauge.datasets._table.read import TableReader
+from recgauge.datasets._table.roles import Roles
+from recgauge.datasets._table.text import _Source
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 
@@ -261,6 +268,13 @@ def test_long_separators_across_blocks(write, separator):
     assert rows.user_ids[rows.user[:2]].tolist() == ["u:0", "u:1"]
 
 
+@pytest.mark.parametrize("size", range(65, 75))
+def test_no_block_ends_inside_a_separator(size):
+    content = b"ab::c::d:e::::f\n" * 40 + b"g::"
+    source = _Source(io.BytesIO(content), "::", "utf-8")
+    assert b"".join(iter(lambda: source.read(size), b"")) == content.replace(b"::", b"\x1f")
+
+
 def test_encoding(write):
     text = "user,item\nZoë,café\n".encode("iso-8859-1")
     assert Table(write("old.csv", text), encoding="iso-8859-1").load().interactions.user_ids.tolist() == [
@@ -365,6 +379,20 @@ def test_first_of_several_bad_rows_is_named(write):
         SchemaError, match=r"line 3: the row does not have 3 columns: 2 columns \(2 more bad rows\)"
     ):
         Table(path).load()
+
+
+def test_lines_after_broken_rows_are_numbered_right(write, progress):
+    path = write("bad.csv", "user,item,rating\n\n1,2\n1,1,3\n2,2,x\n3,3,3,3\n4,4,y\n")
+    Table(path, on_bad_rows="skip").load(progress)
+    assert "4 of 5 rows left out" in progress.notes[0]
+    assert "2 because the row does not have 3 columns (first: line 3)" in progress.notes[0]
+    assert "2 because the rating is not a finite number (first: line 5)" in progress.notes[0]
+    assert [row.tolist() for row in _lines_of_problems(path)] == [[3, 6], [5, 7]]
+
+
+def _lines_of_problems(path):
+    reader = TableReader(None, Roles(), TextFormat(), "s")
+    return [problem.lines for problem in reader.read(TableFile(Path(path))).problems]
 
 
 def test_unknown_header_is_a_bad_first_row_with_the_remedy(write):
