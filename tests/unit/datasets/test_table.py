@@ -89,7 +89,12 @@ def test_text_formats_give_the_same_rows_gzipped(write, name):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_text_formats_give_the_same_rows_zipped_with_junk(make_zip, name):
-    junk = {"__MACOSX/data/._" + name: b"\x00", "data/": b"", "data/.DS_Store": b"\x00"}
+    junk = {
+        "__MACOSX/data/._" + name: b"\x00",
+        "__MACOSX/" + name: b"\x00",
+        "data/": b"",
+        "data/.DS_Store": b"\x00",
+    }
     check_rows(Table(str(make_zip({**junk, "data/" + name: TEXTS[name].encode()}))).load().interactions)
 
 
@@ -250,6 +255,13 @@ def test_quotes_commas_and_line_breaks_in_unused_columns(write, progress):
     assert "go on with a quoted field" in progress.notes[0]
     with pytest.raises(SchemaError, match=r"row 4: the user is missing"):
         Table(write("quoted.csv", text + "x,,5\n")).load()
+
+
+def test_quoted_line_breaks_across_blocks(write):
+    n_rows = 30_000
+    text = "review,user,item\n" + "".join(f'"{"a, b" * 20}\n,1,2\n",{row},7\n' for row in range(n_rows))
+    rows = Table(write("reviews.csv", text)).load().interactions
+    assert rows.user_ids.tolist() == list(range(n_rows))
 
 
 def test_quotes_may_be_ordinary_signs(write):
