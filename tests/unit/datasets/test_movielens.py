@@ -23,10 +23,9 @@ MADE = {
     },
     "ml_1m": {
         "ml-1m/ratings.dat": b"7::5::3::881250949\n2::3::5::891717742\n7::3::1::878887116",
-        "ml-1m/movies.dat": b""
-        + '5::Évita\x85 the "Film" (1996)::Drama\n3::unknown::\n9::A: b (1990)::Action\n'.encode(
-            "iso-8859-1"
-        ),
+        "ml-1m/movies.dat": (
+            '5::Évita\x85 the "Film" (1996)::Drama\n3::unknown::\n9::A: b (1990)::Action\n'
+        ).encode("iso-8859-1"),
     },
     "ml_10m": {
         "ml-10M100K/ratings.dat": b"7::5::3.0::881250949\n2::3::5::891717742\n7::3::1.0::878887116\n",
