@@ -65,7 +65,8 @@ def run_lines(record: RunRecord) -> list[str]:
     if "ratings_predicted" in counts:
         lines.append(
             f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} of them "
-            f"impossible (the mean stands in), {counts['ratings_partly_unknown']:,} of an unknown user or item"
+            f"impossible (the mean stands in), {counts['ratings_partly_unknown']:,} of an unknown user or "
+            "item"
         )
     lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return lines

@@ -23,7 +23,7 @@ class Gini(RunMetric):
 
     Parameters
     ----------
-    normalizer : {"n", "n_minus_1"}
+    normalizer : {"n", "n_minus_1"}, default "n"
         The d of the formula: the size of the catalogue, or one less, with which a single recommended
         item gives 1.
 
@@ -34,8 +34,8 @@ class Gini(RunMetric):
 
     Notes
     -----
-    Range [0, 1 - 1/n] or [0, 1], lower means more even. Items that nobody gets count with 0. Very short
-    lists for few users cannot be even, whatever the model. NaN without recommendations, and for
+    Range [0, 1 - 1/n] or [0, 1], lower is better: more even. Items that nobody gets count with 0. Very
+    short lists for few users cannot be even, whatever the model. NaN without recommendations, and for
     ``n_minus_1`` with a catalogue of one item.
 
     RecBole 1.2.1 GiniIndex, irspack 0.5.2 and LensKit 2026 ListGini (source): ``n``. irspack's function
@@ -78,11 +78,13 @@ class Gini(RunMetric):
 
 @dataclass(frozen=True)
 class GiniComplement(Gini):
-    """One minus the Gini coefficient: 1 if all items appear equally often.
+    r"""One minus the Gini coefficient: 1 if all items appear equally often.
+
+    .. math:: 1 - G, \quad G = \frac{\sum_{i=1}^{n} (2 i - n - 1) x_i}{d \sum_i x_i}
 
     Parameters
     ----------
-    normalizer : {"n", "n_minus_1"}
+    normalizer : {"n", "n_minus_1"}, default "n"
         As in `Gini`.
 
     Raises
@@ -92,7 +94,7 @@ class GiniComplement(Gini):
 
     Notes
     -----
-    Range [0, 1], higher means more even. Elliot GiniIndex: ``normalizer="n_minus_1"``.
+    Range [0, 1], higher is better: more even. Elliot GiniIndex: ``normalizer="n_minus_1"``.
 
     References
     ----------
@@ -124,11 +126,11 @@ class Entropy(RunMetric):
 
     Parameters
     ----------
-    base : {"2", "e"}
+    base : {"2", "e"}, default "2"
         Of the logarithm.
-    divisor : {"one", "recommended"}
+    divisor : {"one", "recommended"}, default "one"
         ``recommended`` divides by the number of distinct recommended items.
-    weight : {"recommendations", "users"}
+    weight : {"recommendations", "users"}, default "recommendations"
         What counts the same in the mean of -log p: every recommendation, which is the formula above, or every
         user, whatever the length of the list.
 
@@ -139,7 +141,7 @@ class Entropy(RunMetric):
 
     Notes
     -----
-    Range [0, log n], 0 if all get one and the same item; higher means more even. With
+    Range [0, log n], 0 if all get one and the same item; higher is better: more even. With
     ``divisor="recommended"`` values shrink as more items are recommended and have no clear direction.
     NaN without recommendations.
 

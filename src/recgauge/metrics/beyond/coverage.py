@@ -21,11 +21,11 @@ class CatalogCoverage(RunMetric):
 
     Parameters
     ----------
-    scale : {"fraction", "percent", "count"}
+    scale : {"fraction", "percent", "count"}, default "fraction"
         The share; the share in percent, rounded to 2 decimals; or the number of items (item coverage).
-    catalog : {"all", "train"}
+    catalog : {"all", "train"}, default "all"
         All items, or those with training interactions.
-    intersect : bool
+    intersect : bool, default True
         Whether recommended items outside the catalogue are left out. If not, more than all of it can be
         covered, and the share can exceed 1.
 
@@ -139,11 +139,13 @@ class PredictionCoverage(RunMetric):
 
 @dataclass(frozen=True)
 class UserCoverage(UserMetric):
-    """Share of users who get recommendations.
+    r"""Share of users who get recommendations.
+
+    .. math:: \frac{|\{u : |L_{u,k}| \ge a\}|}{|U|}, \quad a \in \{1, k\}
 
     Parameters
     ----------
-    at_least : {"one", "k"}
+    at_least : {"one", "k"}, default "one"
         Whether one item is enough, or the list must have all k (one is enough without a cutoff).
 
     Raises

@@ -25,13 +25,13 @@ class IntraListSimilarity(UserMetric):
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "features"
         Cosine of item features; a matrix given with the catalogue; or the cosine of the items' sets of
         training users.
-    single : {"nan", 0, 1, "raise"}
+    single : {"nan", 0, 1, "raise"}, default "nan"
         The value of a list with one item (or one described item): none, so that the user drops out of the
         mean; 0; 1; or an error.
-    undescribed : {"zero", "drop", "raise"}
+    undescribed : {"zero", "drop", "raise"}, default "zero"
         An item without features (all 0), or without training users, is similar to none; is not part of
         the list; or is an error.
 
@@ -42,8 +42,8 @@ class IntraListSimilarity(UserMetric):
 
     Notes
     -----
-    Range [-1, 1], [0, 1] for features >= 0 and co-occurrence; lower means more diverse. NaN for an empty
-    list. With features no pair is built: the pairs' cosines add up to half of the squared length of the
+    Range [-1, 1], [0, 1] for features >= 0 and co-occurrence; lower is better: more diverse. NaN for an
+    empty list. With features no pair is built: the pairs' cosines add up to half of the squared length of the
     sum of the unit vectors, less their number. The other kinds visit every pair.
 
     recmetrics 0.1.5: ``single="raise"``. LensKit 2026 (source): ``single=1``. Others report
@@ -107,11 +107,11 @@ class Diversity(IntraListSimilarity):
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "features"
         As in `IntraListSimilarity`.
-    single : {"nan", 0, 1, "raise"}
+    single : {"nan", 0, 1, "raise"}, default "nan"
         The diversity of a list with one item.
-    undescribed : {"zero", "drop", "raise"}
+    undescribed : {"zero", "drop", "raise"}, default "zero"
         As in `IntraListSimilarity`.
 
     Raises
@@ -121,8 +121,8 @@ class Diversity(IntraListSimilarity):
 
     Notes
     -----
-    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher means more diverse. NaN for an empty
-    list.
+    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher is better: more diverse, though often
+    less accurate. NaN for an empty list.
 
     RecTools 0.19.0 IntraListDiversity with cosine distance: ``single=0``. recommenders 1.2.1 diversity
     with item features: defaults; without: ``similarity="cooccurrence"``. CAPRI listDiversity:
@@ -150,13 +150,15 @@ class Diversity(IntraListSimilarity):
 
 @dataclass(frozen=True)
 class PooledDiversity(RunMetric):
-    """One minus the mean similarity over all pairs of all lists together.
+    r"""One minus the mean similarity over all pairs of all lists together.
+
+    .. math:: 1 - \frac{\sum_u \sum_{i < j \in L_{u,k}} \mathrm{sim}(i, j)}{\sum_u \binom{|L_{u,k}|}{2}}
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "features"
         As in `IntraListSimilarity`.
-    undescribed : {"zero", "drop", "raise"}
+    undescribed : {"zero", "drop", "raise"}, default "zero"
         As in `IntraListSimilarity`.
 
     Raises
@@ -166,9 +168,9 @@ class PooledDiversity(RunMetric):
 
     Notes
     -----
-    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher means more diverse. A list of n items
-    weighs n (n - 1) / 2; with lists of one length the value is the mean of `Diversity`. 1 if no list has a
-    pair.
+    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher is better: more diverse. A list of n
+    items weighs n (n - 1) / 2; with lists of one length the value is the mean of `Diversity`. 1 if no list
+    has a pair.
 
     References
     ----------

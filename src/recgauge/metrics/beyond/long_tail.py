@@ -19,13 +19,13 @@ class LongTailShare(UserMetric):
 
     Parameters
     ----------
-    head : float
+    head : float, default 0.8
         Share of all training interactions that the most popular items must reach to be the head.
-    boundary : {"head", "tail"}
+    boundary : {"head", "tail"}, default "head"
         Where the item goes with which the share is crossed.
-    untrained : {"tail", "neither"}
+    untrained : {"tail", "neither"}, default "tail"
         Whether items without training interactions are in the tail.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "list"
         What the number of tail items is divided by.
 
     Raises
@@ -35,7 +35,7 @@ class LongTailShare(UserMetric):
 
     Notes
     -----
-    Range [0, 1]; higher means less popularity bias, and better where that is the aim. NaN for an empty
+    Range [0, 1]; higher is better where popularity bias is to be avoided. NaN for an empty
     list with ``divisor="list"``.
 
     Elliot APLT: ``untrained="neither"`` (source). recmetrics 0.1.5 long_tail_plot splits with ``head=0.5,
@@ -88,10 +88,10 @@ class TailPercentage(UserMetric):
 
     Parameters
     ----------
-    tail : float
+    tail : float, default 0.1
         Share of the items with training interactions that is the tail; their number is rounded down, but
         at least one.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "k"
         What the number of tail items is divided by.
 
     Raises
@@ -101,8 +101,8 @@ class TailPercentage(UserMetric):
 
     Notes
     -----
-    Range [0, 1]; higher means less popularity bias. Equal counts: lower item codes are in the tail first,
-    so the value depends on the ids. Items without training interactions are never in the tail.
+    Range [0, 1]; higher is better: less popularity bias. Equal counts: lower item codes are in the tail
+    first, so the value depends on the ids. Items without training interactions are never in the tail.
 
     RecBole 1.2.1 TailPercentage: defaults.
 

@@ -26,16 +26,16 @@ class Novelty(UserMetric):
 
     Parameters
     ----------
-    total : {"users", "interactions"}
+    total : {"users", "interactions"}, default "users"
         What N and pop count in training.
-    base : float
+    base : float, default 2.0
         Of the logarithm, above 1.
-    divisor : {"list", "k"}
+    divisor : {"list", "k"}, default "list"
         The d of the formula: the list's items, or the cutoff even where the list is shorter.
-    unseen : {"one", "zero", "max", "drop", "raise"}
+    unseen : {"one", "zero", "max", "drop", "raise"}, default "one"
         What an item without training interactions counts: as if one had been seen; nothing; as the
         least popular seen item; not as part of the list; or an error.
-    scale : {"none", "log_users"}
+    scale : {"none", "log_users"}, default "none"
         ``log_users`` divides by the logarithm of the number of training users.
 
     Raises
@@ -45,7 +45,7 @@ class Novelty(UserMetric):
 
     Notes
     -----
-    Range [0, log N], with ``log_users`` [0, 1]; higher means less known items, often at the cost of
+    Range [0, log N], with ``log_users`` [0, 1]; higher is better: less known items, often at the cost of
     accuracy. NaN for an empty list with ``divisor="list"``.
 
     RecTools 0.19.0 MeanInvUserFreq: defaults. RePlay 0.22.0 Surprisal: ``divisor="k",
@@ -111,13 +111,15 @@ class Novelty(UserMetric):
 class PooledNovelty(RunMetric):
     r"""Mean self-information over all recommendations of all users together.
 
+    .. math:: \frac{\sum_u \sum_{i \in L_{u,k}} -\log_b (\mathrm{pop}(i) / N)}{\sum_u |L_{u,k}|}
+
     Parameters
     ----------
-    total : {"interactions", "users"}
+    total : {"interactions", "users"}, default "interactions"
         What is counted in training.
-    base : float
+    base : float, default 2.0
         Of the logarithm, above 1.
-    unseen : {"zero", "one", "max", "drop", "raise"}
+    unseen : {"zero", "one", "max", "drop", "raise"}, default "zero"
         As in `Novelty`.
 
     Raises
@@ -127,8 +129,8 @@ class PooledNovelty(RunMetric):
 
     Notes
     -----
-    Range [0, log N], higher means less known items. Users with longer lists weigh more than in `Novelty`;
-    with lists of one length both are equal. NaN without recommendations.
+    Range [0, log N], higher is better: less known items. Users with longer lists weigh more than in
+    `Novelty`; with lists of one length both are equal. NaN without recommendations.
 
     recommenders 1.2.1 novelty: defaults, under which an item without training interactions adds nothing
     yet is counted.

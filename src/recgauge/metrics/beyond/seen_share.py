@@ -21,7 +21,7 @@ class SeenShare(UserMetric):
 
     Parameters
     ----------
-    empty : {"nan", "unseen"}
+    empty : {"nan", "unseen"}, default "nan"
         Whether a user without a list has no value, or nothing seen.
 
     Raises
@@ -78,11 +78,13 @@ class SeenShare(UserMetric):
 
 @dataclass(frozen=True)
 class UnseenShare(SeenShare):
-    """Share of the recommended items that are not among the user's training items.
+    r"""Share of the recommended items that are not among the user's training items.
+
+    .. math:: 1 - \frac{|L_k \cap S_u|}{|L_k|}
 
     Parameters
     ----------
-    empty : {"nan", "unseen"}
+    empty : {"nan", "unseen"}, default "nan"
         Whether a user without a list has no value, or 1.
 
     Raises
@@ -92,7 +94,7 @@ class UnseenShare(SeenShare):
 
     Notes
     -----
-    Range [0, 1], higher means more new items; 1 wherever seen items are barred from lists. RePlay
+    Range [0, 1], higher is better: more new items; 1 wherever seen items are barred from lists. RePlay
     0.22.0 calls this Novelty, with ``empty="unseen"``.
 
     References

@@ -22,10 +22,10 @@ class UnpopularSerendipity(UserMetric):
 
     Parameters
     ----------
-    popular : float
+    popular : float, default 0.2
         Share of the catalogue that counts as popular: the items with most training interactions, equal
         counts by rising code, their number rounded down; never an item without any.
-    divisor : {"k", "list"}
+    divisor : {"k", "list"}, default "k"
         What the number of items is divided by.
 
     Raises
@@ -132,9 +132,9 @@ class HistorySerendipity(UserMetric):
 
     Parameters
     ----------
-    similarity : {"features", "matrix", "cooccurrence"}
+    similarity : {"features", "matrix", "cooccurrence"}, default "cooccurrence"
         As in `IntraListSimilarity`.
-    relevance : bool
+    relevance : bool, default False
         Whether only relevant items add to the sum; otherwise all items of the list do.
 
     Raises
@@ -144,8 +144,8 @@ class HistorySerendipity(UserMetric):
 
     Notes
     -----
-    Range [0, 1] for features >= 0 and co-occurrence, higher means further from the user's past. Items
-    without features or training users are similar to none. NaN for an empty list and for users without
+    Range [0, 1] for features >= 0 and co-occurrence, higher is better: further from the user's past.
+    Items without features or training users are similar to none. NaN for an empty list and for users without
     training items. Features cost a sum of vectors; the other kinds visit every pair of a listed and a
     training item.
 
