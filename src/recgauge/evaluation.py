@@ -167,7 +167,8 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
                 policies=policies,
             )
         )
-    return merge(parts, [metric_key(name, k) for name in suite for k in ks])
+    order = [metric_key(name, k) for name in suite for k in _possible(suite[name].metric, ks)]
+    return merge(parts, order)
 
 
 def evaluate_lists(
@@ -211,7 +212,9 @@ def evaluate_lists(
     ks, suite, ids = _check_cutoffs(cutoffs), _definitions(metrics, chosen), user_ids[judged.users]
     users = Counted(judged, ids)
     results = tuple(
-        _result(name, definition, users, k, chosen) for name, definition in suite.items() for k in ks
+        _result(name, definition, users, k, chosen)
+        for name, definition in suite.items()
+        for k in _possible(definition.metric, ks)
     )
     return Evaluation(ids, results, users.counts(chosen, n_without_relevant), chosen.definition())
 
@@ -261,6 +264,16 @@ def _check_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
     if isinstance(cutoffs, Sequence) and None in cutoffs:
         return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
     return check_cutoffs("cutoffs", numbers)
+
+
+def _possible(metric: Metric, ks: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Leave out cutoffs at which a metric has no value for anybody, such as pairs in lists of one item."""
+    possible = tuple(k for k in ks if k is None or k >= metric.smallest_k)
+    if not possible:
+        raise ConfigError(
+            f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {', '.join(map(str, ks))}."
+        )
+    return possible
 
 
 def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: Policies) -> MetricResult:

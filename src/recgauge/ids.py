@@ -84,6 +84,23 @@ def encode(subject: str, columns: Sequence[IdArray], *, in_order: bool) -> tuple
     return ids, [codes[edges[i] : edges[i + 1]] for i in range(len(columns))]
 
 
+def encode_runs(subject: str, column: IdArray) -> tuple[IdArray, IntArray]:
+    """Return distinct ids in order of appearance and the codes of a column whose ids come in long runs.
+
+    Only the heads of runs are hashed: a table grouped by user has as many as it has users.
+
+    Examples
+    --------
+    >>> encode_runs("users", np.array([7, 7, 3, 7]))
+    (array([7, 3]), array([0, 0, 1, 0], dtype=int32))
+    """
+    starts = np.ones(len(column), bool)
+    starts[1:] = column[1:] != column[:-1]
+    heads = np.flatnonzero(starts)
+    ids, (codes,) = encode(subject, [column[heads]], in_order=True)
+    return ids, np.repeat(codes, np.diff(np.append(heads, len(column))))
+
+
 def _joined(columns: Sequence[IdArray]) -> IdArray:
     filled = [column for column in columns if len(column)]
     if not filled:

@@ -127,17 +127,22 @@ def _item_codes(
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
     """Lay the lists out as rows, empty for users without one."""
     longest = max(1, int(lists.lengths.max(initial=0)))
-    items = np.full((n_users, longest), -1, np.int32)
-    places = np.arange(longest) < _spread(lists.lengths, rows, n_users)[:, None]
-    order = _row_order(lists.lengths, rows)
-    items[places] = codes if order is None else codes[order]
+    lengths, order = _spread(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
+    if order is not None:
+        codes = codes[order]
+    full = bool((lengths == longest).all())
+    places = slice(None) if full else np.arange(longest) < lengths[:, None]
+    items = codes.reshape(n_users, longest) if full else np.full((n_users, longest), -1, np.int32)
+    if not full:
+        items[places] = codes
     if lists.values is None:
         # no scores, no ties: any falling row says so, and one row serves all users
         return TopK(
             _everybody(n_users), items, np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
         )
     scores = np.full(items.shape, -np.inf)
-    scores[places] = lists.values if order is None else lists.values[order]
+    values = lists.values if order is None else lists.values[order]
+    scores[places] = values.reshape(scores.shape) if full else values
     return TopK(_everybody(n_users), items, scores)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, LongArray
 from recgauge.errors import SchemaError
-from recgauge.ids import IdArray, as_ids, encode, flatten
+from recgauge.ids import IdArray, as_ids, encode_runs, flatten
 from recgauge.interactions import Interactions
 from recgauge.recommending import TopK
 
@@ -128,21 +128,21 @@ def _ranked_frame(table: Any) -> Ragged:
     score = _numbers("recommendations: score", frame["score"]) if "score" in frame else None
     key = _numbers("recommendations: rank", frame["rank"]) if "rank" in frame else -_present(score)
     users = as_ids("recommendations: user", frame["user"])
-    ids, (user,) = encode("recommendations: user", [users], in_order=True)
+    ids, user = encode_runs("recommendations: user", users)
     items = as_ids("recommendations: item", frame["item"])
-    step = np.diff(user)
-    if ((step < 0) | ((step == 0) & (np.diff(key) < 0))).any():
+    same = user[1:] == user[:-1]
+    if ((user[1:] < user[:-1]) | (same & (key[1:] < key[:-1]))).any():
         order = np.lexsort((key, user))
         user, items, score = user[order], items[order], None if score is None else score[order]
-    if score is not None and ((np.diff(score) > 0) & (np.diff(user) == 0)).any():
+    if "rank" in frame and score is not None and ((score[1:] > score[:-1]) & (user[1:] == user[:-1])).any():
         raise SchemaError("recommendations: columns 'rank' and 'score' disagree; pass one of them.")
     return Ragged(ids, np.bincount(user, minlength=len(ids)), items, score)
 
 
 def _grouped(subject: str, users: Any, items: Any, values: DoubleArray | None) -> Ragged:
-    ids, (user,) = encode(f"{subject}: user", [as_ids(f"{subject}: user", users)], in_order=True)
+    ids, user = encode_runs(f"{subject}: user", as_ids(f"{subject}: user", users))
     item = as_ids(f"{subject}: item", items)
-    if (np.diff(user) < 0).any():
+    if (user[1:] < user[:-1]).any():
         order = np.argsort(user, kind="stable")
         item, values = item[order], None if values is None else values[order]
     return Ragged(ids, np.bincount(user, minlength=len(ids)), item, values)

@@ -1,17 +1,35 @@
-"""The stored cases of ratings, classes and curves, and how a computed value is compared with a stored one."""
+"""The golden values of ratings, classes and curves, and how a computed one is compared with them."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 
-CASES = json.loads(Path(__file__).with_name("rating_cases.json").read_text(encoding="utf-8"))
+from golden.cases import article_cases, golden_values
 
 
 def entries(*kinds):
     """Every stored value of these kinds as (case, expected)."""
-    return [(case, expected) for case in CASES if case["kind"] in kinds for expected in case["expected"]]
+    return [entry for kind in kinds for entry in (_articles() if kind == "article" else _libraries(kind))]
+
+
+def _libraries(kind):
+    for golden in golden_values(kind):
+        expected = {"library": golden.library, "metric": golden.metric, "k": golden.k, "value": golden.value}
+        if golden.per_user is not None:
+            expected["per_user"] = golden.per_user
+        yield {"id": golden.case, "kind": kind, "inputs": golden.inputs}, expected | golden.more
+
+
+def _articles():
+    for case in article_cases():
+        if case["metric"] in ("mae", "mse", "rmse", "precision_recall") or "average=" in case["variant"]:
+            expected = {
+                "library": case["article"],
+                "metric": case["metric"],
+                "variant": case["variant"],
+                "value": case["expected"],
+            }
+            yield {"id": case["id"], "kind": "article", "inputs": case["inputs"]}, expected
 
 
 def stored(value):

@@ -1,16 +1,20 @@
 """Writes what a run leaves behind, so that anyone can recompute every number with another tool."""
 
+import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recgauge.inputs import Given
 from recgauge.interactions import Interactions
 from recgauge.rating import RatingPredictions
 from recgauge.recommending import TopK
 from recgauge.records import RunRecord
+from recgauge.report.conventions import convention_values
 from recgauge.run_results import RunResult
 
 
@@ -33,6 +37,23 @@ def write_tables(result: RunResult, folder: Path) -> None:
     if result.rating is not None:
         pq.write_table(_predictions(result.rating.predictions, ids), folder / "predictions.parquet")
     pq.write_table(_per_user(result), folder / "per_user.parquet")
+
+
+def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> None:
+    """Write conventions.csv: the same lists under every convention."""
+    if result.ranking is None:
+        return
+    lane = result.ranking
+    users = result.split.test_users
+    lists = Given(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
+    names = list(dict.fromkeys(entry.name for entry in lane.evaluation.results))
+    values = convention_values(names, lists, cutoffs=cutoffs)
+    with (folder / "conventions.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["metric", "convention", "value", "definition"])
+        writer.writerows(
+            [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
+        )
 
 
 def write_record(record: RunRecord, config_yaml: str, folder: Path) -> None:

@@ -28,24 +28,39 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("run", help=RUN_HELP, add_help=False)
-    ui = commands.add_parser("ui", help="open the tracked results in a browser")
-    default = os.environ.get("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
-    ui.add_argument("--uri", default=default, help="tracking store (default: %(default)s)")
+    store = argparse.ArgumentParser(add_help=False)
+    default = os.environ.get("MLFLOW_TRACKING_URI") or "sqlite:///mlflow.db"
+    store.add_argument("--uri", default=default, help="tracking store (default: %(default)s)")
+    ui = commands.add_parser("ui", parents=[store], help="open the tracked results in a browser")
     ui.add_argument("--port", type=int, default=5000, help="port of the page (default: %(default)s)")
-    return _serve(**{key: value for key, value in vars(parser.parse_args(words)).items() if key != "command"})
+    table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
+    table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
+    table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    return _carry_out(parser.parse_args(words))
+
+
+def _carry_out(asked: argparse.Namespace) -> int:
+    """Run the subcommand; the user's errors come as one message."""
+    from recgauge.app.main import print_error
+    from recgauge.errors import RecgaugeError
+
+    try:
+        if asked.command == "ui":
+            return _serve(asked.uri, asked.port)
+        from recgauge.app.conventions_command import print_conventions
+
+        print_conventions(asked.run, uri=asked.uri, k=asked.k)
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
+    return 0
 
 
 def _serve(uri: str, port: int) -> int:
     """Start MLflow's server on the store until Ctrl-C."""
-    from recgauge.app.main import print_error
     from recgauge.app.tracking import MlflowTracker
-    from recgauge.errors import TrackingError
 
-    try:
-        page = MlflowTracker(uri).address() or ""
-    except TrackingError as error:
-        print_error(str(error))
-        return 1
+    page = MlflowTracker(uri).address() or ""
     page = page.replace("127.0.0.1:5000", f"127.0.0.1:{port}")
     print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - the command's own output
     if uri.startswith("http"):

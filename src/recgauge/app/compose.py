@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from hydra.errors import InstantiationException
 from hydra.utils import get_object, instantiate
@@ -33,7 +33,7 @@ def compose(settings: RunSettings) -> Experiment:
     """
     allowed = ("recgauge.", *(f"{package}." for package in settings.allowed_targets))
 
-    def part(node: Any, kind: type[Component] | tuple[type[Component], ...], path: str) -> Component:
+    def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
         return build(node, kind, path, allowed)
 
     conventions = part(settings.conventions, Convention, "conventions")
@@ -43,7 +43,7 @@ def compose(settings: RunSettings) -> Experiment:
         if (metric := _metric(node, conventions, f"metrics.{name}", allowed)) is not None
     }
     filters = (settings.filters or {}).items()
-    model = part(settings.model, (Recommender, RatingPredictor), "model")
+    model: Recommender | RatingPredictor = part(settings.model, (Recommender, RatingPredictor), "model")
     _check_lanes(model, suite)
     return Experiment(
         dataset=part(settings.dataset, DatasetSource, "dataset"),
@@ -74,7 +74,7 @@ def _check_lanes(model: Recommender | RatingPredictor, suite: Mapping[str, Defin
 
 
 def build(
-    node: Any, kind: type[Component] | tuple[type[Component], ...], path: str, allowed: tuple[str, ...]
+    node: Any, kind: type[Component] | tuple[type, ...], path: str, allowed: tuple[str, ...]
 ) -> Component:
     """Build one component from its mapping of ``_target_`` and arguments.
 
@@ -112,7 +112,7 @@ def build(
     if not isinstance(component, kind):
         kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
         raise ConfigError(f"{path}: {target} is not a {kinds}; choose another target.")
-    return component
+    return cast("Component", component)
 
 
 def _check_arguments(node: Mapping[str, Any], target: str, path: str) -> None:

@@ -89,7 +89,7 @@ def run_job(cfg: DictConfig) -> None:
 
 
 def _run(cfg: DictConfig, job: Any, folder: Path, sweeping: bool) -> None:
-    from recgauge.app.artifacts import write_record, write_tables
+    from recgauge.app.artifacts import write_convention_table, write_record, write_tables
     from recgauge.app.compose import build, compose
     from recgauge.app.console import ConsoleProgress
     from recgauge.app.environment import environment
@@ -112,6 +112,8 @@ def _run(cfg: DictConfig, job: Any, folder: Path, sweeping: bool) -> None:
             result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts
         )
         write_tables(result, folder)
+        if settings.conventions_table:
+            write_convention_table(result, settings.cutoffs, folder)
         write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)
         record.seconds["tracking"] = log.finish(record, folder)
     print_run(record, address=tracker.address(), run_id=log.run_id, folder=folder, brief=sweeping)

@@ -25,7 +25,7 @@ def print_run(
         console.print(f"{title}: {'  '.join(numbers)}", markup=False)
         return
     console.print(f"\n{title}", style="bold", markup=False)
-    _print_table(console, result_table(record))
+    print_table(console, result_table(record))
     for line in run_lines(record):
         console.print(line, markup=False)
     print_addresses(address, folder, run_id)
@@ -36,7 +36,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
     console = output()
     n_done = sum(job.record is not None for job in jobs)
     console.print(f"\n{n_done} done, {len(jobs) - n_done} failed", style="bold")
-    _print_table(console, sweep_table(jobs))
+    print_table(console, sweep_table(jobs))
     for job in jobs:
         if job.error is not None:
             console.print(f"failed   job {job.number} ({job.label}): {job.error}", markup=False)
@@ -46,7 +46,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
     print_addresses(address, folder, None)
 
 
-def _print_table(console: Console, table: Table) -> None:
+def print_table(console: Console, table: Table) -> None:
     """Draw rules on a terminal, plain aligned columns elsewhere."""
     table.box = box.SIMPLE_HEAD if console.is_terminal else None
     console.print(table)

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,6 +129,20 @@ class MlflowTracker(Tracker):
         server = self.uri if self.uri.startswith("http") else "http://127.0.0.1:5000"
         page = "runs?compareRunsMode=CHART&workflowType=machine_learning"
         return f"{server.rstrip('/')}/#/experiments/{self._experiment_id}/{page}"
+
+    def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
+        """Copy those of a run's artifacts that exist into a folder.
+
+        Raises
+        ------
+        TrackingError
+            If there is no such run.
+        """
+        with self._explained(f"read run {run_id}"):
+            stored = {entry.path for entry in self._client.list_artifacts(run_id)}
+            for name in names:
+                if name in stored:
+                    self._client.download_artifacts(run_id, name, str(folder))
 
     def _open(self, run: RunStart) -> str:
         from mlflow.entities import Param

@@ -30,7 +30,7 @@ class MovieLens(DatasetSource):
         The release.
     mirror : str or sequence of str, optional
         Folders or http(s) addresses that hold the publisher's archives under their names; one text may name
-        several, parted by semicolons.
+        several, parted by ``|``.
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     archive : str, optional

@@ -30,6 +30,11 @@ class Metric(ABC):
     """False: the metric looks at lists only, so users without relevant items count too."""
 
     @property
+    def smallest_k(self) -> int:
+        """The smallest cutoff at which the metric can have a value; smaller ones are left out of a suite."""
+        return 1
+
+    @property
     def needs(self) -> frozenset[str]:
         """What the lists' catalogue must hold: "train", "features" or "similarity"."""
         return frozenset()

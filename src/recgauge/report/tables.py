@@ -38,7 +38,7 @@ def result_table(record: RunRecord) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("metric")
     for k in cutoffs:
-        table.add_column("whole list" if k is None else f"@{k}", justify="right")
+        table.add_column("value" if k is None else f"@{k}", justify="right")
     cells = {(entry["name"], entry["k"]): _value(entry) for entry in record.results}
     for name in dict.fromkeys(entry["name"] for entry in record.results):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
@@ -64,9 +64,9 @@ def run_lines(record: RunRecord) -> list[str]:
         lines.append(_users_line(data["relevant_from"], counts))
     if "ratings_predicted" in counts:
         lines.append(
-            f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} of them "
-            f"impossible (the mean stands in), {counts['ratings_partly_unknown']:,} of an unknown user or "
-            "item"
+            f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
+            "impossible (the mean stands in), "
+            f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
     lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return lines

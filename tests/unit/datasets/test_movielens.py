@@ -133,6 +133,10 @@ def test_single_source_digest_is_a_question(make_zip):
         MovieLens("ml_32m", archive=str(make_zip({"ml-32m/ratings.csv": b""}))).load()
 
 
+def test_every_rating_may_be_relevant(load):
+    assert load("ml_1m", relevant_from=None).relevant_from is None
+
+
 def test_fetch_verifies_without_reading(make_zip, progress):
     path = make_zip({"other": b""})
     pin = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -69,7 +69,7 @@ def test_several_mirrors_are_asked_in_order(toy, tmp_path, make_zip, progress, a
     put(tmp_path, "first", make_zip, {"toy/a": b"abc" * 100, "toy/b": b""})
     put(tmp_path, "second")
     mirrors = [str(folder) for folder in folders]
-    found = find(toy, places(tmp_path, mirror="; ".join(mirrors) if as_text else mirrors), progress, ONCE)
+    found = find(toy, places(tmp_path, mirror=" | ".join(mirrors) if as_text else mirrors), progress, ONCE)
     assert found.path == folders[1] / "toy.zip"
 
 
@@ -150,7 +150,7 @@ def test_default_cache_is_the_users_own():
         {"cache": " "},
         {"mirror": 3},
         {"mirror": ["a", ""]},
-        {"mirror": "a;"},
+        {"mirror": "a|"},
         {"mirror": "ftp://x.example"},
         {"offline": "yes"},
         {"sha256": "abc"},

@@ -22,7 +22,7 @@ class Places:
         Folder that keeps downloads; None is the user's own cache folder.
     mirror : str, sequence of str, or None
         Folders or http(s) addresses that hold the publisher's archives under their names, asked in this
-        order; one text may name several, parted by semicolons.
+        order; one text may name several, parted by ``|``.
     offline : bool
         Whether the network must not be used.
     sha256 : str or None
@@ -67,7 +67,7 @@ class Places:
         """Folders and addresses, in the order in which they are asked."""
         if self.mirror is None:
             return ()
-        listed = str(self.mirror).split(";") if isinstance(self.mirror, (str, Path)) else self.mirror
+        listed = str(self.mirror).split("|") if isinstance(self.mirror, (str, Path)) else self.mirror
         if not isinstance(listed, Sequence) or not all(map(_is_text, listed)):
             raise ConfigError(
                 f"mirror must be a folder or address, a list of them, or null; got {self.mirror!r}."

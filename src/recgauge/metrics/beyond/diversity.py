@@ -82,6 +82,11 @@ class IntraListSimilarity(UserMetric):
         """What the chosen similarity is made from."""
         return NEEDS[self.similarity]
 
+    @property
+    def smallest_k(self) -> int:
+        """A list of one item has no pair: 2, unless such a list has a value or is an error."""
+        return 2 if self.single == "nan" else 1
+
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,)."""
         sums, counted = _pairs(self, judged, k)

@@ -43,8 +43,8 @@ def place_row(
     n_positive = len(kept)
     kind[kept] = POSITIVE
     for item in range(len(scores)):
-        if kind[item] != CANDIDATE or n_positive == 0:
-            continue
+        if n_positive == 0 or scores[item] < levels[0] or kind[item] != CANDIDATE:
+            continue  # below all relevant ones: most items, if the model is any good
         low = np.searchsorted(levels, scores[item])
         if low > 0:
             counts[0, low - 1] += 1  # above all relevant ones before `low`: summed up below

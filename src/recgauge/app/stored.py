@@ -1,0 +1,75 @@
+"""Reads a finished run back: its record, its lists and what was relevant."""
+
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pyarrow.parquet as pq
+
+from recgauge.app.tracking import MlflowTracker
+from recgauge.errors import MissingDataError
+from recgauge.inputs import Given, convert
+from recgauge.records import RunRecord
+
+NEEDED = ("record.json", "recommendations.parquet", "test.parquet")
+
+
+def run_folder(run: str, uri: str) -> Path:
+    """Return a folder with a run's files.
+
+    Parameters
+    ----------
+    run : str
+        An output folder, or the id of a run in the tracking store.
+    uri : str
+        The tracking store.
+
+    Raises
+    ------
+    MissingDataError
+        If the run has not stored lists.
+    TrackingError
+        If there is no such run, or the store cannot be opened.
+    """
+    folder = Path(run)
+    if not folder.is_dir():
+        folder = Path(mkdtemp(prefix="recgauge-"))
+        MlflowTracker(uri).download(run, NEEDED, folder)
+    missing = [name for name in NEEDED if not (folder / name).exists()]
+    if missing:
+        raise MissingDataError(
+            f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
+            "have them: run again with metrics=ranking."
+        )
+    return folder
+
+
+def load_record(folder: Path) -> RunRecord:
+    """Read the record of a run's folder."""
+    return RunRecord.from_json((folder / "record.json").read_text(encoding="utf-8"))
+
+
+def load_lists(folder: Path, relevant_from: float | None) -> Given:
+    """Read lists and relevance of a run's folder.
+
+    Parameters
+    ----------
+    folder : Path
+    relevant_from : float or None
+        Lowest rating that is relevant; None: every row, with gain 1.
+    """
+    lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
+    test = pq.read_table(folder / "test.parquet").to_pandas()
+    everybody = test["user_id"].unique()
+    relevant = test if relevant_from is None else test[test["rating"] >= relevant_from]
+    relevant = relevant.assign(grade=1.0 if relevant_from is None else relevant["rating"])
+    names = {"user_id": "user", "item_id": "item"}
+    return convert(
+        lists.rename(columns=names)[["user", "item", "score"]],
+        relevant.rename(columns=names)[["user", "item", "grade"]],
+        train=None,
+        item_features=None,
+        n_items=None,
+        scores=None,
+        users=list(everybody),
+        threshold=0.0,
+    )

@@ -1,0 +1,1 @@
+"""Reads tables of interactions from files. Start at read.TableReader."""

@@ -1,0 +1,103 @@
+"""Checks every row of a table and says in words which are bad."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge._checks import BoolArray, FloatArray, LongArray
+from recgauge.datasets._table.ids import Ids, read_ids
+from recgauge.datasets._table.part import Part, Problem
+from recgauge.datasets._table.values import TimeUnit, read_ratings, read_times
+from recgauge.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class CheckedPart:
+    """The rows of one file as numbers.
+
+    Parameters
+    ----------
+    part : Part
+    user, item : Ids
+    rating : ndarray of float32, shape (n_rows,), or None
+    time : ndarray of int64, shape (n_rows,), or None
+        Seconds.
+    kept : ndarray of bool, shape (n_rows,)
+        Which rows are good.
+    problems : tuple of Problem
+        What is wrong with the others, and with rows that could not be split into columns.
+    """
+
+    part: Part
+    user: Ids
+    item: Ids
+    rating: FloatArray | None
+    time: LongArray | None
+    kept: BoolArray
+    problems: tuple[Problem, ...]
+
+    @property
+    def n_bad(self) -> int:
+        """Rows that are not kept, broken ones included."""
+        return sum(len(problem.lines) for problem in self.problems)
+
+
+def check_part(part: Part, unit: TimeUnit) -> CheckedPart:
+    """Return the rows of a file as numbers, with what is wrong with them."""
+    user, item = read_ids(part.columns["user"]), read_ids(part.columns["item"])
+    rating = read_ratings(part.columns["rating"]) if "rating" in part.columns else None
+    time = read_times(part.columns["time"], unit) if "time" in part.columns else None
+    kept = np.ones(part.n_rows, dtype=np.bool_)
+    problems = list(part.broken)
+
+    def require(reason: str, good: BoolArray, column: "pa.ChunkedArray") -> None:
+        bad = np.flatnonzero(kept & ~good)
+        if len(bad):
+            problems.append(Problem(reason, part.lines_of(bad), _example(column[int(bad[0])].as_py())))
+            np.logical_and(kept, good, out=kept)
+
+    require("the user is missing", user.present, part.columns["user"])
+    require("the item is missing", item.present, part.columns["item"])
+    if rating is not None:
+        require("the rating is not a finite number", rating[1], part.columns["rating"])
+    if time is not None:
+        reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
+        require(reason, time[1], part.columns["time"])
+    return CheckedPart(
+        part, user, item, rating[0] if rating else None, time[0] if time else None, kept, tuple(problems)
+    )
+
+
+def refuse(checked: CheckedPart) -> SchemaError:
+    """Return the error that names the first bad line, and counts the others."""
+    first = min(checked.problems, key=lambda problem: problem.lines[0])
+    more = checked.n_bad - 1
+    others = f" ({more:,} more bad rows)" if more else ""
+    hint = ""
+    if first.reason.startswith("the time"):
+        hint = "set dataset.time_unit to s, ms, us, ns or date, "
+    if checked.part.lines is not None and first.lines[0] == 1:
+        hint += "set dataset.header=true if this line names the columns, "
+    place = f"{checked.part.file}, {checked.part.unit} {first.lines[0]}"
+    return SchemaError(
+        f"{place}: {first.reason}: {first.example}{others}. "
+        f"Correct the file, {hint}or leave bad rows out with dataset.on_bad_rows=skip."
+    )
+
+
+def describe_skipped(checked: CheckedPart) -> str:
+    """Return one line on the rows that are left out."""
+    n_rows = checked.part.n_rows + sum(len(problem.lines) for problem in checked.part.broken)
+    reasons = ", ".join(
+        f"{len(problem.lines):,} because {problem.reason} (first: {checked.part.unit} {problem.lines[0]})"
+        for problem in checked.problems
+    )
+    return f"{checked.part.file}: {checked.n_bad:,} of {n_rows:,} rows left out: {reasons}."
+
+
+def _example(cell: Any) -> str:
+    return "empty" if cell is None or cell == "" else repr(cell)[:60]

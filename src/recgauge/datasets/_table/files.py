@@ -1,0 +1,129 @@
+"""Finds and opens the files of a table: plain, gzip, or a member of a zip archive."""
+
+import fnmatch
+import gzip
+import hashlib
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, digest_of
+from recgauge.errors import IntegrityError, MissingDataError, SchemaError
+
+_JUNK = ("__MACOSX/*", ".*", "*/.*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One file of rows.
+
+    Parameters
+    ----------
+    path : Path
+        A file on disk.
+    member : str or None
+        The member to read if `path` is a zip archive.
+    """
+
+    path: Path
+    member: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.path) if self.member is None else f"{self.path}:{self.member}"
+
+    @property
+    def ending(self) -> str:
+        """The lower-case ending of the file's name, without that of its compression."""
+        name = self.member or self.path.name
+        return PurePosixPath(name.removesuffix(".gz")).suffix.lower()
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the unpacked bytes.
+
+        Raises
+        ------
+        IntegrityError
+            If the file cannot be unpacked.
+        """
+        try:
+            with self.path.open("rb") as file:
+                if self.member is not None:
+                    with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
+                        yield member
+                elif file.read(2) == b"\x1f\x8b":
+                    file.seek(0)
+                    with gzip.open(file) as unpacked:
+                        yield cast("IO[bytes]", unpacked)
+                else:
+                    file.seek(0)
+                    yield file
+        except UNPACKING_ERRORS as error:
+            raise IntegrityError(
+                f"{self} cannot be read or unpacked: {error}. Get the file again."
+            ) from error
+
+
+def find_files(paths: Sequence[str], member: str | None) -> tuple[TableFile, ...]:
+    """Return the files that `paths` name, in order; patterns such as ``part-*.csv`` are sorted.
+
+    Raises
+    ------
+    MissingDataError
+        If a path names no file.
+    SchemaError
+        If an archive has no such member, or several and none is named.
+    """
+    return tuple(_table_file(path, member) for text in paths for path in _expand(text))
+
+
+def digest_files(files: Sequence[TableFile]) -> str:
+    """Return the sha256 of the file, or of the digests of several."""
+    digests = []
+    for path in dict.fromkeys(file.path for file in files):
+        with path.open("rb") as stream:
+            digests.append(digest_of(stream))
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _expand(text: str) -> list[Path]:
+    path = Path(text).expanduser()
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        inside = ", ".join(sorted(entry.name for entry in path.iterdir() if entry.is_file())[:10])
+        raise MissingDataError(
+            f"Table: path={text} is a folder; name a file in it ({inside or 'it has none'}) or a pattern."
+        )
+    matches = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
+    if not matches:
+        raise MissingDataError(
+            f"Table: path={text}: there is no such file, seen from {Path.cwd()}. Correct dataset.path."
+        )
+    return matches
+
+
+def _table_file(path: Path, member: str | None) -> TableFile:
+    try:
+        with path.open("rb") as stream:
+            packed = stream.read(4) == b"PK\x03\x04"
+    except OSError as error:
+        raise MissingDataError(
+            f"Table: {path} cannot be read: {error.strerror}. Make it readable."
+        ) from error
+    if not packed:
+        return TableFile(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [
+                name for name in archive.namelist() if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)
+            ]
+    except UNPACKING_ERRORS as error:
+        raise IntegrityError(f"{path} cannot be unpacked: {error}. Get the file again.") from error
+    if member in names or (member is None and len(names) == 1):
+        return TableFile(path, member or names[0])
+    asked = "several files" if member is None else f"no file {member!r}"
+    raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {', '.join(names)}.")

@@ -1,0 +1,113 @@
+"""Turns the id columns of one or several files into codes, keeping ids of any type as they were given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge._checks import BoolArray, IntArray
+from recgauge.datasets._codes import encode
+from recgauge.errors import SchemaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
+_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids of rows: positions in `distinct`, -1 where an id is missing. Text in `distinct` may repeat."""
+
+    codes: IntArray
+    distinct: npt.NDArray[Any]
+
+    @property
+    def present(self) -> BoolArray:
+        """Which rows have an id."""
+        return self.codes >= 0
+
+
+def read_ids(column: "pa.ChunkedArray") -> Ids:
+    """Return the ids of a column; text loses the blanks around it, and empty text is no id."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = column.unify_dictionaries()
+    if column.num_chunks == 0:
+        return Ids(np.empty(0, np.int32), np.empty(0, np.int64))
+    codes = np.concatenate([np.asarray(chunk.indices.fill_null(-1)) for chunk in column.chunks])
+    distinct = column.chunk(0).dictionary
+    if pa.types.is_string(distinct.type) or pa.types.is_large_string(distinct.type):
+        distinct = np.array(pc.utf8_trim_whitespace(distinct).to_pylist(), dtype=np.str_)
+        missing = distinct == ""
+    else:
+        distinct = distinct.to_numpy(zero_copy_only=False)
+        missing = distinct != distinct  # only NaN differs from itself
+    if missing.any():
+        codes = np.where(codes >= 0, np.where(missing, -1, np.arange(len(distinct)))[codes], -1)
+    return Ids(codes.astype(np.int32, copy=False), distinct)
+
+
+def join_ids(parts: Sequence[Ids], kept: Sequence[BoolArray], name: str) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Return the codes of the kept rows of all parts, and the ids that these rows have, ascending.
+
+    Parameters
+    ----------
+    parts : sequence of Ids
+        One for each file.
+    kept : sequence of ndarray of bool
+        Which rows of each file to take; they have an id.
+    name : str
+        What the ids are, for errors.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (n_kept,)
+    ids : ndarray, shape (n_ids,)
+        Whole numbers if all text can be written so without loss.
+
+    Raises
+    ------
+    SchemaError
+        If some files have numbers and others text.
+    """
+    columns = [part.distinct for part in parts]
+    if all(map(_is_whole, columns)):
+        columns = [_as_numbers(column) for column in columns]
+    kinds = {"text" if column.dtype.kind == "U" else "numbers" for column in columns if len(column)}
+    if len(kinds) > 1:
+        raise SchemaError(
+            f"Table: the {name} ids are numbers in some files and text in others, so that they cannot be "
+            "matched. Make them one type."
+        )
+    ids, place = np.unique(np.concatenate(columns), return_inverse=True)
+    places = np.split(place.astype(np.int32), np.cumsum([len(column) for column in columns])[:-1])
+    codes, used = encode(
+        np.concatenate(
+            [where[part.codes[rows]] for part, rows, where in zip(parts, kept, places, strict=True)]
+        )
+    )
+    return codes, ids[used]
+
+
+def _as_numbers(distinct: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if distinct.dtype.kind != "U":
+        return distinct
+    # Empty text is no id: the number it becomes is one that no row refers to.
+    return np.where(distinct == "", "0", distinct).astype(np.int64)
+
+
+def _is_whole(distinct: npt.NDArray[Any]) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if distinct.dtype.kind != "U":
+        return distinct.dtype.kind in "iu"
+    texts = pa.array(distinct[distinct != ""].tolist(), pa.string())
+    return bool(pc.all(pc.match_substring_regex(texts, _WHOLE), min_count=0).as_py())

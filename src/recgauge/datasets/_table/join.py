@@ -1,0 +1,53 @@
+"""Joins the checked files of a table into interactions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recgauge.datasets._table.check import CheckedPart
+from recgauge.datasets._table.ids import join_ids
+from recgauge.errors import SchemaError
+from recgauge.interactions import Interactions
+
+
+def join(parts: Sequence[CheckedPart]) -> Interactions:
+    """Return the good rows of all files, in order.
+
+    Raises
+    ------
+    SchemaError
+        If no row is left, or only some files have a rating or a time.
+    """
+    for role in ("rating", "time"):
+        have = [str(part.part.file) for part in parts if role in part.part.columns]
+        if 0 < len(have) < len(parts):
+            raise SchemaError(
+                f"Table: {', '.join(have)} has a {role} column, other files have none. Choose the columns, "
+                f"or set dataset.{role}=false."
+            )
+    kept = [part.kept for part in parts]
+    if not any(rows.any() for rows in kept):
+        files = ", ".join(str(part.part.file) for part in parts)
+        raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
+    user, user_ids = join_ids([part.user for part in parts], kept, "user")
+    item, item_ids = join_ids([part.item for part in parts], kept, "item")
+    ratings = [part.rating[part.kept] for part in parts if part.rating is not None]
+    times = [part.time[part.kept] for part in parts if part.time is not None]
+    return Interactions(
+        user,
+        item,
+        np.concatenate(ratings) if ratings else np.ones(len(user), np.float32),
+        np.concatenate(times) if times else None,
+        user_ids,
+        item_ids,
+    )
+
+
+def describe_columns(parts: Sequence[CheckedPart], interactions: Interactions) -> str:
+    """Return in one line which columns were taken, so that a wrong guess is seen."""
+    texts = [f"{role} = {label}" for role, label in parts[0].part.labels.items()]
+    if "rating" in parts[0].part.labels:
+        texts.append(f"ratings from {interactions.value.min():g} to {interactions.value.max():g}")
+    absent = [role for role in ("rating", "time") if role not in parts[0].part.labels]
+    texts += [f"no {role}" for role in absent]
+    return ", ".join(texts)

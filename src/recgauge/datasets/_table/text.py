@@ -1,0 +1,151 @@
+"""Reads delimited text: CSV, TSV, fields parted by ``::``, and RecBole's atomic files."""
+
+import io
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge._checks import LongArray
+from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.layout import Layout, TextFormat, find_layout
+from recgauge.datasets._table.part import Part, Problem
+from recgauge.datasets._table.roles import Roles
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_UNIT_SEPARATOR = "\x1f"  # stands for separators of several signs, which pyarrow does not know
+
+
+def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) -> Part:
+    """Return the rows of a text file.
+
+    Parameters
+    ----------
+    file : TableFile
+    roles : Roles
+        Which columns to take.
+    how : TextFormat
+    careful : bool
+        False: read fast and fail at the first cell that is no number. True: keep cells as text, collect
+        broken rows and know the line of each row.
+
+    Raises
+    ------
+    SchemaError
+        If the layout cannot be told.
+    pyarrow.ArrowInvalid
+        If a row or cell cannot be read.
+    """
+    layout = find_layout(file, roles, how)
+    broken: list[Any] = []
+
+    def keep_broken(row: Any) -> str:
+        broken.append(row)
+        return "skip"
+
+    with file.open() as stream:
+        source = _Source(stream, layout.separator, how.encoding)
+        table = _read(source, layout, how, keep_broken if careful else None)
+    columns = {role: table.column(str(position)) for role, position in layout.positions.items()}
+    if not careful:
+        n_more = source.n_lines - layout.n_skipped - table.num_rows
+        remark = (
+            f"{n_more:,} lines are blank or go on with a quoted field" if n_more and layout.quotes else ""
+        )
+        return Part(file, columns, layout.labels, remark=remark)
+    return _with_lines(file, columns, layout, broken, source.n_lines)
+
+
+def _read(
+    source: "_Source", layout: Layout, how: TextFormat, keep_broken: Callable[[Any], str] | None
+) -> "pa.Table":
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    careful = keep_broken is not None
+    # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
+    ids = pa.dictionary(pa.int32(), pa.string())
+    types = {
+        "user": ids,
+        "item": ids,
+        "rating": pa.string() if careful else pa.float32(),
+        "time": pa.string() if careful or how.dates else pa.int64(),
+    }
+    wanted = {str(position): types[role] for role, position in layout.positions.items()}
+    return arrow_csv.read_csv(
+        source,
+        arrow_csv.ReadOptions(
+            use_threads=not careful,  # only then are broken rows given with their numbers
+            skip_rows=layout.n_skipped,
+            column_names=[str(position) for position in range(layout.n_columns)],
+            encoding=how.encoding,
+        ),
+        arrow_csv.ParseOptions(
+            delimiter=layout.separator if len(layout.separator) == 1 else _UNIT_SEPARATOR,
+            quote_char='"' if layout.quotes else False,
+            newlines_in_values=layout.quotes,
+            ignore_empty_lines=not careful,
+            invalid_row_handler=keep_broken,
+        ),
+        arrow_csv.ConvertOptions(
+            include_columns=list(wanted), column_types=wanted, null_values=[], strings_can_be_null=False
+        ),
+    )
+
+
+def _with_lines(
+    file: TableFile, columns: dict[Any, Any], layout: Layout, broken: list[Any], n_lines: int
+) -> Part:
+    """Give each row its line, take out blank ones, and list broken ones."""
+    n_rows = len(columns["user"])
+    first = layout.n_skipped + 1
+    numbers = np.arange(first, first + n_rows + len(broken), dtype=np.int64)
+    bad = np.array([row.number for row in broken], dtype=np.int64)
+    lines = np.delete(numbers, bad - first)
+    # Fewer rows than lines: quoted fields span lines, so that only rows can be counted.
+    unit = "line" if len(numbers) == n_lines - layout.n_skipped else "row"
+    if unit == "line":
+        kept = np.flatnonzero(~np.isin(lines, _blank_lines(file)))
+        columns = {role: column.take(kept) for role, column in columns.items()}
+        lines = lines[kept]
+    reason = f"the row does not have {layout.n_columns} columns"
+    problems = (Problem(reason, bad, f"{broken[0].actual_columns} columns"),) if broken else ()
+    return Part(file, columns, layout.labels, lines, unit, problems)
+
+
+def _blank_lines(file: TableFile) -> LongArray:
+    with file.open() as stream:
+        numbers = [number for number, line in enumerate(stream, start=1) if not line.strip(b"\r\n")]
+    return np.array(numbers, dtype=np.int64)
+
+
+class _Source(io.RawIOBase):
+    """Hands bytes on, counts their lines, and replaces separators of several signs."""
+
+    def __init__(self, stream: IO[bytes], separator: str, encoding: str) -> None:
+        self._stream = stream
+        self._separator = separator.encode(encoding) if len(separator) > 1 else b""
+        self._n_ends = 0
+        self._last = b"\n"
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._separator:
+            block = self._stream.read(size)
+        else:
+            block = self._stream.read(max(size - 64, 1))
+            while block[-1:] in self._separator and len(block) < size and (more := self._stream.read(1)):
+                block += more  # a block must not end inside a separator
+            block = block.replace(self._separator, _UNIT_SEPARATOR.encode())
+        self._n_ends += block.count(b"\n")
+        self._last = block[-1:] or self._last
+        return block
+
+    @property
+    def n_lines(self) -> int:
+        """Lines handed on so far, an unfinished one included."""
+        return self._n_ends + (self._last != b"\n")

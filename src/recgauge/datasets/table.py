@@ -1,0 +1,211 @@
+"""Any table of interactions: CSV, TSV, ``::``, parquet, JSON lines, RecBole, LightGCN; packed or not."""
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from recgauge._checks import check_bool, check_choice, check_real
+from recgauge.datasets import Dataset, DatasetSource, Feedback
+from recgauge.datasets._table.check import CheckedPart, describe_skipped, refuse
+from recgauge.datasets._table.files import digest_files, find_files
+from recgauge.datasets._table.join import describe_columns, join
+from recgauge.datasets._table.layout import TextFormat
+from recgauge.datasets._table.read import FORMATS, Format, TableReader
+from recgauge.datasets._table.roles import Choice, Roles
+from recgauge.datasets._table.values import TimeUnit
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.progress import NoProgress, Progress
+
+OnBadRows = Literal["error", "skip"]
+
+
+@dataclass(frozen=True)
+class Table(DatasetSource):
+    r"""A table of interactions in files of your own.
+
+    Parameters
+    ----------
+    path : str or sequence of str
+        Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Rows keep the order of the files.
+    name : str, optional
+        Name of the data set; by default made from the first file's name.
+    format : {"text", "parquet", "jsonl", "recbole", "user_lines"}, optional
+        By default told by the file's ending (``.parquet``, ``.jsonl``, ``.inter``), else "text". With
+        "user_lines" each line is a user followed by items.
+    member : str, optional
+        File to read inside zip archives that hold several.
+    user, item : str or int, optional
+        Name or position (from 0) of the column. By default usual names such as ``userId`` are recognised;
+        without a header the columns are user, item, rating, time.
+    rating, time : str, int or False, optional
+        Likewise; False leaves the column out.
+    header : bool, optional
+        Whether the first line names the columns; by default it does if it holds the names looked for.
+    separator : str, optional
+        What parts fields; by default told by the first line.
+    quotes : bool, optional
+        Whether fields may stand in double quotes; by default with commas and semicolons only.
+    encoding : str
+        Of text files.
+    time_unit : {"s", "ms", "us", "ns", "date"}
+        What times count, or that they are ISO 8601 dates (UTC unless they say otherwise).
+    feedback : {"explicit", "implicit"}, optional
+        By default "explicit" if there is a rating column.
+    relevant_from : float, optional
+        Lowest rating that makes a held-out item relevant; None means that every row does.
+    on_bad_rows : {"error", "skip"}
+        Whether rows without user or item, with ratings that are no finite numbers, with impossible times or a
+        wrong number of columns are refused, or left out and counted.
+    licence : str
+        Terms of the data, recorded with each run.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter cannot be meant.
+
+    Notes
+    -----
+    Ids are kept as given: text that is a whole number everywhere becomes numbers, unless that would lose
+    something, as with leading zeros. Times keep whole seconds. Blank lines are passed over.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "ratings.csv")
+    >>> _ = path.write_text("userId,movieId,rating\n007,b,4.5\n008,a,3\n")
+    >>> ratings = Table(str(path)).load().interactions
+    >>> ratings.user_ids.tolist(), ratings.item_ids.tolist(), ratings.value.tolist()
+    (['007', '008'], ['a', 'b'], [4.5, 3.0])
+    """
+
+    path: str | Sequence[str]
+    name: str | None = None
+    format: Format | None = None
+    member: str | None = None
+    user: Choice = None
+    item: Choice = None
+    rating: Choice = None
+    time: Choice = None
+    header: bool | None = None
+    separator: str | None = None
+    quotes: bool | None = None
+    encoding: str = "utf-8"
+    time_unit: TimeUnit = "s"
+    feedback: Feedback | None = None
+    relevant_from: float | None = None
+    on_bad_rows: OnBadRows = "error"
+    licence: str = "not stated"
+
+    def __post_init__(self) -> None:
+        if not self._paths or not all(isinstance(path, str) and path for path in self._paths):
+            raise ConfigError(f"Table: path must name a file or several, got {self.path!r}.")
+        for option, value, choices in (
+            ("format", self.format, (None, *FORMATS)),
+            ("time_unit", self.time_unit, get_args(TimeUnit)),
+            ("feedback", self.feedback, (None, *get_args(Feedback))),
+            ("on_bad_rows", self.on_bad_rows, get_args(OnBadRows)),
+        ):
+            check_choice(f"Table: {option}", value, choices)
+        for option, flag in (("header", self.header), ("quotes", self.quotes)):
+            if flag is not None:
+                check_bool(f"Table: {option}", flag)
+        if self.separator == "":
+            raise ConfigError("Table: separator must be at least one sign or null, got an empty text.")
+        if self.relevant_from is not None:
+            check_real("Table: relevant_from", self.relevant_from, low=-float("inf"), high=float("inf"))
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError):
+            raise ConfigError(
+                f"Table: encoding must be one that Python knows, got {self.encoding!r}."
+            ) from None
+        self._roles()
+
+    def load(self, progress: Progress | None = None) -> Dataset:
+        """Read and check the files.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            Told about the columns that were taken, and about rows that were left out.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        MissingDataError
+            If a file is absent.
+        IntegrityError
+            If a file cannot be unpacked.
+        SchemaError
+            If columns cannot be told, or a row is bad.
+        """
+        progress = progress or NoProgress()
+        files = find_files(self._paths, self.member)
+        name = self.name or _name_after(files[0].path)
+        text = TextFormat(
+            self.separator, self.header, self.quotes, self.encoding, dates=self.time_unit == "date"
+        )
+        reader = TableReader(self.format, self._roles(), text, self.time_unit)
+        parts = []
+        with progress.step(f"read {name}", len(files), "files") as advance:
+            for file in files:
+                parts.append(reader.read(file))
+                advance(1)
+        n_bad = self._judge_bad_rows(parts, progress)
+        interactions = join(parts)
+        progress.note(f"{name}: {describe_columns(parts, interactions)}.")
+        return Dataset(
+            name=name,
+            interactions=interactions,
+            feedback=self._judge_feedback("rating" in parts[0].part.columns, name, progress),
+            relevant_from=self.relevant_from,
+            sha256=digest_files(files),
+            provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
+            source="; ".join(map(str, files)),
+            licence=self.licence,
+        )
+
+    def _judge_bad_rows(self, parts: Sequence[CheckedPart], progress: Progress) -> int:
+        """Refuse bad rows or tell of them, and return how many there are."""
+        for part in parts:
+            if part.problems and self.on_bad_rows == "error":
+                raise refuse(part)
+            if part.problems:
+                progress.note(describe_skipped(part))
+            if part.part.remark:
+                progress.note(f"{part.part.file}: {part.part.remark}.")
+        return sum(part.n_bad for part in parts)
+
+    def _judge_feedback(self, has_ratings: bool, name: str, progress: Progress) -> Feedback:
+        if not has_ratings and (self.feedback == "explicit" or self.relevant_from is not None):
+            raise SchemaError(
+                f"{name}: there is no rating column, so feedback cannot be explicit and relevant_from has "
+                "nothing to compare with. Set dataset.rating=COLUMN, or unset dataset.feedback and "
+                "dataset.relevant_from."
+            )
+        feedback = self.feedback or ("explicit" if has_ratings else "implicit")
+        if feedback == "explicit" and self.relevant_from is None:
+            progress.note(
+                f"{name}: every held-out row counts as relevant, whatever its rating; "
+                "set dataset.relevant_from=RATING to change that."
+            )
+        return feedback
+
+    @property
+    def _paths(self) -> tuple[str, ...]:
+        return tuple(self.path) if isinstance(self.path, (list, tuple)) else (self.path,)  # type: ignore[return-value]
+
+    def _roles(self) -> Roles:
+        return Roles(self.user, self.item, self.rating, self.time)
+
+
+def _name_after(path: Path) -> str:
+    plain = re.sub("[^a-z0-9]+", "_", path.name.split(".")[0].lower()).strip("_")
+    return plain or "table"

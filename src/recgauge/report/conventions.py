@@ -1,0 +1,94 @@
+"""One set of lists under every convention: how far a number spreads by definition alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recgauge.conventions import Convention, conventions
+from recgauge.errors import RecgaugeError
+from recgauge.evaluation import evaluate_top_k
+from recgauge.inputs import Given
+from recgauge.metrics import metric_key
+
+
+@dataclass(frozen=True, slots=True)
+class ConventionValue:
+    """One metric of one set of lists under one convention.
+
+    Parameters
+    ----------
+    key : str
+        Such as ``ndcg_at_10``.
+    convention : str
+    value : float or None
+        None if the convention refuses these lists.
+    definition : str
+        The canonical text, or why there is no value.
+    """
+
+    key: str
+    convention: str
+    value: float | None
+    definition: str
+
+
+def convention_values(
+    names: Sequence[str], lists: Given, *, cutoffs: Sequence[int]
+) -> tuple[ConventionValue, ...]:
+    """Evaluate one set of lists under every convention that has the metrics.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of metrics; a convention that does not define one is passed over for it.
+    lists : Given
+        Lists and relevance; its `users` name everybody with held-out rows, for conventions that count
+        users without relevant items.
+    cutoffs : sequence of int
+
+    Returns
+    -------
+    tuple of ConventionValue
+        In the order of the names, then cutoffs, then conventions.
+    """
+    return tuple(
+        _value(convention, name, k, lists)
+        for name in names
+        for k in cutoffs
+        for convention in conventions().values()
+        if convention.defines(name)
+    )
+
+
+def _value(convention: Convention, name: str, k: int, lists: Given) -> ConventionValue:
+    definition, key = convention.definition(name), metric_key(name, k)
+    try:
+        evaluation = evaluate_top_k(
+            {name: definition},
+            lists.top_k,
+            lists.relevant,
+            cutoffs=(k,),
+            user_ids=lists.user_ids,
+            policies=definition.policies,
+            catalogue=lists.catalogue,
+            users=lists.users,
+        )
+    except RecgaugeError as error:
+        return ConventionValue(key, convention.name, None, str(error))
+    (result,) = evaluation.results
+    return ConventionValue(key, convention.name, result.value, result.definition)
+
+
+def spread(values: Iterable[ConventionValue]) -> dict[str, tuple[float, float]]:
+    """Return the lowest and the highest value of each key over the conventions.
+
+    Examples
+    --------
+    >>> two = [ConventionValue("map", "a", 0.2, ""), ConventionValue("map", "b", 0.3, "")]
+    >>> spread(two)
+    {'map': (0.2, 0.3)}
+    """
+    found: dict[str, list[float]] = {}
+    for value in values:
+        if value.value is not None:
+            found.setdefault(value.key, []).append(value.value)
+    return {key: (min(numbers), max(numbers)) for key, numbers in found.items()}

@@ -1,0 +1,544 @@
+import gzip
+import json
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+
+# The same four rows in every format.
+USERS, ITEMS, RATINGS, TIMES = [3, 1, 3, 2], [10, 20, 20, 10], [4.0, 3.5, 0.5, 5.0], [100, 200, 300, 400]
+ROWS = list(zip(USERS, ITEMS, RATINGS, TIMES, strict=True))
+
+
+def lines(separator, header=None, end="\n"):
+    written = [] if header is None else [separator.join(header)]
+    written += [separator.join(map(str, row)) for row in ROWS]
+    return end.join(written) + end
+
+
+CSV = lines(",", ["userId", "movieId", "rating", "timestamp"])
+TEXTS = {
+    "ratings.csv": CSV,
+    "no-header.csv": lines(","),
+    "crlf.csv": lines(",", ["userId", "movieId", "rating", "timestamp"], "\r\n"),
+    "no-final-newline.csv": CSV.rstrip("\n"),
+    "mark.csv": "\ufeff" + CSV,
+    "mark-no-header.csv": "\ufeff" + lines(","),
+    "blank-lines.csv": "\n" + CSV.replace("\n", "\n\n"),
+    "quoted.csv": lines(",", ['"user_id"', '"item_id"', '"rating"', '"time"']).replace("3,10", '"3","10"'),
+    "semicolon.csv": lines(";", ["User-ID", "ItemID", "Rating", "Timestamp"]),
+    "u.data": lines("\t"),
+    "ratings.tsv": lines("\t", ["user", "item", "rating", "timestamp"]),
+    "ratings.dat": lines("::"),
+    "pipes.txt": lines("|"),
+    "toy.inter": lines("\t", ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]),
+    "float-times.inter": lines(
+        "\t", ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
+    ).replace("00\n", "00.0\n"),
+    "rows.jsonl": "".join(
+        json.dumps({"user_id": user, "asin": item, "overall": rating, "time": time, "text": "x"}) + "\n"
+        for user, item, rating, time in ROWS
+    ),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
+
+
+def check_rows(rows, *, with_rating=True, with_time=True):
+    assert rows.user_ids[rows.user].tolist() == USERS
+    assert rows.item_ids[rows.item].tolist() == ITEMS
+    assert rows.user_ids.tolist() == [1, 2, 3]
+    assert rows.value.tolist() == (RATINGS if with_rating else [1.0] * 4)
+    assert (rows.timestamp is None) if not with_time else (rows.timestamp.tolist() == TIMES)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_formats_give_the_same_rows(write, name):
+    dataset = Table(write(name, TEXTS[name])).load()
+    check_rows(dataset.interactions)
+    assert dataset.feedback == "explicit"
+    assert dataset.interactions.user_ids.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_formats_give_the_same_rows_gzipped(write, name):
+    check_rows(Table(write(name + ".gz", gzip.compress(TEXTS[name].encode()))).load().interactions)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_formats_give_the_same_rows_zipped_with_junk(make_zip, name):
+    junk = {"__MACOSX/data/._" + name: b"\x00", "data/": b"", "data/.DS_Store": b"\x00"}
+    check_rows(Table(str(make_zip({**junk, "data/" + name: TEXTS[name].encode()}))).load().interactions)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_careful_reading_gives_the_same_rows(write, name):
+    """A bad row forces the slower way to read: the good rows must not change."""
+    text = TEXTS[name].rstrip("\r\n")
+    bad = "broken" if name.endswith("jsonl") else text.split("\n")[-1].replace("5.0", "abc")
+    dataset = Table(write(name, f"{text}\n{bad}\n"), on_bad_rows="skip").load()
+    check_rows(dataset.interactions)
+    assert dataset.provenance.endswith("1 bad rows left out")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_parquet(tmp_path, make_zip, packed):
+    path = tmp_path / "rows.parquet"
+    columns = {
+        "user": USERS,
+        "item": pa.array(ITEMS).dictionary_encode(),
+        "stars": RATINGS,
+        "timestamp": TIMES,
+    }
+    parquet.write_table(pa.table(columns), path)
+    if packed:
+        path = make_zip({"a/rows.parquet": path.read_bytes()})
+    check_rows(Table(str(path)).load().interactions)
+
+
+def test_parquet_with_moments_and_text(tmp_path):
+    path = tmp_path / "rows.parquet"
+    moments = [datetime.fromtimestamp(time, UTC) for time in TIMES]
+    parquet.write_table(pa.table({"user": ["c", "a", "c", "b"], "item": ITEMS, "time": moments}), path)
+    rows = Table(str(path)).load().interactions
+    assert rows.user_ids.tolist() == ["a", "b", "c"]
+    assert rows.timestamp.tolist() == TIMES
+
+
+def test_parquet_of_odd_types(tmp_path):
+    path = tmp_path / "rows.parquet"
+    ratings = pa.array(["4", "x", "3"]).dictionary_encode()
+    parquet.write_table(
+        pa.table({"user": [1.5, float("nan"), 2.5], "item": ITEMS[:3], "rating": ratings}), path
+    )
+    with pytest.raises(SchemaError, match="row 2: the user is missing: nan"):
+        Table(str(path)).load()
+    assert Table(str(path), on_bad_rows="skip").load().interactions.user_ids.tolist() == [1.5, 2.5]
+    parquet.write_table(pa.table({"user": [1], "item": [2], "rating": [True]}), path)
+    with pytest.raises(SchemaError, match="row 1: the rating is not a finite number: True"):
+        Table(str(path)).load()
+    parquet.write_table(pa.table({"user": pa.array([], pa.int64()), "item": pa.array([], pa.string())}), path)
+    with pytest.raises(SchemaError, match="no row is left"):
+        Table(str(path)).load()
+
+
+def test_json_text_that_looks_like_a_date_is_an_id(write):
+    rows = Table(write("rows.jsonl", '{"user": "2019-05-01", "item": 2}\n')).load().interactions
+    assert rows.user_ids.tolist() == ["2019-05-01"]
+
+
+def test_user_lines(write, progress):
+    path = write("train.txt", "3 10 20\r\n1 20\n\n7\n2 10")
+    dataset = Table(path, format="user_lines").load(progress)
+    rows = dataset.interactions
+    assert rows.user_ids[rows.user].tolist() == [3, 3, 1, 2]
+    assert rows.item_ids[rows.item].tolist() == [10, 20, 20, 10]
+    assert dataset.feedback == "implicit"
+    assert rows.timestamp is None
+    assert any("1 users have no items" in note for note in progress.notes)
+
+
+def test_columns_by_name_and_position(write):
+    text = "when,stars,who,what\n" + "".join(f"{t},{r},{u},{i}\n" for u, i, r, t in ROWS)
+    names = {"user": "who", "item": "what", "rating": "stars", "time": "when"}
+    check_rows(Table(write("named.csv", text), **names).load().interactions)
+    positions = {"user": 2, "item": 3, "rating": 1, "time": 0}
+    check_rows(Table(write("placed.csv", text.split("\n", 1)[1]), **positions).load().interactions)
+    check_rows(Table(write("both.csv", text), **positions, header=True).load().interactions)
+
+
+def test_without_rating_and_time(write, progress):
+    off = {"rating": False, "time": False}
+    for name, text in (("header.csv", CSV), ("bare.csv", lines(","))):
+        dataset = Table(write(name, text), **off).load(progress)
+        check_rows(dataset.interactions, with_rating=False, with_time=False)
+        assert dataset.feedback == "implicit"
+    positions = Table(write("bare.csv", lines(",")), user=0, item=1).load()
+    check_rows(positions.interactions, with_rating=False, with_time=False)
+    assert any("no rating, no time" in note for note in progress.notes)
+
+
+def test_columns_that_were_taken_are_told(write, progress):
+    Table(write("ratings.csv", CSV), name="mine").load(progress)
+    assert (
+        "mine: user = userId, item = movieId, rating = rating, time = timestamp, ratings from 0.5 to 5."
+        in progress.notes
+    )
+    assert any("every held-out row counts as relevant" in note for note in progress.notes)
+    progress.notes.clear()
+    Table(write("bare.csv", lines(",")), relevant_from=4).load(progress)
+    assert progress.notes == [
+        "bare: user = column 0, item = column 1, rating = column 2, time = column 3, ratings from 0.5 to 5."
+    ]
+
+
+def test_several_files_are_joined_in_order(write):
+    head, *body = CSV.splitlines()
+    first = write("part-1.csv", "\n".join([head, *body[:1]]))
+    second = write("part-2.csv", "\n".join([head, *body[1:]]))
+    check_rows(Table([first, second]).load().interactions)
+    pattern = Table(first.replace("part-1", "part-*")).load()
+    check_rows(pattern.interactions)
+    assert pattern.name == "part_1"
+    assert pattern.sha256 == Table([first, second]).load().sha256 != Table(first).load().sha256
+
+
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        (["007", "7", "8"], ["007", "7", "8"]),
+        (["1.0", "2.0", "3"], ["1.0", "2.0", "3"]),
+        (["+1", "2", "3"], ["+1", "2", "3"]),
+        (["0x10", "2", "3"], ["0x10", "2", "3"]),
+        (["99999999999999999999", "2", "3"], ["2", "3", "99999999999999999999"]),
+        (["-5", "0", "12"], [-5, 0, 12]),
+        ([" 5 ", "1", "12"], [1, 5, 12]),
+        (["Zoë", "ann", "B 2"], ["B 2", "Zoë", "ann"]),
+        (["nan", "null", "NA"], ["NA", "nan", "null"]),
+        (["2019-05-01", "true", "1"], ["1", "2019-05-01", "true"]),
+    ],
+)
+def test_ids_are_kept_as_given(write, ids, kept):
+    path = write("ids.csv", "user,item\n" + "".join(f"{user},x\n" for user in ids))
+    rows = Table(path).load().interactions
+    assert rows.user_ids.tolist() == kept
+    assert rows.user_ids[rows.user].astype(str).tolist() == [user.strip() for user in ids]
+    document = "".join(json.dumps({"user": user, "item": "x"}) + "\n" for user in ids)
+    assert Table(write("ids.jsonl", document)).load().interactions.user_ids.tolist() == kept
+
+
+def test_ids_of_files_that_differ_in_type_are_refused(write, tmp_path):
+    parquet.write_table(pa.table({"user": [1], "item": [2]}), tmp_path / "a.parquet")
+    text = write("b.csv", "user,item\nann,2\n")
+    with pytest.raises(SchemaError, match="user ids are numbers in some files and text in others"):
+        Table([str(tmp_path / "a.parquet"), text]).load()
+
+
+def test_numbers_in_text_match_numbers_in_parquet(write, tmp_path):
+    parquet.write_table(pa.table({"user": [1], "item": [2]}), tmp_path / "a.parquet")
+    rows = Table([str(tmp_path / "a.parquet"), write("b.csv", "user,item\n1,3\n")]).load().interactions
+    assert rows.user_ids.tolist() == [1]
+    assert rows.item_ids.tolist() == [2, 3]
+
+
+def test_quotes_commas_and_line_breaks_in_unused_columns(write, progress):
+    text = 'title,userId,movieId\n"a, ""b""\nc",1,2\n"d\n\n,e",3,4\n'
+    rows = Table(write("quoted.csv", text)).load(progress).interactions
+    assert rows.user_ids[rows.user].tolist() == [1, 3]
+    assert "go on with a quoted field" in progress.notes[0]
+    with pytest.raises(SchemaError, match=r"row 4: the user is missing"):
+        Table(write("quoted.csv", text + "x,,5\n")).load()
+
+
+def test_quotes_may_be_ordinary_signs(write):
+    rows = Table(write("inches.tsv", 'user\titem\n1\t"10\n2\t12"\n')).load().interactions
+    assert rows.item_ids.tolist() == ['"10', '12"']
+
+
+@pytest.mark.parametrize("separator", ["::", ";;", "<>"])
+def test_long_separators_across_blocks(write, separator):
+    n_rows = 200_000
+    users, items = np.arange(n_rows) % 977, np.arange(n_rows) % 1009
+    text = "".join(f"u:{u}{separator}{i}\n" for u, i in zip(users.tolist(), items.tolist(), strict=True))
+    rows = Table(write("long.dat", text), separator=separator).load().interactions
+    assert len(rows) == n_rows
+    assert rows.item_ids[rows.item].tolist() == items.tolist()
+    assert rows.user_ids[rows.user[:2]].tolist() == ["u:0", "u:1"]
+
+
+def test_encoding(write):
+    text = "user,item\nZoë,café\n".encode("iso-8859-1")
+    assert Table(write("old.csv", text), encoding="iso-8859-1").load().interactions.user_ids.tolist() == [
+        "Zoë"
+    ]
+    with pytest.raises(SchemaError, match=r"cannot be read: .*invalid UTF8.*dataset\.encoding"):
+        Table(write("old.csv", text)).load()
+    with pytest.raises(SchemaError, match="line 1 is not utf-8 text"):
+        Table(write("old.csv", text.split(b"\n", 1)[1])).load()
+    with pytest.raises(SchemaError, match="is not utf-8 text"):
+        Table(write("old.txt", b"Zo\xeb 1 2\n"), format="user_lines").load()
+
+
+@pytest.mark.parametrize(
+    ("unit", "written"),
+    [
+        ("ms", ["100000", "200999"]),
+        ("us", ["100000000", "200000000"]),
+        ("ns", ["100000000000", "200000000000"]),
+    ],
+)
+def test_time_units(write, unit, written):
+    text = "user,item,time\n" + "".join(f"1,2,{time}\n" for time in written)
+    assert Table(write("times.csv", text), time_unit=unit).load().interactions.timestamp.tolist() == [
+        100,
+        200,
+    ]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ["1970-01-01 00:01:40", "1970-01-01 00:03:20"],
+        ["1970-01-01T00:01:40Z", "1970-01-01T01:03:20+01:00"],
+        ["1970-01-01T00:01:40.750", "1970-01-01 00:03:20"],
+    ],
+)
+def test_dates(write, written):
+    text = "user,item,time\n" + "".join(f"1,2,{time}\n" for time in written)
+    assert Table(write("times.csv", text), time_unit="date").load().interactions.timestamp.tolist() == [
+        100,
+        200,
+    ]
+
+
+def test_text_that_is_no_date_is_a_bad_row(write):
+    path = write("times.csv", "user,item,time\n1,2,1970-01-02\n1,3,1970-13-01\n")
+    with pytest.raises(SchemaError, match="line 3: the time is no date: '1970-13-01'"):
+        Table(path, time_unit="date").load()
+
+
+def test_dates_without_a_time_of_day(write):
+    rows = Table(write("times.csv", "user,item,time\n1,2,1970-01-02\n"), time_unit="date").load().interactions
+    assert rows.timestamp.tolist() == [86_400]
+
+
+BAD = {
+    "text": ("1,2,abc,5", "line 4: the rating is not a finite number: 'abc'"),
+    "empty rating": ("1,2,,5", "line 4: the rating is not a finite number: empty"),
+    "nan": ("1,2,NaN,5", "line 4: the rating is not a finite number: 'NaN'"),
+    "inf": ("1,2,-inf,5", "line 4: the rating is not a finite number: '-inf'"),
+    "huge": ("1,2,1e99,5", "line 4: the rating is not a finite number: '1e99'"),
+    "no user": (",2,3,5", "line 4: the user is missing: empty"),
+    "no item": ("1, ,3,5", "line 4: the item is missing: ' '"),
+    "negative time": ("1,2,3,-5", "line 4: the time is not in 1970..2100, read in s: '-5'"),
+    "text time": ("1,2,3,noon", "line 4: the time is not in 1970..2100, read in s: 'noon'"),
+    "milliseconds": ("1,2,3,1556668800000", "line 4: the time is not in 1970..2100"),
+    "few columns": ("1,2,3", "line 4: the row does not have 4 columns: 3 columns"),
+    "many columns": ("1,2,3,5,6", "line 4: the row does not have 4 columns: 5 columns"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_rows_are_refused_with_file_line_and_remedy(write, kind):
+    row, message = BAD[kind]
+    path = write("bad.csv", f"user,item,rating,time\n1,1,3,1\n\n{row}\n2,2,4,2\n")
+    with pytest.raises(SchemaError) as caught:
+        Table(path).load()
+    assert f"{path}, {message}" in str(caught.value)
+    assert "dataset.on_bad_rows=skip" in str(caught.value)
+    if "time" in kind or kind == "milliseconds":
+        assert "set dataset.time_unit" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_rows_are_left_out_and_counted(write, progress, kind):
+    row, _ = BAD[kind]
+    path = write("bad.csv", f"user,item,rating,time\n9,9,3,1\n\n{row}\n8,8,4,2\n{row}\n")
+    dataset = Table(path, on_bad_rows="skip").load(progress)
+    rows = dataset.interactions
+    assert rows.user_ids[rows.user].tolist() == [9, 8]
+    assert rows.user_ids.tolist() == [8, 9]
+    assert rows.timestamp.tolist() == [1, 2]
+    assert f"{path}: 2 of 4 rows left out: 2 because the " in progress.notes[0]
+    assert "(first: line 4)" in progress.notes[0]
+    assert dataset.provenance == "a table of the user's own, 2 bad rows left out"
+
+
+def test_first_of_several_bad_rows_is_named(write):
+    path = write("bad.csv", "user,item,rating\n1,1,3\n1,2\n2,2,x\n,3,3\n")
+    with pytest.raises(
+        SchemaError, match=r"line 3: the row does not have 3 columns: 2 columns \(2 more bad rows\)"
+    ):
+        Table(path).load()
+
+
+def test_unknown_header_is_a_bad_first_row_with_the_remedy(write):
+    path = write("odd.csv", "viewer,film,stars\n1,2,3\n")
+    with pytest.raises(SchemaError, match=r"line 1: the rating.*'stars'.*set dataset\.header=true"):
+        Table(path).load()
+    with pytest.raises(
+        SchemaError, match=r"no column is known as the user\. The columns are: viewer, film, stars"
+    ):
+        Table(path, header=True).load()
+
+
+def test_bad_rows_of_json_lines(write):
+    path = write("bad.jsonl", '{"user": 1, "item": 2}\n\n[1]\n{"user": null, "item": 3}\n{"user": 4\n')
+    with pytest.raises(SchemaError, match=r"line 3: the line is no JSON object: \[1\] \(2 more bad rows\)"):
+        Table(path).load()
+    assert Table(path, on_bad_rows="skip").load().interactions.user_ids.tolist() == [1]
+
+
+def test_mixed_ids_of_json_lines_are_refused(write):
+    path = write("mixed.jsonl", '{"user": 1, "item": 2}\n{"user": "1", "item": 2}\n')
+    with pytest.raises(SchemaError, match="whole numbers everywhere or text everywhere, got int, str"):
+        Table(path).load()
+
+
+def test_bad_rows_of_parquet_are_counted_by_row(tmp_path):
+    path = tmp_path / "bad.parquet"
+    columns = {"user": [1, None, 3], "item": ["a", "b", ""], "rating": [1.0, 2.0, float("nan")]}
+    parquet.write_table(pa.table(columns), path)
+    with pytest.raises(SchemaError, match=r"row 2: the user is missing: empty \(1 more bad rows\)"):
+        Table(str(path)).load()
+    assert Table(str(path), on_bad_rows="skip").load().interactions.user_ids.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("", {}, "is empty"),
+        ("\n\n", {}, "is empty"),
+        ("user,item\n", {}, "no row is left"),
+        ("user,item\n,\n", {"on_bad_rows": "skip"}, "no row is left"),
+        ("1 2 3\n", {}, r"cannot tell what parts.*dataset\.separator.*user_lines"),
+        ("user,item\n1,2\n", {"user": "who"}, r"there is no column 'who' for the user\. The columns are"),
+        ("user,item\n1,2\n", {"user": 5, "item": 1}, r"no column 5 for the user"),
+        ("1,2\n", {"user": 0}, "no column is known as the item"),
+        ("1,2\n", {"user": 0, "item": 0}, "column 0 is taken as user and as item"),
+        ("user,user_id,item\n1,2,3\n", {}, "several columns could be the user: user, user_id"),
+        ("user,item\n1,2\n", {"relevant_from": 3}, "there is no rating column"),
+        ("user,item\n1,2\n", {"feedback": "explicit"}, "there is no rating column"),
+        ("user,item\n1,2\n", {"format": "parquet"}, "cannot be read"),
+        ('user,item\n"1,2\n', {}, "cannot be read|does not have"),
+    ],
+)
+def test_files_that_cannot_be_read(write, text, options, message):
+    with pytest.raises(SchemaError, match=message):
+        Table(write("odd.csv", text), **options).load()
+
+
+def test_rating_in_some_files_only_is_refused(write):
+    paths = [write("a.csv", "user,item,rating\n1,2,3\n"), write("b.csv", "user,item\n1,2\n")]
+    with pytest.raises(SchemaError, match="has a rating column, other files have none"):
+        Table(paths).load()
+    assert len(Table(paths, rating=False).load().interactions) == 2
+
+
+def test_archive_with_several_files_asks_which(make_zip):
+    path = make_zip({"a.csv": CSV.encode(), "b.csv": CSV.encode()})
+    with pytest.raises(SchemaError, match=r"several files; choose one with dataset\.member: a\.csv, b\.csv"):
+        Table(str(path)).load()
+    with pytest.raises(SchemaError, match=r"no file 'c\.csv'"):
+        Table(str(path), member="c.csv").load()
+    check_rows(Table(str(path), member="b.csv").load().interactions)
+
+
+def test_damaged_archives(make_zip, write, tmp_path):
+    content = make_zip({"a.csv": lines(",").encode() * 500}).read_bytes()
+    with pytest.raises(IntegrityError, match="cannot be unpacked"):
+        Table(write("cut.zip", content[:-40])).load()
+    with pytest.raises(IntegrityError, match="cannot be read or unpacked"):
+        Table(write("flipped.zip", content[:60] + bytes([content[60] ^ 255]) + content[61:])).load()
+    packed = gzip.compress(CSV.encode() * 50)
+    with pytest.raises(IntegrityError, match="cannot be read or unpacked"):
+        Table(write("cut.csv.gz", packed[:-20])).load()
+
+
+def test_absent_files(tmp_path, write):
+    with pytest.raises(MissingDataError, match="there is no such file, seen from"):
+        Table(str(tmp_path / "absent.csv")).load()
+    with pytest.raises(MissingDataError, match="there is no such file"):
+        Table(str(tmp_path / "absent-*.csv")).load()
+    write("here.csv", CSV)
+    with pytest.raises(MissingDataError, match=r"is a folder; name a file in it \(here\.csv\)"):
+        Table(str(tmp_path)).load()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("path", []),
+        ("path", ""),
+        ("path", 3),
+        ("format", "xlsx"),
+        ("user", -1),
+        ("user", True),
+        ("user", False),
+        ("item", ""),
+        ("rating", True),
+        ("header", "yes"),
+        ("quotes", 1),
+        ("separator", ""),
+        ("encoding", "martian"),
+        ("time_unit", "h"),
+        ("feedback", "loud"),
+        ("relevant_from", "4"),
+        ("on_bad_rows", "ignore"),
+    ],
+)
+def test_constructor_checks(option, value):
+    with pytest.raises(ConfigError, match=f"Table: {option}"):
+        Table(**{"path": "x.csv", option: value})
+
+
+def test_dataset_says_where_it_comes_from(write, progress):
+    path = write("My Ratings!.csv", CSV)
+    dataset = Table(path, licence="mine").load(progress)
+    assert dataset.name == "my_ratings"
+    assert dataset.source == path
+    assert dataset.licence == "mine"
+    assert dataset.provenance == "a table of the user's own"
+    assert progress.steps[0][:3] == ("read my_ratings", 1, "files")
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(TEXT, TEXT, st.floats(-(2.0**100), 2.0**100, width=32), st.integers(0, 4_000_000_000)),
+        min_size=1,
+    ),
+    separator=st.sampled_from([",", ";", "\t", "::"]),
+)
+def test_what_is_written_is_read(tmp_path_factory, rows, separator):
+    path = tmp_path_factory.mktemp("table") / "rows.txt"
+    quote = separator in (",", ";")
+
+    def cell(value):
+        return '"' + value.replace('"', '""') + '"' if quote else value.replace(":", "_").replace("\t", "_")
+
+    text = separator.join(["user", "item", "rating", "time"]) + "\n"
+    text += "".join(f"{separator.join([cell(u), cell(i), repr(r), str(t)])}\n" for u, i, r, t in rows)
+    path.write_text(text, encoding="utf-8", newline="")
+    found = Table(str(path)).load().interactions
+    plain = (lambda value: value) if quote else (lambda value: value.replace(":", "_"))
+    assert found.user_ids[found.user].astype(str).tolist() == [plain(row[0]) for row in rows]
+    assert found.item_ids[found.item].astype(str).tolist() == [plain(row[1]) for row in rows]
+    assert found.value.tolist() == [row[2] for row in rows]
+    assert found.timestamp.tolist() == [row[3] for row in rows]
+
+
+@pytest.mark.data
+def test_real_archives_as_tables(mirror):
+    table = Table(f"{mirror}/ml-100k.zip", member="ml-100k/u.data", relevant_from=4).load().interactions
+    assert (table.n_users, table.n_items, len(table)) == (943, 1682, 100_000)
+    table = Table(f"{mirror}/ml-1m.zip", member="ml-1m/ratings.dat").load().interactions
+    assert (table.n_users, table.n_items, len(table)) == (6040, 3706, 1_000_209)
+    table = Table(f"{mirror}/ml-latest-small.zip", member="ml-latest-small/ratings.csv").load().interactions
+    assert (table.n_users, table.n_items, len(table)) == (610, 9724, 100_836)
+    for name, n_rows in (("train", 810_128), ("test", 217_242)):
+        table = (
+            Table(f"{mirror}/gowalla.zip", member=f"gowalla/{name}.txt", format="user_lines")
+            .load()
+            .interactions
+        )
+        assert len(table) == n_rows
+        assert table.n_users <= 29_858
+        assert table.n_items <= 40_981
