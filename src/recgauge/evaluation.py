@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import IntArray, check_cutoffs, read_only
+from recgauge._checks import IntArray, read_only
 from recgauge.catalogue import Catalogue
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.counted import Counted
 from recgauge.errors import ConfigError, MetricError
 from recgauge.judging import JudgedTopK, Relevant, judge
-from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
+from recgauge.lanes import check_list_metrics
+from recgauge.metrics import Metric, RunMetric, UserMetric, metric_key
 from recgauge.policies import Policies
 from recgauge.recommending import TopK
 from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.selection import (
+    Metrics,
+    check_all_cutoffs,
+    possible_cutoffs,
+    select_metrics,
+    with_policies,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +31,6 @@ if TYPE_CHECKING:
     from recgauge.interactions import Interactions
 
 __all__ = ["Evaluation", "MetricResult", "evaluate", "evaluate_lists", "evaluate_top_k", "select_metrics"]
-
-Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
 def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-only settings
@@ -57,11 +63,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     conventions : str or Convention, default "standard"
         Whose definitions and policies: a library, an article, or the house's.
     train : mapping, DataFrame or Interactions, optional
-        Who had what in training, for novelty, popularity, serendipity and the like.
+        Who had what in training, for novelty, popularity, serendipity and the like. A user whom a mapping
+        names without items counts as a user of training.
     item_features : mapping of item to vector, or matrix whose row is the item's id, optional
         For diversity of lists.
     n_items : int, optional
-        Size of the catalogue, where it is larger than the items that appear.
+        Size of the catalogue; if left out, the items that appear, which is enough where training data or
+        features show the catalogue, but not for coverage or Gini of lists alone.
     scores : mapping or array, optional
         Scores of the listed items in the same shape, best first; ties in them follow the convention.
     users : sequence, optional
@@ -91,7 +99,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     convention = get_convention(conventions) if isinstance(conventions, str) else conventions
     if not isinstance(convention, Convention):
         raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
-    suite, cutoffs = select_metrics(metrics, convention), _check_cutoffs(cutoffs)
+    suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
+    check_list_metrics(suite)
     given = convert(
         recommendations,
         relevant,
@@ -147,7 +156,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     -------
     Evaluation
     """
-    suite, ks = _definitions(metrics, policies), _check_cutoffs(cutoffs)
+    suite, ks = with_policies(metrics, policies), check_all_cutoffs(cutoffs)
     # a convention may order ties or count repeated items differently for one metric: judge once for each way
     groups: dict[tuple[str, str], dict[str, Definition]] = {}
     for name, definition in suite.items():
@@ -167,7 +176,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
                 policies=policies,
             )
         )
-    order = [metric_key(name, k) for name in suite for k in _possible(suite[name].metric, ks)]
+    order = [metric_key(name, k) for name in suite for k in possible_cutoffs(suite[name].metric, ks)]
     return merge(parts, order)
 
 
@@ -209,71 +218,14 @@ def evaluate_lists(
         If a value is undefined for every user or not finite, or a policy refuses a user.
     """
     chosen = policies or Policies()
-    ks, suite, ids = _check_cutoffs(cutoffs), _definitions(metrics, chosen), user_ids[judged.users]
+    ks, suite, ids = check_all_cutoffs(cutoffs), with_policies(metrics, chosen), user_ids[judged.users]
     users = Counted(judged, ids)
     results = tuple(
         _result(name, definition, users, k, chosen)
         for name, definition in suite.items()
-        for k in _possible(definition.metric, ks)
+        for k in possible_cutoffs(definition.metric, ks)
     )
     return Evaluation(ids, results, users.counts(chosen, n_without_relevant), chosen.definition())
-
-
-def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
-    """Return ``{result name: definition}``, names defined by `convention`.
-
-    Examples
-    --------
-    >>> list(select_metrics(("ap", "ndcg"), get_convention("recbole")))
-    ['ap', 'ndcg']
-    """
-    if isinstance(metrics, (str, Metric)):
-        metrics = (metrics,)
-    if isinstance(metrics, Mapping):
-        named = list(metrics.items())
-    else:
-        named = [(metric.name if isinstance(metric, Metric) else metric, metric) for metric in metrics]
-    suite: dict[str, Definition] = {}
-    for name, metric in named:
-        if name in suite:
-            raise ConfigError(
-                f"metrics: {name!r} is asked for twice; pass a mapping of distinct result names to metrics."
-            )
-        if not isinstance(metric, (str, Metric)):
-            raise ConfigError(f"metrics: expected names or metrics, got {type(metric).__name__}: {metric!r}.")
-        if isinstance(metric, str):
-            suite[name] = convention.definition(metric)
-        else:
-            suite[name] = Definition(metric, convention.policies)
-    check_suite({name: definition.metric for name, definition in suite.items()})
-    return suite
-
-
-def _definitions(
-    metrics: Mapping[str, Metric | Definition], policies: Policies | None
-) -> dict[str, Definition]:
-    check_suite({n: m.metric if isinstance(m, Definition) else m for n, m in metrics.items()})
-    return {
-        name: metric if isinstance(metric, Definition) else Definition(metric, policies or Policies())
-        for name, metric in metrics.items()
-    }
-
-
-def _check_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
-    numbers = [k for k in cutoffs if k is not None] if isinstance(cutoffs, Sequence) else cutoffs
-    if isinstance(cutoffs, Sequence) and None in cutoffs:
-        return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
-    return check_cutoffs("cutoffs", numbers)
-
-
-def _possible(metric: Metric, ks: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Leave out cutoffs at which a metric has no value for anybody, such as pairs in lists of one item."""
-    possible = tuple(k for k in ks if k is None or k >= metric.smallest_k)
-    if not possible:
-        raise ConfigError(
-            f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {', '.join(map(str, ks))}."
-        )
-    return possible
 
 
 def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: Policies) -> MetricResult:
@@ -282,9 +234,7 @@ def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: 
     definition = metric.definition(k) + (f" [{changes}]" if changes else "")
     left_out = users.left_out(metric, policies)
     if isinstance(metric, RunMetric):
-        judged = (
-            users.judged if left_out is None or not metric.needs_relevant else users.judged.take(~left_out)
-        )
+        judged = users.judged if left_out is None else users.judged.take(~left_out)
         value, stderr, per_user, n_users = metric.value(metric.sums(judged, k)), None, None, judged.n_users
     elif isinstance(metric, UserMetric):
         per_user = metric.per_user(users.judged, k)

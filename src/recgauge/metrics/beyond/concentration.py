@@ -61,6 +61,7 @@ class Gini(RunMetric):
     label: ClassVar[str] = "Gini"
     higher_is_better: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     normalizer: str = "n"
 

@@ -168,6 +168,7 @@ class HistorySerendipity(UserMetric):
 
     name: ClassVar[str] = "history_serendipity"
     label: ClassVar[str] = "HistorySerendipity"
+    needs_relevant: ClassVar[bool] = False
 
     similarity: str = "cooccurrence"
     relevance: bool = False
