@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from recgauge.candidates import Candidates
 from recgauge.catalogue import Catalogue
@@ -16,6 +17,7 @@ from recgauge.randomness import stream
 from recgauge.rating import predict_ratings
 from recgauge.rating_evaluation import evaluate_predictions
 from recgauge.recommending import recommend
+from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
 from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.splits import Split, Splitter, with_steps
@@ -128,17 +130,18 @@ def _rank(
         features = None if dataset.item_features is None else dataset.item_features.matrix
         catalogue = Catalogue.from_train(split.train, features)
         counts_everybody = experiment.policies.no_relevant != "skip"
-        evaluation = evaluate_top_k(
-            experiment.list_metrics,
-            top_k,
-            relevant,
+        measure = partial(
+            evaluate_top_k,
+            top_k=top_k,
+            relevant=relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
             catalogue=catalogue,
             users=split.test_users if counts_everybody else None,
         )
-    return RankingResult(top_k, relevant, catalogue, evaluation)
+        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, measure)
+    return RankingResult(top_k, relevant, catalogue, evaluation, refused)
 
 
 def _predict(

@@ -50,6 +50,7 @@ class JudgedTopK:
     relevant_gains: DoubleArray
     catalogue: Catalogue | None = None
     _ideal: "list[RankedGains]" = field(default_factory=list, init=False, repr=False)
+    _flat_gain: "list[float | None]" = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("users", "items", "list_length", "n_relevant"):
@@ -80,10 +81,11 @@ class JudgedTopK:
     @property
     def flat_gain(self) -> float | None:
         """The gain that all relevant items share, None if they differ."""
-        if len(self.relevant_gains) == 0:
-            return 1.0
-        lowest, highest = float(self.relevant_gains.min()), float(self.relevant_gains.max())
-        return lowest if lowest == highest else None
+        if not self._flat_gain:
+            lowest = float(self.relevant_gains.min()) if len(self.relevant_gains) else 1.0
+            flat = bool((self.relevant_gains == lowest).all())
+            self._flat_gain.append(lowest if flat else None)
+        return self._flat_gain[0]
 
     def take(self, rows: LongArray | BoolArray) -> "JudgedTopK":
         """Return the chosen rows (ascending positions or a mask), to evaluate a part of the users."""

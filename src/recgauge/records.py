@@ -28,6 +28,8 @@ class RunRecord:
         Rows and users of each part, and the steps that dropped rows.
     results : list of dict
         ``key``, ``name``, ``k``, ``value``, ``stderr``, ``definition``, ``higher_is_better`` each.
+    refused : dict of str to str
+        Metrics that their own definition refuses for these lists, and why.
     policies : str
         Canonical text of what happens to users without relevant items, ties and the like.
     counts : dict of str to int
@@ -43,6 +45,7 @@ class RunRecord:
     dataset: dict[str, Any]
     split: dict[str, Any]
     results: list[dict[str, Any]]
+    refused: dict[str, str]
     policies: str
     counts: dict[str, int]
     seconds: dict[str, float]
@@ -68,6 +71,7 @@ class RunRecord:
             dataset=_dataset_facts(result),
             split=_split_facts(result),
             results=[_result_facts(entry) for entry in result.results],
+            refused={} if result.ranking is None else dict(result.ranking.refused),
             policies="" if result.ranking is None else result.ranking.evaluation.policies,
             counts=result.counts,
             seconds=dict(result.seconds),

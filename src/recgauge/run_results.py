@@ -23,12 +23,15 @@ class RankingResult:
     relevant : Relevant
     catalogue : Catalogue
     evaluation : Evaluation
+    refused : mapping of str to str
+        Metrics that their own definition refuses for these lists, and why.
     """
 
     top_k: TopK
     relevant: Relevant
     catalogue: Catalogue
     evaluation: Evaluation
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

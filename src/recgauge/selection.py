@@ -16,6 +16,7 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
 
     Examples
     --------
+    >>> from recgauge.conventions import get_convention
     >>> list(select_metrics(("ap", "ndcg"), get_convention("recbole")))
     ['ap', 'ndcg']
     """

@@ -29,7 +29,7 @@ def test_every_group_has_options():
 @pytest.mark.parametrize(("group", "option"), options(*GROUPED))
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option
-    extra = ["dataset.path=ratings.csv"] if option == "table" else []
+    extra = {"table": ["dataset.path=ratings.csv"], "rating": ["model=bias"]}.get(option, [])
     compose(OmegaConf.to_object(compose_config(f"{group}={choice}", *extra)))
 
 

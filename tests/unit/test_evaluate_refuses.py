@@ -62,7 +62,7 @@ def test_stranger_in_relevant_is_refused() -> None:
 
 
 def test_unknown_metric_lists_the_valid_ones() -> None:
-    with pytest.raises(RecgaugeError, match="precision, prediction_coverage, r_precision"):
+    with pytest.raises(RecgaugeError, match=r" precision, .*r_precision"):
         recgauge.evaluate(LISTS, RELEVANT, metrics=("nonsense",))
 
 

@@ -67,4 +67,5 @@ def summary_markdown(record: RunRecord) -> str:
     for entry in record.results:
         stderr = "" if entry["stderr"] is None else f"{entry['stderr']:.4f}"
         lines.append(f"| {entry['key']} | {entry['value']:.4f} | {stderr} | {entry['definition']} |")
+    lines += ["", *(f"- {name} refused: {reason}" for name, reason in record.refused.items())]
     return "\n".join([*lines, "", f"Policies: {record.policies}"])

@@ -6,7 +6,7 @@ from typing import ClassVar
 from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, quiet
-from recgauge.metrics.gains import DISCOUNTS, GAINS, discounts, gain_of, list_gain
+from recgauge.metrics.gains import DISCOUNTS, GAINS, discounts, list_gain
 
 
 @dataclass(frozen=True)
@@ -62,4 +62,4 @@ class DCG(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the DCG of each list, shape (m,)."""
         weights = discounts(self.discount, judged.items.shape[1])
-        return list_gain(judged, k, gain_of(judged.hits.gain, self.gain, self.gain_offset), weights)
+        return list_gain(judged, k, weights, self.gain, self.gain_offset)

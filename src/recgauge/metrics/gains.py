@@ -44,17 +44,20 @@ def discounts(name: str, n: int) -> DoubleArray:
     return np.concatenate(([0.0], weights))
 
 
-def list_gain(judged: JudgedTopK, k: int | None, gain: DoubleArray, weights: DoubleArray) -> DoubleArray:
-    """Return the discounted gain of each list, shape (m,), from the gains (h,) of ``judged.hits``."""
+def list_gain(
+    judged: JudgedTopK, k: int | None, weights: DoubleArray, gain: str, offset: float
+) -> DoubleArray:
+    """Return the discounted gain of each list, shape (m,)."""
     hits = judged.hits
     if hits.tie_first is None or hits.tie_last is None:
         found = hits.cut(k)
-        kept = gain if found is hits else gain[hits.rank <= (k or 0)]
-        return found.total(kept * weights[found.rank])
+        if gain == "binary" or judged.flat_gain is not None:
+            return found.total(weights[found.rank]) * _flat(judged, gain, offset)
+        return found.total(gain_of(found.gain, gain, offset) * weights[found.rank])
     # items that share their places each get the mean weight of these places, 0 beyond k
     total = np.cumsum(weights if k is None else np.where(np.arange(len(weights)) <= k, weights, 0.0))
     shared = (total[hits.tie_last] - total[hits.tie_first - 1]) / (hits.tie_last - hits.tie_first + 1)
-    return hits.total(gain * shared)
+    return hits.total(gain_of(hits.gain, gain, offset) * shared)
 
 
 def best_gain(
@@ -62,11 +65,15 @@ def best_gain(
 ) -> DoubleArray:
     """Return the discounted gain of each user's best list of `length` (m,) items, shape (m,)."""
     counted = np.minimum(judged.n_relevant, length)
-    level = judged.flat_gain
-    if gain == "binary" or level is not None:
-        each = gain_of(np.array([level or 1.0]), gain, offset)[0]
-        return np.cumsum(each * weights)[counted]
+    if gain == "binary" or judged.flat_gain is not None:
+        best: DoubleArray = np.cumsum(weights)[counted] * _flat(judged, gain, offset)
+        return best
     from recgauge import _join
 
     gains = gain_of(judged.relevant_gains, gain, offset)
     return _join.sum_best(judged.relevant_start, gains, counted, weights)
+
+
+def _flat(judged: JudgedTopK, gain: str, offset: float) -> float:
+    """Return the gain of every relevant item, where they are all alike."""
+    return float(gain_of(np.array([judged.flat_gain or 1.0]), gain, offset)[0])

@@ -86,23 +86,20 @@ class NDCG(UserMetric):
         """Return the nDCG of each list, shape (m,)."""
         longest = max(judged.items.shape[1], int(judged.n_relevant.max(initial=0)), k or 0)
         weights = discounts(self.discount, longest)
-        gains = gain_of(judged.hits.gain, self.gain, self.gain_offset)
-        gained = list_gain(judged, k, gains, weights)
-        best = self._best(judged, k, gains, weights)
+        gained = list_gain(judged, k, weights, self.gain, self.gain_offset)
+        best = self._best(judged, k, weights)
         empty = check_undefined("NDCG: zero", self.zero)
         if self.normalization == "max":
             return divide(gained, best, empty)
-        worst = _own_gain(judged, k, gains, weights, best_first=False)
+        worst = self._own(judged, k, weights, best_first=False)
         return np.where(best == 0, empty, divide(gained - worst, best - worst, np.nan))
 
-    def _best(
-        self, judged: JudgedTopK, k: int | None, gains: DoubleArray, weights: DoubleArray
-    ) -> DoubleArray:
+    def _best(self, judged: JudgedTopK, k: int | None, weights: DoubleArray) -> DoubleArray:
         shown = list_length(judged, k).astype(np.int64)
         cutoff = np.full(judged.n_users, k or len(weights), np.int64)
         match self.ideal:
             case "own_list":
-                return _own_gain(judged, k, gains, weights, best_first=True)
+                return self._own(judged, k, weights, best_first=True)
             case "k_ones":
                 return np.cumsum(weights)[shown if k is None else cutoff]
             case "list_length":
@@ -113,14 +110,14 @@ class NDCG(UserMetric):
                 length = cutoff
         return best_gain(judged, length, weights, self.gain, self.gain_offset)
 
-
-def _own_gain(
-    judged: JudgedTopK, k: int | None, gains: DoubleArray, weights: DoubleArray, *, best_first: bool
-) -> DoubleArray:
-    """Return the discounted gain of the list's own items (m,), re-sorted, then cut at `k`."""
-    hits = judged.hits
-    order = np.lexsort((-gains if best_first else gains, hits.owner))
-    misses_before = 0 if best_first else judged.list_length[hits.owner] - hits.counts()[hits.owner]
-    rank = hits.ordinal + np.asarray(misses_before, np.int64)
-    weight = np.where(rank <= (k or len(weights)), weights[rank], 0.0)
-    return hits.total(gains[order] * weight)
+    def _own(
+        self, judged: JudgedTopK, k: int | None, weights: DoubleArray, *, best_first: bool
+    ) -> DoubleArray:
+        """Return the discounted gain of the list's own items (m,), re-sorted, then cut at `k`."""
+        hits = judged.hits
+        gains = gain_of(hits.gain, self.gain, self.gain_offset)
+        order = np.lexsort((-gains if best_first else gains, hits.owner))
+        misses_before = 0 if best_first else judged.list_length[hits.owner] - hits.counts()[hits.owner]
+        rank = hits.ordinal + np.asarray(misses_before, np.int64)
+        weight = np.where(rank <= (k or len(weights)), weights[rank], 0.0)
+        return hits.total(gains[order] * weight)

@@ -53,7 +53,8 @@ class ReciprocalRank(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the reciprocal rank of each list, shape (m,)."""
         found = judged.hits.cut(k)
-        first = np.flatnonzero(found.ordinal == 1)
-        values = np.where(hits(judged, k) > 0, 0.0, check_undefined("ReciprocalRank: miss", self.miss))
-        values[found.owner[first]] = 1.0 / found.rank[first]
+        counts = hits(judged, k).astype(np.int64)
+        hit = counts > 0
+        values = np.full(judged.n_users, check_undefined("ReciprocalRank: miss", self.miss))
+        values[hit] = 1.0 / found.rank[(np.cumsum(counts) - counts)[hit]]
         return values

@@ -68,6 +68,7 @@ def run_lines(record: RunRecord) -> list[str]:
             "impossible (the mean stands in), "
             f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
+    lines.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
     lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return lines
 

@@ -1,0 +1,50 @@
+"""Keeps a suite going where a convention refuses one of its metrics, and says which and why."""
+
+from collections.abc import Callable, Mapping
+
+from recgauge.conventions import Definition
+from recgauge.errors import MetricError
+from recgauge.results import Evaluation, merge
+
+Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
+
+
+def evaluate_or_refuse(
+    suite: Mapping[str, Definition], evaluate: Evaluate
+) -> tuple[Evaluation, dict[str, str]]:
+    """Evaluate a suite; leave out the metrics that their own definition refuses for these lists.
+
+    A library's definition may raise for a user without a hit; a long run must not lose its other numbers to
+    that.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition
+    evaluate : callable
+        Evaluates a suite of the same kind.
+
+    Returns
+    -------
+    Evaluation
+        Of the metrics that have a value.
+    dict of str to str
+        ``{name: reason}`` of the others.
+
+    Raises
+    ------
+    MetricError
+        If no metric has a value.
+    """
+    try:
+        return evaluate(suite), {}
+    except MetricError:
+        pass  # one of them; the rest is worth the time of asking one by one
+    done, refused = [], {}
+    for name, definition in suite.items():
+        try:
+            done.append(evaluate({name: definition}))
+        except MetricError as error:
+            refused[name] = str(error)
+    if not done:
+        raise MetricError("No metric of the suite has a value: " + " ".join(refused.values()))
+    return merge(done, [result.key for part in done for result in part.results]), refused

@@ -1,0 +1,66 @@
+"""Suites beyond ranking: rated, diverse, under other conventions."""
+
+import csv
+
+import pyarrow.parquet as pq
+import pytest
+
+from recgauge.app.cli import main
+
+pytestmark = pytest.mark.e2e
+
+
+def test_ratings_and_lists_in_one_run(workplace, mirror):
+    done = workplace.run(
+        "dataset=ml_100k", "model=biased_mf", "metrics=[rating,ranking]", RECGAUGE_MIRROR=mirror
+    )
+    assert done.code == 0, done.err
+    (run,) = workplace.runs()
+    assert 0.92 < run.data.metrics["rmse"] < 0.95
+    assert {"mae", "fcp", "ndcg_at_10", "data/ratings_impossible"} <= set(run.data.metrics)
+    (folder,) = workplace.output()
+    table = pq.read_table(folder / "predictions.parquet").to_pydict()
+    squares = [(a - p) ** 2 for a, p in zip(table["rating"], table["predicted"], strict=True)]
+    assert (sum(squares) / len(squares)) ** 0.5 == pytest.approx(run.data.metrics["rmse"], abs=1e-9)
+
+
+def test_a_model_that_cannot_predict_ratings_says_so(workplace):
+    done = workplace.run("model=svd", "metrics=rating")
+    assert done.code != 0
+    assert "SVD ranks items but predicts none. Choose model=bias or model=biased_mf" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_beyond_accuracy_is_finite_and_plausible(workplace):
+    done = workplace.run("metrics=[ranking,beyond_accuracy,diversity]", "cutoffs=[1,10]")
+    assert done.code == 0, done.err
+    (run,) = workplace.runs()
+    values = run.data.metrics
+    assert 0 < values["catalog_coverage_at_10"] <= 1
+    assert 0 < values["diversity_at_10"] <= 1
+    assert values["seen_share_at_10"] == 0
+    assert "diversity_at_1" not in values  # a list of one item has no pair
+
+
+def test_the_same_lists_under_every_convention(workplace, capsys):
+    assert workplace.run("conventions=recbole", "conventions_table=true").code == 0
+    (folder,) = workplace.output()
+    rows = list(csv.DictReader((folder / "conventions.csv").read_text().splitlines()))
+    by_name = {(row["convention"], row["metric"]): row["value"] for row in rows}
+    (run,) = workplace.runs()
+    assert float(by_name["recbole", "ndcg_at_10"]) == pytest.approx(run.data.metrics["ndcg_at_10"], abs=1e-12)
+    assert by_name["recbole", "ndcg_at_10"] != by_name["rectools", "ndcg_at_10"]
+    assert main(["conventions", run.info.run_id, "--uri", workplace.uri]) == 0
+    printed = capsys.readouterr().out
+    line = next(line for line in printed.splitlines() if line.startswith("rectools"))
+    assert f"{float(by_name['rectools', 'ndcg_at_10']):.4f}" in line
+    assert "highest" in printed
+
+
+def test_a_run_that_does_not_exist_is_named(workplace, capsys):
+    assert workplace.run("cutoffs=[5]").code == 0
+    assert main(["conventions", "nonsense", "--uri", workplace.uri]) == 1
+    assert "nonsense" in capsys.readouterr().err
+    (run,) = workplace.runs()
+    assert main(["conventions", run.info.run_id, "--uri", workplace.uri, "--k", "9"]) == 1
+    assert "1..5, got 9" in capsys.readouterr().err

@@ -1,0 +1,138 @@
+"""Whole runs in memory: a perfect model reaches the maximum, random stays at chance, two lanes in one run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from recgauge.candidates import AllItems
+from recgauge.conventions import get_convention
+from recgauge.datasets.demo import Demo
+from recgauge.errors import MetricError
+from recgauge.experiment import Experiment, run_experiment
+from recgauge.interactions import Interactions
+from recgauge.models import Recommender
+from recgauge.models.bias import Bias
+from recgauge.models.random import Random
+from recgauge.randomness import stream
+from recgauge.splits.random_holdout import RandomRows
+
+RANKING = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
+
+
+@dataclass(eq=False)
+class Oracle(Recommender):
+    """Knows the held-out ratings: no model can do better."""
+
+    held_out: Interactions
+
+    def fit(self, train, *, rng):
+        return self
+
+    def score(self, users):
+        return self.held_out.to_csr()[users].toarray().astype(np.float32)
+
+
+def experiment(model, metrics=RANKING, conventions="standard", cutoffs=(1, 10), seed=0):
+    convention = get_convention(conventions)
+    return Experiment(
+        dataset=Demo(),
+        splitter=RandomRows(),
+        candidates=AllItems(),
+        model=model,
+        metrics={name: convention.definition(name) for name in metrics},
+        cutoffs=cutoffs,
+        policies=convention.policies,
+        seed=seed,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo_split():
+    return RandomRows().split(Demo().load().interactions, rng=stream(0, "split"))
+
+
+def test_a_perfect_model_reaches_the_maximum(demo_split):
+    result = run_experiment(experiment(Oracle(demo_split.test)))
+    values = result.ranking.evaluation.values()
+    for key in ("ndcg_at_1", "ndcg_at_10", "mrr_at_1", "mrr_at_10", "hit_rate_at_1", "precision_at_1"):
+        assert values[key] == pytest.approx(1.0, abs=1e-12)
+    n_relevant = np.diff(result.ranking.relevant.start)
+    assert values["recall_at_10"] == pytest.approx((np.minimum(n_relevant, 10) / n_relevant).mean())
+    assert values["map_at_10"] == pytest.approx((np.minimum(n_relevant, 10) / n_relevant).mean())
+    assert values["precision_at_10"] == pytest.approx((np.minimum(n_relevant, 10) / 10).mean())
+
+
+def test_random_stays_at_chance(demo_split):
+    """Each unseen item has the same chance, so precision expects relevant / unseen items of each user."""
+    values = []
+    for seed in range(8):
+        result = run_experiment(experiment(Random(), metrics=("precision",), cutoffs=(20,), seed=seed))
+        evaluation, relevant = result.ranking.evaluation, result.ranking.relevant
+        unseen = 1_500 - result.split.train.user_counts()[relevant.users]
+        expected = (np.diff(relevant.start) / unseen).mean()
+        stderr = evaluation.stderrs()["precision_at_20"]
+        values.append((evaluation.values()["precision_at_20"] - expected) / stderr)
+    assert abs(np.mean(values)) * np.sqrt(8) < 3.3  # p < 0.001 for a model that is not at chance
+
+
+def test_another_model_gets_the_same_split():
+    first, second = (run_experiment(experiment(model)) for model in (Random(), Bias()))
+    assert first.split.test.sha256() == second.split.test.sha256()
+
+
+def test_both_lanes_of_one_model():
+    result = run_experiment(experiment(Bias(), metrics=("rmse", "mae", "ndcg")))
+    keys = [entry.key for entry in result.results]
+    assert keys == ["ndcg_at_1", "ndcg_at_10", "rmse", "mae"]
+    assert 0.6 < result.rating.evaluation.values()["rmse"] < 0.9
+    assert len(result.rating.predictions) == len(result.split.test)
+    assert result.counts["users_evaluated"] == len(result.ranking.relevant.users)
+
+
+def test_predictions_stay_on_the_scale():
+    result = run_experiment(experiment(Bias(), metrics=("rmse",)))
+    assert result.ranking is None
+    predicted = result.rating.predictions.predicted
+    assert 0.5 <= predicted.min() <= predicted.max() <= 5.0
+
+
+def test_a_metric_that_its_convention_refuses_costs_no_other():
+    result = run_experiment(experiment(Random(), conventions="cornac"))
+    assert set(result.ranking.refused) == {"mrr"}
+    assert "MRR(miss=raise) refuses user" in result.ranking.refused["mrr"]
+    assert {entry.name for entry in result.results} == set(RANKING) - {"mrr"}
+
+
+def test_a_suite_of_refused_metrics_is_an_error():
+    with pytest.raises(MetricError, match="No metric of the suite has a value: MRR"):
+        run_experiment(experiment(Random(), metrics=("mrr",), conventions="cornac"))
+
+
+@pytest.mark.parametrize("conventions", ["recbole", "rectools", "replay", "trec"])
+def test_the_harness_computes_what_evaluate_computes(conventions):
+    """The same lists and held-out rows, once as codes in a run, once as tables of ids."""
+    import pandas as pd
+
+    import recgauge
+
+    result = run_experiment(experiment(Bias(), conventions=conventions, cutoffs=(5, 10)))
+    lists, ids = result.ranking.top_k, result.split.test
+    table = pd.DataFrame(
+        {
+            "user": np.repeat(ids.user_ids[lists.users], lists.items.shape[1]),
+            "item": ids.item_ids[lists.items.ravel()],
+            "score": lists.scores.ravel(),
+        }
+    )
+    test = pd.DataFrame({"user": ids.user_ids[ids.user], "item": ids.item_ids[ids.item], "grade": ids.value})
+    evaluation = recgauge.evaluate(
+        table,
+        test[test.grade >= 4],
+        metrics=RANKING,
+        cutoffs=(5, 10),
+        conventions=conventions,
+        users=list(ids.user_ids[result.split.test_users]),
+    )
+    for key, value in result.ranking.evaluation.values().items():
+        assert evaluation.values()[key] == pytest.approx(value, abs=1e-9), key
