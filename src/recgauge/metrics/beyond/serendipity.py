@@ -146,8 +146,8 @@ class HistorySerendipity(UserMetric):
     -----
     Range [0, 1] for features >= 0 and co-occurrence, higher is better: further from the user's past.
     Items without features or training users are similar to none. NaN for an empty list and for users without
-    training items. Features cost a sum of vectors; the other kinds visit every pair of a listed and a
-    training item.
+    training items. Users without relevant items count too, with 0 under ``relevance=True``. Features cost a
+    sum of vectors; the other kinds visit every pair of a listed and a training item.
 
     recommenders 1.2.1 serendipity: defaults, with item features ``similarity="features"``, with a
     relevance column ``relevance=True``.
