@@ -116,10 +116,11 @@ def _rank(
     relevant: Relevant,
     timings: Timings,
 ) -> RankingResult:
+    counts_everybody = experiment.policies.no_relevant != "skip"
     with timings.stage("recommend") as reporter:
         top_k = recommend(
             model,
-            relevant.users,
+            split.test_users if counts_everybody else relevant.users,
             max(experiment.cutoffs),
             excluded=experiment.candidates.excluded(split),
             block_users=experiment.block_users,
@@ -128,7 +129,6 @@ def _rank(
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
         catalogue = Catalogue.from_train(split.train, features)
-        counts_everybody = experiment.policies.no_relevant != "skip"
         measure = partial(
             evaluate_top_k,
             top_k=top_k,
