@@ -56,7 +56,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     relevant : mapping, DataFrame or Relevant
         ``{user: items}`` or ``{user: {item: grade}}``; or a table with columns user, item and, where items
         have grades, grade.
-    metrics : names, metrics, or a mapping of result names to either
+    metrics : names, metrics, a mapping of result names to either, or the name of a suite
+        Suites are ranking, beyond_accuracy, diversity and curves.
         A name means what the convention says it means; a metric object is taken as it is.
     cutoffs : sequence of int or None, default (5, 10)
         Only the first k items count; None: the whole list, whose keys have no ``_at_k``.

@@ -49,13 +49,15 @@ def flatten(subject: str, lists: Sequence[Any]) -> IdArray:
     return as_ids(subject, list(chain.from_iterable(lists)))
 
 
-def encode(subject: str, columns: Sequence[IdArray], *, in_order: bool) -> tuple[IdArray, list[IntArray]]:
+def encode(
+    subjects: Sequence[str], columns: Sequence[IdArray], *, in_order: bool
+) -> tuple[IdArray, list[IntArray]]:
     """Return distinct ids and the codes of each column.
 
     Parameters
     ----------
-    subject : str
-        Named where an id cannot be used.
+    subjects : sequence of str
+        What each column is, named where one of its ids cannot be used.
     columns : sequence of ndarray
         As :func:`as_ids` gives them.
     in_order : bool
@@ -69,7 +71,7 @@ def encode(subject: str, columns: Sequence[IdArray], *, in_order: bool) -> tuple
 
     Examples
     --------
-    >>> ids, codes = encode("items", [np.array([30, 10]), np.array([10])], in_order=False)
+    >>> ids, codes = encode(["lists", "truth"], [np.array([30, 10]), np.array([10])], in_order=False)
     >>> ids.tolist(), [column.tolist() for column in codes]
     ([10, 30], [[1, 0], [0]])
     """
@@ -78,7 +80,8 @@ def encode(subject: str, columns: Sequence[IdArray], *, in_order: bool) -> tuple
     if every.dtype != object and not in_order and _is_dense(every):
         ids, codes = _encode_dense(every)
     else:
-        ids, codes = _encode_hashed(subject, every)
+        _refuse_unusable(subjects, columns)
+        ids, codes = _encode_hashed(every)
         if not in_order:
             ids, codes = _sorted(ids, codes)
     return ids, [codes[edges[i] : edges[i + 1]] for i in range(len(columns))]
@@ -97,7 +100,7 @@ def encode_runs(subject: str, column: IdArray) -> tuple[IdArray, IntArray]:
     starts = np.ones(len(column), bool)
     starts[1:] = column[1:] != column[:-1]
     heads = np.flatnonzero(starts)
-    ids, (codes,) = encode(subject, [column[heads]], in_order=True)
+    ids, (codes,) = encode([subject], [column[heads]], in_order=True)
     return ids, np.repeat(codes, np.diff(np.append(heads, len(column))))
 
 
@@ -122,17 +125,29 @@ def _encode_dense(ids: IdArray) -> tuple[IdArray, IntArray]:
     return np.flatnonzero(present), code[ids]
 
 
-def _encode_hashed(subject: str, ids: IdArray) -> tuple[IdArray, IntArray]:
+def _encode_hashed(ids: IdArray) -> tuple[IdArray, IntArray]:
     import pandas as pd
 
-    try:
-        codes, distinct = pd.factorize(ids)
-    except TypeError as error:
-        raise SchemaError(f"{subject}: ids must be hashable: {error}.") from error
-    if len(codes) and codes.min() < 0:
-        place = int(np.flatnonzero(codes < 0)[0])
-        raise SchemaError(f"{subject}: ids must not be missing, got {ids[place]!r}. Remove such rows.")
+    codes, distinct = pd.factorize(ids)
     return np.asarray(distinct), codes.astype(np.int32)
+
+
+def _refuse_unusable(subjects: Sequence[str], columns: Sequence[IdArray]) -> None:
+    """Name the column that holds a missing or unhashable id; whole numbers and texts hold none."""
+    import pandas as pd
+
+    for subject, column in zip(subjects, columns, strict=True):
+        if column.dtype.kind not in "Of":
+            continue
+        missing = pd.isna(column)
+        if missing.any():
+            found = column[int(np.flatnonzero(missing)[0])]
+            raise SchemaError(f"{subject}: ids must not be missing, got {found!r}. Remove such rows.")
+        if column.dtype == object:
+            try:
+                set(column)
+            except TypeError as error:
+                raise SchemaError(f"{subject}: ids must be hashable: {error}.") from error
 
 
 def _sorted(ids: IdArray, codes: IntArray) -> tuple[IdArray, IntArray]:

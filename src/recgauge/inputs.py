@@ -94,7 +94,10 @@ def _user_codes(
     named = None if users is None else as_ids("users", users)
     trained = np.empty(0, np.int64) if history is None else history.users
     columns = [lists.users, truth.users, trained]
-    ids, codes = encode("users", [*([] if named is None else [named]), *columns], in_order=True)
+    subjects = ["recommendations: user", "relevant: user", "train: user"]
+    if named is not None:
+        subjects, columns = ["users", *subjects], [named, *columns]
+    ids, codes = encode(subjects, columns, in_order=True)
     rows = codes[-3:]
     if named is None:
         n_counted = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
@@ -114,11 +117,12 @@ def _item_codes(
     lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any
 ) -> tuple[IdArray, list[IntArray]]:
     columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
+    subjects = ["recommendations: item", "relevant: item", "train: item"]
     if isinstance(item_features, Mapping):
         columns.append(as_ids("item_features: item", list(item_features)))
     elif item_features is not None:
         columns.append(np.arange(item_features.shape[0]))
-    return encode("items", columns, in_order=False)
+    return encode([*subjects, "item_features: item"][: len(columns)], columns, in_order=False)
 
 
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:

@@ -8,6 +8,17 @@ from recgauge.errors import ConfigError
 from recgauge.metrics import Metric, check_suite
 from recgauge.policies import Policies
 
+SUITES: Mapping[str, tuple[str, ...]] = {
+    "ranking": ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"),
+    "beyond_accuracy": (
+        "catalog_coverage", "user_coverage", "prediction_coverage", "gini", "entropy", "personalization",
+        "novelty", "popularity", "long_tail_share", "serendipity", "rank_serendipity", "seen_share",
+    ),
+    "diversity": ("diversity", "intra_list_similarity"),
+    "curves": ("list_auc", "partial_auc", "pap", "limited_auc", "completed_auc"),
+}  # fmt: skip
+"""Suites of lists by name, as under conf/metrics."""
+
 Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
@@ -21,7 +32,7 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
     ['ap', 'ndcg']
     """
     if isinstance(metrics, (str, Metric)):
-        metrics = (metrics,)
+        metrics = SUITES.get(metrics, (metrics,)) if isinstance(metrics, str) else (metrics,)
     if isinstance(metrics, Mapping):
         named = list(metrics.items())
     else:

@@ -11,6 +11,7 @@ from recgauge.app.settings import conf_folder, register_schema
 from recgauge.metrics.classes import ClassMetric
 from recgauge.metrics.curves.auc import FullRankingMetric
 from recgauge.metrics.discovery import default_metrics
+from recgauge.selection import SUITES
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 
@@ -50,6 +51,12 @@ def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
     elsewhere = (ClassMetric, FullRankingMetric)  # of labels and of full rankings
     wanted = {type(metric) for metric in default_metrics().values() if not isinstance(metric, elsewhere)}
     assert {type(definition.metric) for definition in experiment.metrics.values()} == wanted
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_a_suite_by_name_is_that_of_its_file(name):
+    content = OmegaConf.to_container(OmegaConf.load(conf_folder() / "metrics" / f"{name}.yaml"))
+    assert content == {metric: metric for metric in SUITES[name]}
 
 
 def test_the_defaults_are_the_documented_ones():
