@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import kernel
+from recgauge.engine._jit import borrower, kernel
 from recgauge.engine._select import TINY, ULP
 from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
 
@@ -106,7 +106,7 @@ def encode_users(user: F32s, codes: I32s, panels: Panels, queries: Queries) -> N
         encode_user(x, row, panels, queries)
 
 
-@kernel
+@borrower
 def error_bound(
     residual: float,
     length: float,
@@ -123,7 +123,7 @@ def error_bound(
     return total * (1.0 + 1e-6)
 
 
-@kernel
+@borrower
 def level_of(threshold: float, error: float, scale: float, offset: float, grain: float) -> float:
     """Give the least rounded product that may belong to a score at the threshold."""
     level = (threshold - error) / scale + offset
@@ -131,13 +131,13 @@ def level_of(threshold: float, error: float, scale: float, offset: float, grain:
     return min(max(level, -NEVER), NEVER)
 
 
-@kernel
+@borrower
 def threshold_of(level: np.float32) -> float:
     """Give the least real number that rounds to a float32 score at the level."""
     return np.float64(level) - abs(np.float64(level)) * ULP - TINY
 
 
-@kernel
+@borrower
 def reach_of(norm: F64s, user_norm: float, threshold: float) -> int:
     """How many panels may hold an item whose score reaches the threshold (norms fall: bisection)."""
     low, high = 0, len(norm)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import kernel
+from recgauge.engine._jit import borrower, kernel
 from recgauge.engine._select import SLACK, TINY, ULP, keep_best, sort_list, trim, write_list
 from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
 from recgauge.engine._vectors import exact_dot, lowest_bit
@@ -31,7 +31,7 @@ class Exact(NamedTuple):
     item: F32s
 
 
-@kernel
+@borrower
 def settle(row: int, count: int, exact: Exact, code: I32s, lists: Lists) -> None:
     """Exact scores in place of bounds."""
     low, high, item = lists.low, lists.high, lists.item
@@ -42,7 +42,7 @@ def settle(row: int, count: int, exact: Exact, code: I32s, lists: Lists) -> None
         high[row, i] = score
 
 
-@kernel
+@borrower
 def collect(
     low: F32s,
     high: F32s,
@@ -71,7 +71,7 @@ def collect(
     counts[row] = count
 
 
-@kernel
+@borrower
 def narrow(row: int, k: int, exact: Exact, code: I32s, position: I32s, lists: Lists) -> int:
     """Cut a full list back; where bounds overlap too much decide by exact scores, and ties by item code."""
     low, high, item, sure = lists.low, lists.high, lists.item, lists.sure

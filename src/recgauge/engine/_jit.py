@@ -25,7 +25,16 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a helper; it becomes part of the entry that calls it and is cached with it."""
-    compiled: Kernel = njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    compiled: Kernel = njit(no_cpython_wrapper=True, _nrt=True, **_OPTIONS)(function)
+    return compiled
+
+
+def borrower(function: Kernel) -> Kernel:
+    """Compile a helper that makes no array and so need not count references to those it is lent.
+
+    Counting is atomic, twice for every array of every structure, at every call: a sixth of the search's time.
+    """
+    compiled: Kernel = njit(no_cpython_wrapper=True, _nrt=False, **_OPTIONS)(function)
     return compiled
 
 

@@ -23,7 +23,7 @@ from recgauge.engine._bounds import (
     threshold_of,
 )
 from recgauge.engine._candidates import Exact, Lists, collect, fill_unordered, finish, narrow
-from recgauge.engine._jit import entry, kernel
+from recgauge.engine._jit import borrower, entry, kernel
 from recgauge.engine._rounding import PANEL_TILES
 from recgauge.engine._select import SLACK
 from recgauge.engine._tiles import USERS, score_tile
@@ -43,7 +43,7 @@ class Group(NamedTuple):
     masks: U64s  # bits of the items at or above the level
 
 
-@kernel
+@borrower
 def set_level(panel: int, g: int, panels: Panels, queries: Queries, lists: Lists, group: Group) -> None:
     """Ask of a user's products what the list asks of scores."""
     row = group.rows[g]
@@ -54,7 +54,7 @@ def set_level(panel: int, g: int, panels: Panels, queries: Queries, lists: Lists
         )
 
 
-@kernel
+@borrower
 def open_panel(panel: int, n: int, panels: Panels, queries: Queries, lists: Lists, group: Group) -> int:
     """Errors, scales and levels of the group's users in a panel; return how many panels the furthest has."""
     furthest = 0
@@ -75,7 +75,7 @@ def open_panel(panel: int, n: int, panels: Panels, queries: Queries, lists: List
     return furthest
 
 
-@kernel
+@borrower
 def cut_back(row: int, k: int, exact: Exact, panels: Panels, queries: Queries, lists: Lists) -> None:
     """Narrow a user's full list, and ask more of the items that follow."""
     count = narrow(row, k, exact, panels.code, panels.position, lists)
@@ -85,7 +85,7 @@ def cut_back(row: int, k: int, exact: Exact, panels: Panels, queries: Queries, l
     lists.reach[row] = reach_of(panels.norm, queries.norm[row] * (1.0 + panels.slack), lists.threshold[row])
 
 
-@kernel
+@borrower
 def scan_group(
     n: int,
     start: int,
@@ -119,7 +119,7 @@ def scan_group(
                     set_level(panel, g, panels, queries, lists, group)
 
 
-@kernel
+@borrower
 def scan_chunk(
     order: I64s,
     start: int,

@@ -6,7 +6,7 @@ Numba kernels.
 
 import numpy as np
 
-from recgauge.engine._jit import kernel
+from recgauge.engine._jit import borrower, kernel
 from recgauge.engine._types import F32s, I32s, U64s
 from recgauge.engine._vectors import at_least, bit_count, largest, lowest_bit
 
@@ -34,7 +34,7 @@ def first_bits(count: int) -> np.uint64:
     return ALL_BITS if count >= 64 else (np.uint64(1) << np.uint64(count)) - np.uint64(1)
 
 
-@kernel
+@borrower
 def _count_at_least(values: F32s, row: int, count: int, level: float) -> int:
     hits = 0
     for start in range(0, count, 64):
@@ -42,7 +42,7 @@ def _count_at_least(values: F32s, row: int, count: int, level: float) -> int:
     return hits
 
 
-@kernel
+@borrower
 def level_of_best(values: F32s, row: int, count: int, k: int, known: float | np.float32) -> np.float32:
     """Find a level that at least k of ``values[row, :count]`` reach, and few more, by bisection.
 
@@ -71,7 +71,7 @@ def level_of_best(values: F32s, row: int, count: int, k: int, known: float | np.
     return np.float32(low)
 
 
-@kernel
+@borrower
 def trim(
     low: F32s, high: F32s, item: I32s, row: int, count: int, k: int, known: float | np.float32
 ) -> tuple[int, np.float32]:
