@@ -75,19 +75,19 @@ def check_finite(name: str, values: Any) -> float:
         part = values[start : start + 4096]
         largest = max(largest, float(part.max(initial=0.0)), -float(part.min(initial=0.0)))
         if not np.isfinite(largest) or np.isnan(part.max(initial=0.0)):
-            raise ScoreError(f"top_k: {name} must be finite; nan or infinity found. Did training diverge?")
+            raise ScoreError(f"{name} must be finite; nan or infinity found. Did training diverge?")
     return largest
 
 
-def check_range(largest_score: float) -> None:
+def check_range(name: str, largest_score: float) -> None:
     if largest_score > _LARGEST:
         raise ScoreError(
-            f"top_k: scores might reach {largest_score:.3g}, more than float32 holds; scale the model down."
+            f"{name}: scores might reach {largest_score:.3g}, more than float32 holds; scale the model down."
         )
 
 
 def as_float32(name: str, values: Any) -> FloatArray:
     if not np.issubdtype(np.asarray(values).dtype, np.floating):
-        raise ScoreError(f"top_k: {name} must be float32, got {np.asarray(values).dtype}.")
+        raise ScoreError(f"{name} must be float32, got {np.asarray(values).dtype}.")
     array: FloatArray = frozen(np.asarray(values, np.float32))
     return array

@@ -23,7 +23,7 @@ class FactorLane:
     Parameters
     ----------
     source : FactorSource
-    seen, items
+    seen, items, name
         As in `top_k`.
     use_bytes : bool, optional
         Round to bytes, or to float32; by default what this processor does best.
@@ -32,10 +32,12 @@ class FactorLane:
     most_users = 512
     n_users: int | None
 
-    def __init__(self, source: FactorSource, seen: Any, items: Any, use_bytes: bool | None = None) -> None:
+    def __init__(
+        self, source: FactorSource, seen: Any, items: Any, name: str, use_bytes: bool | None = None
+    ) -> None:
         self._user, self._item = (
-            as_float32("user factors", source.user),
-            as_float32("item factors", source.item),
+            as_float32(f"{name}: user factors", source.user),
+            as_float32(f"{name}: item factors", source.item),
         )
         if (
             self._user.ndim != 2
@@ -44,12 +46,14 @@ class FactorLane:
             or not self._user.shape[1]
         ):
             raise ScoreError(
-                "top_k: factors must be matrices with the same number of columns, at least 1, "
+                f"{name}: factors must be matrices with the same number of columns, at least 1, "
                 f"got {self._user.shape} and {self._item.shape}."
             )
         self.n_users, width = self._user.shape
-        largest = check_finite("user factors", self._user) * check_finite("item factors", self._item)
-        check_range(width * largest)
+        largest = check_finite(f"{name}: user factors", self._user) * check_finite(
+            f"{name}: item factors", self._item
+        )
+        check_range(name, width * largest)
         n_items = len(self._item)
         allowed = allowed_items(items, n_items)
         self.n_candidates = len(allowed)

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite.binding as llvm
+from numba import __version__ as numba_version
 from numba import config as numba_config
 from numba import njit as numba_njit
 
@@ -53,8 +55,9 @@ def entry(function: Kernel) -> Kernel:
 
 
 def sources_digest() -> str:
-    """Short hash of the engine's sources: kernels compiled from other sources are never loaded."""
-    digest = hashlib.sha256()
+    """Short hash of what machine code is made from: the engine's sources, numba's version, the processor."""
+    target = (numba_version, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    digest = hashlib.sha256(repr(target).encode())
     for path in sorted(_HERE.glob("_*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

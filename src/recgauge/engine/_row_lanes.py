@@ -40,17 +40,17 @@ class ScoreLane:
     Parameters
     ----------
     source : Scorer or callable
-    seen, items
+    seen, items, name
         As in `top_k`.
-    first : ndarray of int32
-        A user to ask about, to learn the number of items.
+    users : ndarray of int32
+        Who will be asked about; the first is, to learn the number of items.
     """
 
     most_users = 4096
 
-    def __init__(self, source: Any, seen: Any, items: Any, users: IntArray) -> None:
+    def __init__(self, source: Any, seen: Any, items: Any, name: str, users: IntArray) -> None:
         self._score = getattr(source, "score", source)
-        self._name = type(source).__name__
+        self._name = name
         if not callable(self._score):
             raise ScoreError(f"top_k: source must have factors or score(users), got {self._name}.")
         self._lock = Lock()
@@ -72,7 +72,7 @@ class ScoreLane:
                 f"{self._name}: score(users) must return shape ({len(users)}, {expected}), "
                 f"got {scores.shape}."
             )
-        return as_float32(f"scores of {self._name}", scores)
+        return as_float32(f"{self._name}: scores", scores)
 
     def bytes_per_user(self, k: int) -> int:
         """Memory a user of a block takes: the model's scores and as much again for its work, and the list."""
@@ -85,7 +85,8 @@ class ScoreLane:
         bad = _rows.top_rows(values, users, self._barred, capacity_of(items.shape[1]), items, scores)
         if bad >= 0:
             raise ScoreError(
-                f"{self._name}: scores of user {users[bad]} are not finite. Did training diverge?"
+                f"{self._name}: scores must be finite; scores of user {users[bad]} are not finite. "
+                "Did training diverge?"
             )
 
 
@@ -95,20 +96,20 @@ class ItemLane:
     Parameters
     ----------
     source : ItemWeights
-    seen, items
+    seen, items, name
         As in `top_k`.
     """
 
     most_users = 16384
 
-    def __init__(self, source: ItemWeights, seen: Any, items: Any) -> None:
+    def __init__(self, source: ItemWeights, seen: Any, items: Any, name: str) -> None:
         rows = sparse.csr_array(source.interactions)
         self.n_users, self.n_items = rows.shape
         self._rows = (
             frozen(rows.indptr.astype(np.int64)),
             checked_codes("interactions", rows.indices, self.n_items),
         )
-        self._values = as_float32("interactions", rows.data)
+        self._values = as_float32(f"{name}: interactions", rows.data)
         self._barred = _barred(seen, items, self.n_users, self.n_items)
         self.n_candidates = len(allowed_items(items, self.n_items))
         if sparse.issparse(source.weights):
@@ -117,14 +118,14 @@ class ItemLane:
             self._weights: tuple[Any, ...] = (
                 frozen(weights.indptr.astype(np.int64)),
                 columns,
-                as_float32("weights", weights.data),
+                as_float32(f"{name}: weights", weights.data),
             )
         else:
-            self._weights = (as_float32("weights", source.weights),)
+            self._weights = (as_float32(f"{name}: weights", source.weights),)
         longest = int(np.diff(rows.indptr).max(initial=0))
-        check_range(
-            longest * check_finite("interactions", self._values) * check_finite("weights", self._weights[-1])
-        )
+        largest = check_finite(f"{name}: interactions", self._values)
+        largest *= check_finite(f"{name}: weights", self._weights[-1])
+        check_range(name, longest * largest)
 
     def bytes_per_user(self, k: int) -> int:
         """Memory a user of a block takes."""

@@ -22,6 +22,15 @@ _ENTRIES: dict[Kind, str] = {
 }
 
 
+def kind_of(source: "Source") -> Kind:
+    """Return the kind of a source, which decides the kernel."""
+    from recgauge.engine.sources import FactorSource, ItemWeights
+
+    if isinstance(source, ItemWeights):
+        return "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
+    return "factors" if isinstance(source, FactorSource) else "scores"
+
+
 def is_compiled(kind: Kind = "factors") -> bool:
     """Return whether `top_k` can load the kernel of a kind of source instead of compiling it (some seconds).
 

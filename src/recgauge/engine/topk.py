@@ -21,6 +21,7 @@ def top_k(  # noqa: PLR0913
     memory_mib: int = 256,
     n_threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
+    name: str | None = None,
 ) -> tuple[IntArray, FloatArray]:
     """Return each user's `k` best items, exactly as a full sort of all scores would.
 
@@ -28,10 +29,8 @@ def top_k(  # noqa: PLR0913
     ----------
     source : FactorSource, ItemWeights, Scorer or callable
         Where scores come from. Factors (anything with ``user`` and ``item``, such as
-        `recgauge.models.Factors`) are
-        searched without computing most of the scores; item weights are summed in panels; anything else is
-        asked for
-        blocks of scores by ``source.score(users)`` or ``source(users)``.
+        `recgauge.models.Factors`) are searched without computing most of the scores; item weights are summed
+        in panels; anything else is asked for scores by ``source.score(users)`` or ``source(users)``.
     users : ndarray of int32, shape (m,)
         User codes, in any order.
     k : int
@@ -46,6 +45,8 @@ def top_k(  # noqa: PLR0913
         Threads; as many as this process may use if not given. Never changes a list.
     on_progress : callable, optional
         Called with the number of users done since the last call, after every block, from the calling thread.
+    name : str, optional
+        What error messages call the source; the name of its class if not given.
 
     Returns
     -------
@@ -60,22 +61,20 @@ def top_k(  # noqa: PLR0913
         If `k`, `memory_mib` or `n_threads` is not a whole number >= 1.
     ScoreError
         If factors, weights or scores are not finite or so large that a score might overflow, or codes,
-        masks or
-        scores do not fit the shape of the source.
+        masks or scores do not fit the shape of the source.
 
     Notes
     -----
     The score of a factor model is its product in float64, summed in a fixed order, rounded to float32: the
-    same on every
-    machine, for any number of threads, block size and order of users. Item weights are summed in float32 in
-    a fixed order.
+    same on every machine, for any number of threads, block size and order of users. Item weights are summed
+    in float32 in a fixed order.
 
     References
     ----------
     .. [1] C. Teflioudi, R. Gemulla, O. Mykytiuk, "LEMP: fast retrieval of large entries in a matrix
-    product", SIGMOD 2015.
-    .. [2] H. Li et al., "FEXIPRO: fast and exact inner product retrieval in recommender systems", SIGMOD
-    2017.
+       product", SIGMOD 2015.
+    .. [2] H. Li et al., "FEXIPRO: fast and exact inner product retrieval in recommender systems",
+       SIGMOD 2017.
 
     Examples
     --------
@@ -91,13 +90,14 @@ def top_k(  # noqa: PLR0913
     # the kernels, and numba with them, are imported at the first use
     from recgauge.engine import _arrays, _blocks, _factor_lane, _row_lanes
 
+    name = type(source).__name__ if name is None else name
     lane: _blocks.Lane
     if isinstance(source, ItemWeights):
-        lane = _row_lanes.ItemLane(source, seen, items)
+        lane = _row_lanes.ItemLane(source, seen, items, name)
     elif isinstance(source, FactorSource):
-        lane = _factor_lane.FactorLane(source, seen, items)
+        lane = _factor_lane.FactorLane(source, seen, items, name)
     else:
-        lane = _row_lanes.ScoreLane(source, seen, items, _arrays.checked_codes("users", users, None))
+        lane = _row_lanes.ScoreLane(source, seen, items, name, _arrays.checked_codes("users", users, None))
     return _blocks.run(lane, users, k, memory_mib << 20, threads, on_progress)
 
 

@@ -59,7 +59,7 @@ def model(user, item):
 @given(problems(), st.booleans())
 def test_lists_equal_a_full_sort(problem, use_bytes):
     user, item, users, k, seen, allowed = problem
-    lane = _factor_lane.FactorLane(model(user, item), seen, allowed, use_bytes and has_byte_dot())
+    lane = _factor_lane.FactorLane(model(user, item), seen, allowed, "model", use_bytes and has_byte_dot())
     items, scores = _blocks.run(lane, users, k, 1 << 20, 1, None)
     expected_items, expected_scores = full_sort(factor_scores(user, item), users, k, sets(seen), allowed)
     assert_array_equal(items, expected_items)
