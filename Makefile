@@ -20,10 +20,15 @@ run: install  ## train and evaluate svd on the demo data set; ARGS="model=popula
 	$(BIN)/python run.py $(ARGS)
 
 test: install  ## run the default tests; ARGS="-k ndcg" chooses some
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(ARGS)
 
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow $(ARGS)
+
+differential:  ## compare metrics live with ranx, ir_measures, RecTools and scikit-learn, in their own environment
+	test -x $(VENV)-differential/bin/pytest || { $(PYTHON) -m venv $(VENV)-differential && \
+	  $(VENV)-differential/bin/python -m pip install --quiet --editable ".[differential]"; }
+	$(VENV)-differential/bin/python -m pytest tests/differential -p no:cacheprovider $(ARGS)
 
 lint: install  ## check style and formatting
 	$(BIN)/ruff check .
@@ -38,10 +43,10 @@ ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
 clean:  ## remove the environment, caches and outputs; tracked results stay
-	rm -rf $(VENV) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	rm -rf $(VENV) $(VENV)-differential build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: install run test test-slow lint types check ui clean help
+.PHONY: install run test test-slow differential lint types check ui clean help

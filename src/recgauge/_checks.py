@@ -32,8 +32,8 @@ def check_real(subject: str, value: object, *, low: float, high: float, low_open
             return number
     above = ">" if low_open else ">="
     upper = "" if math.isinf(high) else f" and <= {high:g}"
-    lower = "finite" if math.isinf(low) else f"{above} {low:g}"
-    raise ConfigError(f"{subject} must be a number {lower}{upper}, got {value!r}.")
+    lower = "" if math.isinf(low) else f" {above} {low:g}"
+    raise ConfigError(f"{subject} must be a finite number{lower}{upper}, got {value!r}.")
 
 
 def check_choice(subject: str, value: object, choices: Collection[Any]) -> Any:
@@ -54,7 +54,10 @@ def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
     """Return distinct cutoffs in ascending order, each a whole number of at least 1."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"{subject} must be a list of whole numbers >= 1, got {values!r}.")
-    cutoffs = tuple(sorted({check_int(f"{subject}: each cutoff", value, minimum=1) for value in values}))
+    given = [check_int(f"{subject}: each cutoff", value, minimum=1) for value in values]
+    cutoffs = tuple(sorted(set(given)))
+    if len(cutoffs) < len(given):
+        raise ConfigError(f"{subject}: each cutoff may be named once, got {given}.")
     if not cutoffs:
         raise ConfigError(f"{subject} must name at least one cutoff, got an empty list.")
     return cutoffs

@@ -32,6 +32,9 @@ class Catalogue:
         Symmetric; for metrics that take similarities as given.
     train_users : ndarray of int64, shape (n_items,), or None
         Training users of each item; counted from `seen`, or taken to be `train_counts` without it.
+    sized : bool, default True
+        Whether `n_items` is the catalogue's size; False where it only covers the items that appear in lists
+        and among relevant items, which is not enough for shares of the catalogue.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class Catalogue:
     features: sparse.csr_array | None = None
     similarity: Similarity | None = None
     train_users: LongArray | None = None
+    sized: bool = True
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)

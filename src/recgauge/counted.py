@@ -26,7 +26,8 @@ class Counted:
         """Return who has no value (m,), None for nobody."""
         if not metric.needs_relevant:
             # such a metric says itself what an empty list is worth: 0 for coverage, no value for a mean
-            return None
+            out = self.without_relevant
+            return out if policies.lists_of == "relevant" and out.any() else None
         left_out = np.zeros(len(self.ids), bool)
         for who, policy, lack in (
             (self.without_relevant, policies.no_relevant, "relevant items"),

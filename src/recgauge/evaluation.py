@@ -12,6 +12,7 @@ from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.counted import Counted
 from recgauge.errors import ConfigError, MetricError
 from recgauge.judging import JudgedTopK, Relevant, judge
+from recgauge.lanes import check_list_metrics
 from recgauge.metrics import Metric, RunMetric, UserMetric, metric_key
 from recgauge.policies import Policies
 from recgauge.recommending import TopK
@@ -62,11 +63,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     conventions : str or Convention, default "standard"
         Whose definitions and policies: a library, an article, or the house's.
     train : mapping, DataFrame or Interactions, optional
-        Who had what in training, for novelty, popularity, serendipity and the like.
+        Who had what in training, for novelty, popularity, serendipity and the like. A user whom a mapping
+        names without items counts as a user of training.
     item_features : mapping of item to vector, or matrix whose row is the item's id, optional
         For diversity of lists.
     n_items : int, optional
-        Size of the catalogue, where it is larger than the items that appear.
+        Size of the catalogue; if left out, the items that appear, which is enough where training data or
+        features show the catalogue, but not for coverage or Gini of lists alone.
     scores : mapping or array, optional
         Scores of the listed items in the same shape, best first; ties in them follow the convention.
     users : sequence, optional
@@ -97,6 +100,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     if not isinstance(convention, Convention):
         raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
+    check_list_metrics(suite)
     given = convert(
         recommendations,
         relevant,
@@ -230,9 +234,7 @@ def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: 
     definition = metric.definition(k) + (f" [{changes}]" if changes else "")
     left_out = users.left_out(metric, policies)
     if isinstance(metric, RunMetric):
-        judged = (
-            users.judged if left_out is None or not metric.needs_relevant else users.judged.take(~left_out)
-        )
+        judged = users.judged if left_out is None else users.judged.take(~left_out)
         value, stderr, per_user, n_users = metric.value(metric.sums(judged, k)), None, None, judged.n_users
     elif isinstance(metric, UserMetric):
         per_user = metric.per_user(users.judged, k)

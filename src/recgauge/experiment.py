@@ -20,7 +20,7 @@ from recgauge.recommending import compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
 from recgauge.run_results import RankingResult, RatingResult, RunResult
-from recgauge.splits import Split, Splitter, with_steps
+from recgauge.splits import Split, Splitter
 from recgauge.splits.filters import Filter, apply_filters
 from recgauge.timing import Timings
 
@@ -96,8 +96,7 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         loaded = experiment.dataset.load(reporter)
     with timings.stage("split"):
         dataset, steps = apply_filters(loaded, experiment.filters)
-        split = experiment.splitter.split(dataset.interactions, rng=stream(seed, "split"))
-        split = with_steps(split, steps)
+        split = experiment.splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
     with timings.stage("fit"):
         model = experiment.model.fit(split.train, rng=stream(seed, "fit"))
@@ -117,11 +116,12 @@ def _rank(
     relevant: Relevant,
     timings: Timings,
 ) -> RankingResult:
+    counts_everybody = experiment.policies.no_relevant != "skip"
     compile_kernels(model, timings)
     with timings.stage("recommend") as reporter:
         top_k = recommend(
             model,
-            relevant.users,
+            split.test_users if counts_everybody else relevant.users,
             max(experiment.cutoffs),
             excluded=experiment.candidates.excluded(split),
             memory_mib=experiment.memory_mib,
@@ -130,7 +130,6 @@ def _rank(
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
         catalogue = Catalogue.from_train(split.train, features)
-        counts_everybody = experiment.policies.no_relevant != "skip"
         measure = partial(
             evaluate_top_k,
             top_k=top_k,

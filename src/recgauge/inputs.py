@@ -30,14 +30,14 @@ class Given:
         Ids of all user codes.
     users : ndarray of int32 or None
         Who counts; None: everybody in the lists or the relevance.
-    catalogue : Catalogue or None
+    catalogue : Catalogue
     """
 
     top_k: TopK
     relevant: Relevant
     user_ids: IdArray
     users: IntArray | None
-    catalogue: Catalogue | None
+    catalogue: Catalogue
 
 
 def convert(  # noqa: PLR0913 -- the arguments of the public function
@@ -73,14 +73,11 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     history = None if train is None else read_items("train", train, None)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, item_features)
-    catalogue = None
-    if history is not None or item_features is not None or n_items is not None:
-        size = catalogue_size(len(item_ids), n_items)
-        features = (
-            None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
-        )
-        seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
-        catalogue = make_catalogue(size, seen, features)
+    size = catalogue_size(len(item_ids), n_items)
+    features = None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
+    seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
+    n_train_users = None if history is None else len(history.users)
+    catalogue = make_catalogue(size, seen, features, n_train_users=n_train_users, sized=n_items is not None)
     return Given(
         _lists_matrix(lists, rows[0], columns[0], n_counted),
         _relevant(truth, rows[1], columns[1], n_counted, threshold),
@@ -192,16 +189,16 @@ def _codes(
     top_k: TopK, relevant: Relevant, train: Any, item_features: Any, n_items: int | None, users: Any
 ) -> Given:
     """Take codes as they are; their ids are the codes."""
-    catalogue = None
     if train is not None and not isinstance(train, Interactions):
         raise SchemaError(
             "train: beside codes (TopK and Relevant) it must be Interactions over the same codes."
         )
-    if train is not None or item_features is not None or n_items is not None:
-        listed = int(max(top_k.items.max(initial=-1), relevant.items.max(initial=-1))) + 1
-        size = check_int("n_items", n_items or (train.n_items if train else listed), minimum=listed)
-        features = None if item_features is None else sparse.csr_array(item_features)
-        catalogue = make_catalogue(size, None if train is None else train.to_csr(), features)
+    listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
+    features = None if item_features is None else sparse.csr_array(item_features)
+    known = max(listed, 0 if train is None else train.n_items, 0 if features is None else features.shape[0])
+    size = known if n_items is None else check_int("n_items", n_items, minimum=known)
+    seen = None if train is None else train.to_csr()
+    catalogue = make_catalogue(size, seen, features, n_train_users=None, sized=n_items is not None)
     last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
     counted = None if users is None else np.asarray(users, np.int32)
     last = last if counted is None else max(last, int(counted.max(initial=-1)))

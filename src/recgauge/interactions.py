@@ -48,6 +48,9 @@ class Interactions:
     item_ids: npt.NDArray[Any]
 
     def __post_init__(self) -> None:
+        for name in ("user", "item"):
+            if not np.issubdtype(np.asarray(getattr(self, name)).dtype, np.integer):
+                raise SchemaError(f"Interactions: {name} must hold whole numbers (codes); see from_ids.")
         for name, dtype in (("user", np.int32), ("item", np.int32), ("value", np.float32)):
             self._store(name, np.ascontiguousarray(getattr(self, name), dtype=dtype))
         if self.timestamp is not None:
@@ -138,10 +141,12 @@ class Interactions:
         return np.bincount(self.item, minlength=self.n_items)
 
     def sha256(self) -> str:
-        """Return the digest of the rows: users, items, values and times, in their order."""
+        """Return the digest of the rows, in their order, and of the ids that their codes stand for."""
         digest = sha256()
         for column in (self.user, self.item, self.value, self.timestamp):
             digest.update(b"" if column is None else column.tobytes())
+        for ids in (self.user_ids, self.item_ids):
+            digest.update("\n".join(map(str, ids.tolist())).encode())
         return digest.hexdigest()
 
     def to_csr(self) -> sparse.csr_array:

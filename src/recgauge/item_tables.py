@@ -18,12 +18,33 @@ def catalogue_size(n_seen: int, n_items: int | None) -> int:
     return n_seen if n_items is None else check_int("n_items", n_items, minimum=n_seen)
 
 
-def make_catalogue(size: int, seen: sparse.csr_array | None, features: sparse.csr_array | None) -> Catalogue:
-    """Return the catalogue with the counts that the training matrix shows."""
+def make_catalogue(
+    size: int,
+    seen: sparse.csr_array | None,
+    features: sparse.csr_array | None,
+    *,
+    n_train_users: int | None,
+    sized: bool,
+) -> Catalogue:
+    """Return the catalogue with the counts that the training matrix shows.
+
+    Parameters
+    ----------
+    size : int
+    seen : scipy.sparse.csr_array or None
+        Who had what in training.
+    features : scipy.sparse.csr_array or None
+    n_train_users : int or None
+        Users that training names; None: those with items.
+    sized : bool
+        Whether the size was told; training data and features tell it too.
+    """
     if seen is None:
-        return Catalogue(size, features=features)
+        return Catalogue(size, features=features, sized=sized or features is not None)
     counts = np.bincount(seen.indices, minlength=size)
-    return Catalogue(size, counts, int((np.diff(seen.indptr) > 0).sum()), seen, features)
+    if n_train_users is None:
+        n_train_users = int((np.diff(seen.indptr) > 0).sum())
+    return Catalogue(size, counts, n_train_users, seen, features)
 
 
 def seen_matrix(history: Ragged, rows: IntArray, codes: IntArray, shape: tuple[int, int]) -> sparse.csr_array:

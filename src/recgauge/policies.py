@@ -8,6 +8,7 @@ NO_RELEVANT = ("skip", "zero", "nan", "raise")
 NO_LIST = ("zero", "skip", "nan", "raise")
 TIES = ("stable", "id_ascending", "id_descending", "average")
 DUPLICATES = ("error", "first", "every")
+LISTS_OF = ("all", "relevant")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class Policies:
     duplicates : {"error", "first", "every"}, default "error"
         An item twice in a list: refused; a hit only at its first place; or a hit at every place, so that
         values above 1 appear.
+    lists_of : {"all", "relevant"}, default "all"
+        Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, or
+        only those of users with relevant items.
     threshold : float, default 1.0
         Lowest grade that is relevant; lower grades count as irrelevant.
     round : int or None, default None
@@ -43,13 +47,14 @@ class Policies:
     Examples
     --------
     >>> Policies(no_relevant="zero").definition()
-    'no_relevant=zero, no_list=zero, ties=stable, duplicates=error, threshold=1'
+    'no_relevant=zero, no_list=zero, ties=stable, duplicates=error, lists_of=all, threshold=1'
     """
 
     no_relevant: str = "skip"
     no_list: str = "zero"
     ties: str = "stable"
     duplicates: str = "error"
+    lists_of: str = "all"
     threshold: float = 1.0
     round: int | None = None
     round_mean: int | None = None
@@ -59,6 +64,7 @@ class Policies:
         check_choice("Policies: no_list", self.no_list, NO_LIST)
         check_choice("Policies: ties", self.ties, TIES)
         check_choice("Policies: duplicates", self.duplicates, DUPLICATES)
+        check_choice("Policies: lists_of", self.lists_of, LISTS_OF)
         check_real("Policies: threshold", self.threshold, low=0.0, high=float("inf"), low_open=True)
         for name in ("round", "round_mean"):
             if getattr(self, name) is not None:

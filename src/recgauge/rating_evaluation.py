@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, read_only
+from recgauge.conventions import canonical_name
+from recgauge.conventions.standard import standard_metrics
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.metrics import check_suite
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
@@ -188,6 +190,11 @@ def _metric(metric: str | RatingMetric) -> RatingMetric:
     if not isinstance(metric, str):
         return metric
     if metric not in RATING_METRICS:
+        if canonical_name(metric) in standard_metrics():
+            raise ConfigError(
+                f"metrics: {metric!r} does not measure predicted ratings; recgauge.evaluate measures ranked "
+                f"lists. Rating metrics are {', '.join(RATING_METRICS)}."
+            )
         raise ConfigError(f"metrics: {metric!r} is unknown; rating metrics are {', '.join(RATING_METRICS)}.")
     return RATING_METRICS[metric]
 

@@ -85,7 +85,8 @@ class RunResult:
     @property
     def counts(self) -> dict[str, int]:
         """Users and ratings that were evaluated or left out; the lane of lists counts the users."""
-        merged: dict[str, int] = {}
+        n_tested = len(self.split.test_users)
+        merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
         return merged

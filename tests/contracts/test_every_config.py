@@ -8,6 +8,9 @@ from omegaconf import OmegaConf
 from conftest import REPOSITORY
 from recgauge.app.compose import compose
 from recgauge.app.settings import conf_folder, register_schema
+from recgauge.metrics.classes import ClassMetric
+from recgauge.metrics.curves.auc import FullRankingMetric
+from recgauge.metrics.discovery import default_metrics
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 
@@ -29,13 +32,24 @@ def test_every_group_has_options():
 @pytest.mark.parametrize(("group", "option"), options(*GROUPED))
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option
-    extra = ["dataset.path=ratings.csv"] if option == "table" else []
+    extra = []
+    if option == "table":
+        extra = ["dataset.path=ratings.csv"]
+    if group == "metrics" and option in ("all", "articles", "rating"):
+        extra = ["model=biased_mf"]  # it ranks items and predicts ratings
     compose(OmegaConf.to_object(compose_config(f"{group}={choice}", *extra)))
 
 
 @pytest.mark.parametrize(("group", "option"), options("experiment", "debug"))
 def test_every_experiment_and_debug_file_composes(group, option):
     compose(OmegaConf.to_object(compose_config(f"{group}={option}")))
+
+
+def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
+    experiment = compose(OmegaConf.to_object(compose_config("metrics=[all]", "model=biased_mf")))
+    elsewhere = (ClassMetric, FullRankingMetric)  # of labels and of full rankings
+    wanted = {type(metric) for metric in default_metrics().values() if not isinstance(metric, elsewhere)}
+    assert {type(definition.metric) for definition in experiment.metrics.values()} == wanted
 
 
 def test_the_defaults_are_the_documented_ones():

@@ -1,5 +1,7 @@
 """Several jobs: flat runs, one table, failures that stop nothing else."""
 
+import shlex
+
 import pytest
 
 pytestmark = pytest.mark.e2e
@@ -55,3 +57,25 @@ def test_a_million_rows(workplace, mirror):
     done = workplace.run("dataset=ml_1m", RECGAUGE_MIRROR=mirror)
     assert done.code == 0, done.err
     assert "not the publisher's" in done.out
+
+
+def test_filters_make_other_data_so_nothing_is_compared(workplace):
+    done = workplace.run("-m", "model=popularity", "filters=[],[n_core],[min_rating,n_core]", "cutoffs=[10]")
+    assert done.code == 0, done.err
+    assert [run.data.params["filters"] for run in workplace.runs()] == ["none", "n_core", "min_rating+n_core"]
+    assert all(run.data.params["metrics"] == "ranking" for run in workplace.runs())
+    rows = [line for line in done.out.splitlines() if " done " in line]
+    assert len(rows) == 3
+    assert all("*" in row for row in rows)  # each is the best of its own data
+    assert any("filters=[min_rating,n_core]" in row for row in rows)
+
+
+def test_an_experiments_job_can_be_run_again_alone(workplace):
+    assert workplace.run("experiment=baselines", "cutoffs=[5]").code == 0
+    command = workplace.runs()[1].data.tags["recgauge.command"]
+    done = workplace.run(*shlex.split(command)[2:])
+    assert done.code == 0, done.err
+    runs = workplace.runs()
+    assert len(runs) == 4
+    assert runs[3].data.metrics["ndcg_at_5"] == runs[1].data.metrics["ndcg_at_5"]
+    assert runs[3].data.tags["recgauge.fingerprint"] == runs[1].data.tags["recgauge.fingerprint"]

@@ -1,109 +1,122 @@
-"""Worked cases of articles, with the values that their own code gives or their text prints."""
+"""The worked examples of articles beyond accuracy, through the articles' own conventions."""
 
-import sys
-from dataclasses import replace
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from beyond_lists import cosine, judged_lists
-from golden.beyond_cases import CASES
-from recgauge.catalogue import Catalogue
+import recgauge
+from golden.beyond_inputs import Asked
+from golden.cases import article_cases, same
+from recgauge.conventions import get_convention
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
-from recgauge.metrics import Metric, RunMetric, UserMetric
-from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage
-from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
-from recgauge.metrics.beyond.novelty import Novelty
-from recgauge.metrics.beyond.personalization import Personalization
 from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
 
-METRICS: dict[str, Metric] = {
-    "article_evaluation-catalog-coverage": CatalogCoverage(),
-    "article_evaluation-prediction-coverage": PredictionCoverage(),
-    "article_evaluation-diversity-seed0": PooledDiversity(),
-    "article_evaluation-serendipity": UnpopularSerendipity(popular=9 / 20),
-    "article_evaluation-serendipity-per-user": UnpopularSerendipity(popular=9 / 20),
-    "page_capri-novelty": Novelty(divisor="k", unseen="zero"),
-    "page_capri-list-diversity": Diversity(similarity="matrix", single="raise"),
-    "page_capri-list-diversity-single": Diversity(similarity="matrix", single="raise"),
-    "page_capri-catalog-coverage": CatalogCoverage(scale="percent"),
-    "page_capri-personalization": Personalization(),
-    "article_recmetrics-personalization": Personalization(),
-    "article_recmetrics-intra-list-similarity": IntraListSimilarity(single="raise"),
-    "article_recmetrics-ils-user1": IntraListSimilarity(single="raise"),
-    "article_recmetrics-recmetrics-novelty": Novelty(divisor="k", unseen="raise"),
-    "article_recmetrics-prediction-coverage": CatalogCoverage(scale="percent"),
+METRICS = {
+    "catalog_coverage",
+    "prediction_coverage",
+    "diversity",
+    "list_diversity",
+    "intra_list_similarity",
+    "personalization",
+    "novelty",
+    "serendipity",
 }
+CASES = [case for case in article_cases() if case["metric"] in METRICS]
 LEFT_OUT = {
-    "page_capri-novelty-printed-code": "the page lost a line of code; the whole one is compared",
-    "page_capri-novelty-printed-unseen": "the page lost a line of code; the whole one is compared",
-    "page_capri-personalization-ragged": "the code fails on lists of unequal length, ours does not",
+    "novelty-printed-code": "the page lost a line of code; the whole one is compared",
+    "novelty-printed-unseen": "the page lost a line of code; the whole one is compared",
+    "personalization-ragged": "the code fails on lists of unequal length, ours does not",
 }
-NOT_REPEATABLE = {
-    "article_evaluation-diversity-seed0": "the printed value comes from features drawn without a seed"
-}
+NOT_REPEATABLE = {"diversity-seed0": "the printed value comes from features drawn without a seed"}
 
 
-def judged_for(inputs: dict[str, Any]) -> tuple[JudgedTopK, int]:
-    """Give the items of an article codes and return its lists with the cutoff it uses."""
+def _train(inputs: dict[str, Any]) -> dict[str, list[Any]]:
+    """Make up training users so that each item has as many as the case says."""
+    counts = inputs.get("pop") or dict.fromkeys(map(str, inputs.get("popular", [])), 1)
+    train: dict[str, list[Any]] = {f"trained {user}": [] for user in range(inputs.get("u", 1))}
+    for item, count in counts.items():
+        for user in range(count):
+            train[f"trained {user}"].append(int(item))
+    return train
+
+
+def _lists(inputs: dict[str, Any]) -> dict[str, list[Any]]:
     lists = inputs.get("recommended") or inputs.get("predicted") or inputs["predicted_ratings"]
-    lists = [list(items) for items in lists] if isinstance(lists[0], (list, dict)) else [lists]
-    relevant = inputs.get("relevant", lists)
-    known = inputs.get("catalog", [*inputs.get("pop", {}), *inputs.get("features", {})])
-    named = sorted({str(item) for items in (*lists, *relevant, known) for item in items})
-    code = {item: position for position, item in enumerate(named)}
-    n_items = max(len(named), inputs.get("total_items", 0), 20 if "popular" in inputs else 0)
-    counts = np.zeros(n_items, np.int64)
-    for item, count in inputs.get("pop", dict.fromkeys(map(str, inputs.get("popular", [])), 1)).items():
-        counts[code[item]] = count
-    catalogue = Catalogue(n_items, counts, inputs.get("u", 1))
-    if "features" in inputs:
-        rows = np.array([inputs["features"][item] for item in named])
-        catalogue = replace(catalogue, features=sparse.csr_array(rows), similarity=cosine(rows))
-    if "similarity" in inputs:
-        catalogue = replace(catalogue, n_items=len(inputs["similarity"]), **counts_of(inputs))
-    ranked, wanted = ([[code[str(item)] for item in items] for items in table] for table in (lists, relevant))
-    judged = judged_lists(ranked, wanted, list(range(len(lists))), catalogue)
-    return judged, inputs.get("k") or inputs.get("n") or judged.items.shape[1]
+    lists = lists if isinstance(lists[0], (list, dict)) else [lists]
+    return {f"user {row}": [_item(item) for item in items] for row, items in enumerate(lists)}
 
 
-def counts_of(inputs: dict[str, Any]) -> dict[str, Any]:
-    matrix = np.array(inputs["similarity"])
-    zeros = np.zeros(len(matrix), np.int64)
-    return {"similarity": matrix, "train_counts": zeros, "train_users": zeros}
+def _item(item: Any) -> Any:
+    return int(item) if str(item).isdecimal() else item
 
 
-def compute(metric: Metric, judged: JudgedTopK, k: int) -> tuple[float, list[float] | None]:
-    if isinstance(metric, UserMetric):
-        per_user = metric.per_user(judged, k)
-        return float(np.nanmean(per_user)), per_user.tolist()
-    assert isinstance(metric, RunMetric)
-    return metric.value(metric.sums(judged, k)), None
+def _asked(case: dict[str, Any]) -> Asked:
+    inputs = case["inputs"]
+    convention, lists = get_convention(case["article"]), _lists(inputs)
+    relevant = {
+        f"user {row}": dict.fromkeys(items, 1.0) for row, items in enumerate(inputs.get("relevant", []))
+    }
+    metric: Any = "prediction_coverage" if case["id"] == "prediction-coverage" else case["metric"]
+    if metric == "serendipity":
+        # the article names nine of its twenty items popular; here they are the nine that are in training
+        metric = UnpopularSerendipity(popular=9 / 20)
+    features = inputs.get("features")
+    matrix = inputs.get("similarity")
+    known = {_item(item) for item in [*inputs.get("catalog", []), *(features or {})]}
+    known |= {item for items in (*lists.values(), *relevant.values()) for item in items}
+    return Asked(
+        lists,
+        relevant,
+        metric,
+        inputs.get("k") or inputs.get("n"),
+        convention,
+        _train(inputs),
+        features and {_item(item): vector for item, vector in features.items()},
+        max(len(known), inputs.get("total_items", 0), len(matrix or []), 20 if "popular" in inputs else 0),
+        [*lists],
+        None if matrix is None else np.array(matrix),
+    )
 
 
-@pytest.mark.parametrize("case", CASES["worked"], ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['article']}-{case['id']}")
 def test_worked_case(case: dict[str, Any]) -> None:
     if case["id"] in LEFT_OUT:
         return
-    judged, k = judged_for(case["inputs"])
-    metric = METRICS[case["id"]]
+    asked = _asked(case)
     if "expected_error" in case:
         with pytest.raises(MetricError, match="two items"):
-            compute(metric, judged, k)
+            asked.evaluate()
         return
-    value, per_user = compute(metric, judged, k)
-    found = per_user if isinstance(case["expected"], list) else value
-    assert found == pytest.approx(case["expected"], rel=1e-9, abs=1e-9)
-    if case["printed"] is not None and case["id"] not in NOT_REPEATABLE:
+    result = asked.evaluate().results[0]
+    expected = case["expected"] if isinstance(case["expected"], list) else [case["expected"]]
+    found = result.per_user if isinstance(case["expected"], list) else [result.value]
+    assert all(same(ours, theirs) for ours, theirs in zip(found, expected, strict=True))
+    if case.get("printed") is not None and case["id"] not in NOT_REPEATABLE:
         decimals = len(case["printed"].split(".")[1])
-        assert round(value, decimals) == pytest.approx(float(case["printed"]), abs=1e-9)
+        assert round(result.value, decimals) == pytest.approx(float(case["printed"]), abs=1e-9)
 
 
 def test_every_worked_case_is_compared_or_left_out_for_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    known = [case["id"] for case in CASES["worked"]]
-    assert sorted(known) == sorted([*METRICS, *LEFT_OUT])
+    counted = Counter("left out" if case["id"] in LEFT_OUT else "compared" for case in CASES)
     with capsys.disabled():
-        sys.stdout.write(f"\n{len(METRICS)} worked cases compared, {len(LEFT_OUT)} left out with a reason\n")
+        print(f"\nbeyond accuracy, worked cases of articles: {dict(counted)}")  # noqa: T201
+        for name, reason in LEFT_OUT.items():
+            print(f"  left out: {name}: {reason}")  # noqa: T201
+    assert counted == {"compared": 15, "left out": 3}
+    assert {case["metric"] for case in CASES} == METRICS
+
+
+def test_a_relevant_item_that_all_know_is_no_surprise() -> None:
+    """The article's serendipity is its definition under its convention, with the most popular fifth."""
+    found = recgauge.evaluate(
+        {"ann": [1, 2]},
+        {"ann": [1, 2]},
+        metrics=("serendipity",),
+        cutoffs=(2,),
+        conventions="article_system_evaluation",
+        train={"bob": [1], "cid": [1]},
+        n_items=5,
+    )
+    assert found.values() == {"serendipity_at_2": 0.5}

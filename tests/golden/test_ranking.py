@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import recgauge
+from golden.beyond_rows import BEYOND_ROWS, FULL_RANKINGS
 from golden.cases import GoldenValue, golden_values, number, same
 from golden.ranking_inputs import RankingInputs, ranking_inputs
-from golden.ranking_rows import BEYOND, CUT, FULL, LEFT_OUT, Row, row_of
+from golden.ranking_rows import CUT, FULL, LEFT_OUT, Row, row_of
 from recgauge.errors import MetricError
 
+BEYOND = {*BEYOND_ROWS, *FULL_RANKINGS}
 AT_LEAST = {"means": 19_000, "per_user": 110_000}
 
 

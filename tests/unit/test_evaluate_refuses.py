@@ -66,6 +66,32 @@ def test_unknown_metric_lists_the_valid_ones() -> None:
         recgauge.evaluate(LISTS, RELEVANT, metrics=("nonsense",))
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("rmse", "'rmse' measures predicted ratings, not lists; pass it to recgauge.evaluate_ratings"),
+        ("class_f1", "'class_f1' measures class labels"),
+        ("auc", "'auc' needs the scores of all candidates, not lists; choose list_auc"),
+        ("gini", r"Gini needs the catalogue's size, which lists do not tell; pass n_items=\.\.\."),
+        ("novelty", r"Novelty needs the training interactions; pass train=\.\.\."),
+        ("diversity", r"Diversity needs item features; pass item_features=\.\.\."),
+    ],
+)
+def test_what_a_metric_needs_is_named(name: str, said: str) -> None:
+    with pytest.raises(RecgaugeError, match=said):
+        recgauge.evaluate(LISTS, RELEVANT, metrics=(name,))
+
+
+def test_list_metrics_are_not_measured_on_ratings() -> None:
+    with pytest.raises(RecgaugeError, match=r"'hit' does not measure predicted ratings; recgauge\.evaluate"):
+        recgauge.evaluate_ratings([4, 5], [3, 5], metrics=("hit",))
+
+
+def test_what_appears_is_the_catalogue_where_nobody_told_its_size() -> None:
+    values = recgauge.evaluate(LISTS, RELEVANT, metrics=("entropy", "personalization"), cutoffs=(2,)).values()
+    assert values == pytest.approx({"entropy_at_2": 2.0, "personalization_at_2": 1.0})
+
+
 def test_policies_refuse_by_name() -> None:
     with pytest.raises(RecgaugeError, match="Recall refuses user 'bob', one of 1 without relevant items"):
         recgauge.evaluate(

@@ -96,7 +96,7 @@ def better(record, factor):
 
 
 def test_the_best_of_comparable_runs_is_marked(record):
-    other_data = dataclasses.replace(better(record, 3), dataset=record.dataset | {"sha256": "other"})
+    other_data = dataclasses.replace(better(record, 3), split=record.split | {"test_sha256": "other"})
     jobs = [
         JobOutcome(0, "a", record, None),
         JobOutcome(1, "b", better(record, 2), None),

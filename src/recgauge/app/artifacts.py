@@ -18,7 +18,7 @@ from recgauge.report.conventions import convention_values
 from recgauge.run_results import RunResult
 
 
-def write_tables(result: RunResult, folder: Path) -> None:
+def write_tables(result: RunResult, folder: Path) -> list[Path]:
     """Write the run's tables as parquet, all with the publisher's ids.
 
     Parameters
@@ -29,20 +29,22 @@ def write_tables(result: RunResult, folder: Path) -> None:
         one column a metric), and by lane recommendations.parquet (user_id, item_id, rank from 1, score)
         and predictions.parquet (user_id, item_id, rating, predicted, impossible).
     """
-    folder.mkdir(parents=True, exist_ok=True)
     ids = result.dataset.interactions
-    pq.write_table(_held_out(result.split.test), folder / "test.parquet")
+    tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
     if result.ranking is not None:
-        pq.write_table(_lists(result.ranking.top_k, ids), folder / "recommendations.parquet")
+        tables["recommendations"] = _lists(result.ranking.top_k, ids)
     if result.rating is not None:
-        pq.write_table(_predictions(result.rating.predictions, ids), folder / "predictions.parquet")
-    pq.write_table(_per_user(result), folder / "per_user.parquet")
+        tables["predictions"] = _predictions(result.rating.predictions, ids)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        pq.write_table(table, folder / f"{name}.parquet")
+    return [folder / f"{name}.parquet" for name in tables]
 
 
-def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> None:
-    """Write conventions.csv: the same lists under every convention."""
+def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> list[Path]:
+    """Write conventions.csv, the same lists under every convention, if there are lists."""
     if result.ranking is None:
-        return
+        return []
     lane = result.ranking
     users = result.split.test_users
     lists = Given(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
@@ -54,16 +56,19 @@ def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Pa
         writer.writerows(
             [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
         )
+    return [folder / "conventions.csv"]
 
 
-def write_record(record: RunRecord, config_yaml: str, folder: Path) -> None:
+def write_record(record: RunRecord, config_yaml: str, folder: Path) -> list[Path]:
     """Write record.json, environment.json and config.yaml."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "record.json").write_text(record.to_json(), encoding="utf-8")
-    (folder / "environment.json").write_text(
-        json.dumps(record.environment, indent=2) + "\n", encoding="utf-8"
-    )
-    (folder / "config.yaml").write_text(config_yaml, encoding="utf-8")
+    texts = {
+        "record.json": record.to_json(),
+        "environment.json": json.dumps(record.environment, indent=2) + "\n",
+        "config.yaml": config_yaml,
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
 
 
 def _lists(top_k: TopK, ids: Interactions) -> pa.Table:

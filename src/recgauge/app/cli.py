@@ -31,6 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     store = argparse.ArgumentParser(add_help=False)
     default = os.environ.get("MLFLOW_TRACKING_URI") or "sqlite:///mlflow.db"
     store.add_argument("--uri", default=default, help="tracking store (default: %(default)s)")
+    store.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
     ui = commands.add_parser("ui", parents=[store], help="open the tracked results in a browser")
     ui.add_argument("--port", type=int, default=5000, help="port of the page (default: %(default)s)")
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
@@ -41,12 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
-    from recgauge.app.main import print_error
+    from recgauge.app.messages import print_error
     from recgauge.errors import RecgaugeError
 
     try:
         if asked.command == "ui":
-            return _serve(asked.uri, asked.port)
+            return _serve(asked.uri, asked.experiment, asked.port)
         from recgauge.app.conventions_command import print_conventions
 
         print_conventions(asked.run, uri=asked.uri, k=asked.k)
@@ -56,11 +57,11 @@ def _carry_out(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _serve(uri: str, port: int) -> int:
+def _serve(uri: str, experiment: str, port: int) -> int:
     """Start MLflow's server on the store until Ctrl-C."""
     from recgauge.app.tracking import MlflowTracker
 
-    page = MlflowTracker(uri).address() or ""
+    page = MlflowTracker(uri, experiment).address() or ""
     page = page.replace("127.0.0.1:5000", f"127.0.0.1:{port}")
     print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - the command's own output
     if uri.startswith("http"):

@@ -99,8 +99,8 @@ def build(
     target = node["_target_"]
     if not target.startswith(allowed):
         raise ConfigError(
-            f"{path}._target_: {target!r} is not allowed; targets begin with {', '.join(allowed)}. "
-            "Add the package to allowed_targets if you trust it."
+            f"{path}._target_: {target!r} is not one of {', '.join(f'{prefix}*' for prefix in allowed)}; "
+            "name its package in allowed_targets if you trust it."
         )
     _check_arguments(node, target, path)
     try:

@@ -4,15 +4,17 @@ import os
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from recgauge._version import __version__
 
+CHECKOUT = Path(__file__).resolve().parents[3]
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "hydra-core", "omegaconf", "mlflow")
 
 
 def environment() -> dict[str, Any]:
-    """Return versions, machine and the commit of the working folder, if it is in a git checkout."""
+    """Return versions, machine and the commit of recgauge's own checkout, None where it is installed."""
     return {
         "recgauge": __version__,
         "python": platform.python_version(),
@@ -21,7 +23,7 @@ def environment() -> dict[str, Any]:
         "n_cpus": os.cpu_count(),
         "packages": {name: _version(name) for name in PACKAGES},
         "git_commit": _git("rev-parse", "HEAD"),
-        "git_dirty": bool(_git("status", "--porcelain", "--untracked-files=no")),
+        "git_dirty": None if _git("rev-parse", "HEAD") is None else bool(_git("status", "--porcelain")),
     }
 
 
@@ -33,8 +35,11 @@ def _version(package: str) -> str | None:
 
 
 def _git(*arguments: str) -> str | None:
+    if not (CHECKOUT / ".git").exists():
+        return None
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=True)
+        command = ["git", "-C", str(CHECKOUT), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None

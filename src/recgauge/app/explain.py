@@ -11,6 +11,17 @@ from omegaconf import OmegaConf
 from recgauge.app.settings import RunSettings, conf_folder
 
 _OPTION = re.compile(r"Could not (?:find|load) '([\w@]+)/([^']+)'")
+_VALUE = re.compile(r"^Error merging override (\S+=.*)")
+_EXPECTED = {
+    "cutoffs": "a list of whole numbers such as [5,10]",
+    "seed": "a whole number such as 0",
+    "conventions_table": "true or false",
+    "data.offline": "true or false",
+    "allowed_targets": "a list of package names such as [mypackage]",
+    "engine": "left as it is; set what is in it, such as engine.block_users=1024",
+    "data": "left as it is; set what is in it, such as data.mirror=FOLDER",
+    "engine.block_users": "a whole number such as 1024",
+}
 _KEY = re.compile(r"Could not override '([^']+)'")
 
 
@@ -36,6 +47,9 @@ def explain_config_error(error: Exception) -> str:
         return _explain_key(match.group(1))
     if isinstance(error, OverrideParseException):
         return f"cannot read {error.override!r} on the command line: {text.splitlines()[0]}."
+    if match := _VALUE.search(text):
+        key, _, value = match.group(1).partition("=")
+        return f"{key}={value}: {key} must be {_EXPECTED.get(key, 'of another type')}."
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     first = text.split("\nConfig search path")[0].strip()
     return f"{first}: {cause}" if cause and cause not in first else first

@@ -41,7 +41,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
         if job.error is not None:
             console.print(f"failed   job {job.number} ({job.label}): {job.error}", markup=False)
     console.print(
-        "*        best among runs with the same data, split, candidates, conventions, seed", markup=False
+        "*        best of the runs with equal train and test rows, candidates, conventions", markup=False
     )
     print_addresses(address, folder, None)
 

@@ -1,5 +1,6 @@
 """What a tracker is told of a run before the run does anything."""
 
+from getpass import getuser
 from typing import Any
 
 from recgauge.app.summaries import flat_params
@@ -38,12 +39,14 @@ def run_start(
         "recgauge.seed": str(settings["seed"]),
         "recgauge.version": environment["recgauge"],
         "recgauge.command": command,
-        "recgauge.git_dirty": str(environment["git_dirty"]).lower(),
-        "mlflow.source.name": "run.py",
+        "recgauge.python": environment["python"],
+        "mlflow.source.name": command.split(" ")[-1 if " " not in command else 1],
         "mlflow.source.type": "LOCAL",
-        "mlflow.user": "recgauge",
+        "mlflow.user": getuser(),
     }
+    tags |= {f"recgauge.{name}": version for name, version in environment["packages"].items() if version}
     if environment["git_commit"]:
+        tags["recgauge.git_dirty"] = str(environment["git_dirty"]).lower()
         tags["mlflow.source.git.commit"] = environment["git_commit"]
     if sweep is not None:
         tags["recgauge.sweep"] = sweep

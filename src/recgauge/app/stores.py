@@ -1,11 +1,14 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
 import logging
+import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from recgauge.errors import TrackingError
+from recgauge.locks import exclusive
 
 _SQLITE = "sqlite:///"
 
@@ -43,6 +46,32 @@ def check_store(uri: str) -> None:
         )
 
 
+@contextmanager
+def store_lock(uri: str) -> Iterator[None]:
+    """Let one job at a time create or migrate an SQLite store; other stores have locks of their own."""
+    if not uri.startswith(_SQLITE):
+        yield
+        return
+    path = _database(uri)
+    with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):
+        yield
+
+
+def shown(uri: str) -> str:
+    """Return the address without a password.
+
+    Examples
+    --------
+    >>> shown("postgresql://ann:secret@host/db")
+    'postgresql://ann:***@host/db'
+    """
+    return re.sub(r"(://[^:/@]+):[^@/]*@", r"\1:***@", uri)
+
+
+def _database(uri: str) -> Path:
+    return Path(uri.removeprefix(_SQLITE).split("?", 1)[0])
+
+
 def quiet_logs() -> None:
     """Keep MLflow's and Alembic's messages about their own migrations off the terminal."""
     for name in ("alembic", "mlflow"):
@@ -50,7 +79,7 @@ def quiet_logs() -> None:
 
 
 def _check_sqlite(uri: str) -> None:
-    path = Path(uri.removeprefix(_SQLITE).split("?", 1)[0])
+    path = _database(uri)
     if not path.parent.is_dir():
         raise TrackingError(
             f"tracking.uri={uri}: the folder {path.parent} does not exist. Make it, or use another address."

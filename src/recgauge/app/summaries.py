@@ -55,11 +55,19 @@ def summary_markdown(record: RunRecord) -> str:
         "",
         f"{data['n_rows']:,} rows, {data['n_users']:,} users, {data['n_items']:,} items "
         f"({data['provenance']}; sha256 {data['sha256'][:12]}...). "
-        f"Train {split['train_rows']:,} rows, test {split['test_rows']:,}. "
+        + "".join(
+            f"{part} {split[f'{part}_rows']:,} rows, "
+            for part in ("train", "validation", "test")
+            if f"{part}_rows" in split
+        )
         + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())
         + ".",
         "",
-        *(f"- dropped {step['rows'][0] - step['rows'][1]:,} rows: {step['name']}" for step in split["steps"]),
+        *(
+            f"- dropped {step['rows'][0] - step['rows'][1]:,} rows: {step['name']}"
+            for step in split["steps"]
+            if step["rows"][0] > step["rows"][1]
+        ),
         "",
         "| metric | value | standard error | definition |",
         "| --- | ---: | ---: | --- |",

@@ -14,7 +14,7 @@ class SweepSummary(Callback):
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Open the store once; an address that cannot work stops the sweep before any work is done."""
-        from recgauge.app.main import print_error
+        from recgauge.app.messages import print_error
         from recgauge.errors import RecgaugeError
 
         try:
@@ -29,8 +29,9 @@ class SweepSummary(Callback):
         from recgauge.app.printing import print_sweep
 
         folder = Path(config.hydra.sweep.dir)
-        jobs = _short_labels([_outcome(path) for path in folder.glob("*/outcome.json")])
-        print_sweep(jobs, address=_tracker(config).address(), folder=folder)
+        found = sorted(folder.glob("*/outcome.json"), key=lambda path: int(path.parent.name))
+        jobs = _short_labels([_outcome(path) for path in found])
+        print_sweep(jobs, address=_tracker(config).address(sweep=folder.as_posix()), folder=folder)
         if any(job.record is None for job in jobs):
             raise SystemExit(1)
 

@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from time import perf_counter, time
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from recgauge.app.stores import check_store, quiet_logs
+from recgauge.app.stores import check_store, quiet_logs, shown, store_lock
 from recgauge.app.summaries import curve_points, metric_values, summary_markdown
 from recgauge.errors import TrackingError
 from recgauge.records import RunRecord
@@ -45,9 +46,9 @@ class RunLog:
 
     run_id: str | None = None
 
-    def finish(self, record: RunRecord, folder: Path) -> float:
-        """Store the record's numbers and the files of `folder`; return the seconds spent on tracking."""
-        del record, folder
+    def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
+        """Store the record's numbers and the files; return the seconds spent on tracking."""
+        del record, files
         return 0.0
 
 
@@ -62,8 +63,8 @@ class Tracker(ABC):
     def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
         """Open a run; leaving the context ends it, with its error if there was one."""
 
-    def address(self) -> str | None:
-        """Return where the results can be looked at, or None."""
+    def address(self, sweep: str | None = None) -> str | None:  # noqa: ARG002 - contract
+        """Return where the results, or those of one sweep, can be looked at, or None."""
         return None
 
 
@@ -124,10 +125,15 @@ class MlflowTracker(Tracker):
         with self._explained("finish the run"):
             self._client.set_terminated(log.run_id, "FINISHED")
 
-    def address(self) -> str | None:
-        """Return the deep link to the experiment's charts, on the server that `make ui` starts if need be."""
+    def address(self, sweep: str | None = None) -> str | None:
+        """Return the deep link to the charts of all runs, or of a sweep's.
+
+        The server is the one that `make ui` starts if the store is a database.
+        """
         server = self.uri if self.uri.startswith("http") else "http://127.0.0.1:5000"
         page = "runs?compareRunsMode=CHART&workflowType=machine_learning"
+        if sweep is not None:
+            page += "&searchFilter=" + quote(f"tags.`recgauge.sweep` = '{sweep}'", safe="")
         return f"{server.rstrip('/')}/#/experiments/{self._experiment_id}/{page}"
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
@@ -159,12 +165,17 @@ class MlflowTracker(Tracker):
         from mlflow import MlflowClient
 
         quiet_logs()  # importing mlflow sets its own levels
-        return MlflowClient(tracking_uri=self.uri)
+        with store_lock(self.uri):  # two first runs would race in creating the tables
+            client = MlflowClient(tracking_uri=self.uri)
+            client.search_experiments(max_results=1)
+        return client
 
     @cached_property
     def _experiment_id(self) -> str:
         from mlflow.exceptions import MlflowException
 
+        if not self.experiment:
+            raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
         found = self._client.get_experiment_by_name(self.experiment)
         if found is None:
             try:
@@ -177,6 +188,9 @@ class MlflowTracker(Tracker):
                 f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
                 "Restore it, or choose another name with tracking.experiment=NAME."
             )
+        for key, value in EXPERIMENT_TAGS.items():
+            if found.tags.get(key) != value:
+                self._client.set_experiment_tag(found.experiment_id, key, value)
         return str(found.experiment_id)
 
     @contextmanager
@@ -187,9 +201,9 @@ class MlflowTracker(Tracker):
         except TrackingError:
             raise
         except Exception as error:
-            reason = str(error).strip().splitlines() or [type(error).__name__]
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
             raise TrackingError(
-                f"tracking.uri={self.uri}: cannot {doing}: {reason[0]} "
+                f"tracking.uri={shown(self.uri)}: cannot {doing}: {reason}. "
                 "Check the address, or run without tracking: tracking=off."
             ) from error
 
@@ -202,14 +216,16 @@ class _MlflowRunLog(RunLog):
         self.run_id: str = run_id
         self._opening_seconds = perf_counter() - begin
 
-    def finish(self, record: RunRecord, folder: Path) -> float:
+    def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
         """Store inputs, files, then every number in few calls."""
         begin = perf_counter()
         client, run_id = self._client, self.run_id
         client.log_inputs(run_id, datasets=_inputs(record))
-        client.log_artifacts(run_id, str(folder))
+        for file in files:
+            client.log_artifact(run_id, str(file))
         client.set_tag(run_id, "mlflow.note.content", summary_markdown(record))
         client.set_tag(run_id, "recgauge.dataset_sha256", record.dataset["sha256"])
+        client.set_tag(run_id, "recgauge.fingerprint", record.fingerprint())
         seconds = self._opening_seconds + perf_counter() - begin
         self._log_metrics(record, seconds)
         return seconds

@@ -81,15 +81,18 @@ class Convention:
         ConfigError
             If nobody knows the name; the message lists the valid ones.
         """
+        from recgauge.lanes import names_by_lane
+
         known = self.known()
         found = known.get(canonical_name(name))
         if found is not None:
             return found
         close = get_close_matches(name, [*known, *FIRST_WORDS, *OTHER_NAMES], n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
+        lists, ratings = names_by_lane(known)
         raise ConfigError(
-            f"metrics: unknown metric {name!r}.{hint} Under conventions={self.name!r} there are "
-            f"{', '.join(sorted(known))}."
+            f"metrics: unknown metric {name!r}.{hint} Under conventions={self.name!r} there are, of lists, "
+            f"{', '.join(lists)}; and of ratings, {', '.join(ratings)}."
         )
 
     def known(self) -> dict[str, Metric]:

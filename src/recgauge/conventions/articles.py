@@ -3,13 +3,21 @@
 from dataclasses import replace
 
 from recgauge.conventions import Convention
-from recgauge.conventions.libraries import CAPRI, RECMETRICS
+from recgauge.conventions.libraries.capri import CAPRI
+from recgauge.conventions.libraries.recmetrics import RECMETRICS
 from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage
+from recgauge.metrics.beyond.diversity import PooledDiversity
+from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
 from recgauge.metrics.dcg import DCG
 from recgauge.metrics.f_score import FScore
 from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import Precision
+from recgauge.metrics.rating.mae import MAE
+from recgauge.metrics.rating.minkowski import Minkowski
+from recgauge.metrics.rating.mse import MSE
+from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
 from recgauge.policies import Policies
@@ -46,6 +54,13 @@ SYSTEM_EVALUATION = Convention(
         "dcg": DCG(gain="binary"),
         "ndcg": NDCG(gain="binary", ideal="full"),
         "ndcg_rounded": NDCG(gain="binary", ideal="full"),
+        "mae": MAE(),
+        "mse": MSE(),
+        "rmse": RMSE(),
+        "catalog_coverage": CatalogCoverage(),
+        "prediction_coverage": PredictionCoverage(),
+        "diversity": PooledDiversity(),
+        "serendipity": UnpopularSerendipity(),
     },
     policies=Policies(no_relevant="zero"),
     deviations={"map_rounded": {"round_mean": 2}, "ndcg_rounded": {"round": 2}},
@@ -68,6 +83,9 @@ NDCG_NOTE = Convention(
     name="article_ndcg_note",
     about="A note with two nDCG methods: the list's own gains re-sorted, stretched from worst to best.",
     metrics={
+        "mae": MAE(),
+        "rmse": RMSE(),
+        "minkowski": Minkowski(),
         "dcg": DCG(),
         "dcg_method0": DCG(discount="jarvelin2"),
         "ndcg": NDCG(ideal="own_list", normalization="minmax"),

@@ -36,7 +36,7 @@ class Metric(ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the lists' catalogue must hold: "train", "features" or "similarity"."""
+        """What the lists' catalogue must hold: "train", "features", "similarity" or its size, "n_items"."""
         return frozenset()
 
     def definition(self, k: int | None = None) -> str:

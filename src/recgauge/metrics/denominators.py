@@ -5,6 +5,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from recgauge._checks import DoubleArray
+from recgauge.errors import ConfigError
 from recgauge.judging import JudgedTopK
 
 Denominator = Literal["k", "list", "relevant", "min_relevant_k", "min_relevant_list", "hits"]
@@ -49,8 +50,10 @@ def denominator(name: str, judged: JudgedTopK, k: int | None) -> DoubleArray:
             return relevant if k is None else np.minimum(relevant, k)
         case "min_relevant_list":
             return np.minimum(relevant, list_length(judged, k))
-        case _:
+        case "hits":
             return hits(judged, k)
+        case _:
+            raise ConfigError(f"denominator must be one of {', '.join(DENOMINATORS)}; got {name!r}.")
 
 
 def divide(numerator: DoubleArray, count: DoubleArray, empty: float = 0.0) -> DoubleArray:

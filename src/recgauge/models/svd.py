@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import ArpackError, svds
 
 from recgauge._checks import check_choice, check_int
 from recgauge.errors import FitError
@@ -75,7 +75,10 @@ class SVD(FactorModel):
         if self.values == "binary":
             matrix.data[:] = 1.0
         start = rng.standard_normal(min(matrix.shape))
-        left, singular, right = svds(matrix, k=self.n_factors, v0=start)
+        try:
+            left, singular, right = svds(matrix, k=self.n_factors, v0=start)
+        except ArpackError as error:
+            raise FitError(f"SVD: no decomposition into {self.n_factors} factors found ({error}).") from error
         order = np.argsort(-singular, kind="stable")
         left, singular, right = left[:, order], singular[order], right[order]
         peaks = right[np.arange(self.n_factors), np.abs(right).argmax(axis=1)]

@@ -52,11 +52,16 @@ def run_lines(record: RunRecord) -> list[str]:
         f"data     {record.names['dataset']}: {data['n_rows']:,} rows, {data['n_users']:,} users, "
         f"{data['n_items']:,} items ({data['provenance']})",
         f"split    {record.names['split']}: "
-        f"train {split['train_rows']:,} rows, test {split['test_rows']:,} rows",
+        + ", ".join(
+            f"{part} {split[f'{part}_rows']:,} rows"
+            for part in ("train", "validation", "test")
+            if f"{part}_rows" in split
+        ),
     ]
     lines.extend(
         f"dropped  {step['rows'][0] - step['rows'][1]:,} rows, "
-        f"{step['users'][0] - step['users'][1]:,} users: {step['name']}"
+        f"{step['users'][0] - step['users'][1]:,} users, "
+        f"{step['items'][0] - step['items'][1]:,} items: {step['name']}"
         for step in split["steps"]
         if step["rows"][0] > step["rows"][1]
     )
@@ -79,7 +84,8 @@ def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
     said = "skipped" if counts["users_left_out"] else "of them"
     return (
         f"users    {counts['users_evaluated']:,} evaluated, "
-        f"{n_without} {said} without a relevant test item ({relevant})"
+        f"{n_without} {said} without a relevant test item ({relevant}), "
+        f"{counts['users_without_test_rows']:,} without a test row"
     )
 
 
@@ -98,7 +104,7 @@ def sweep_table(jobs: Sequence[JobOutcome]) -> Table:
         if previous is not None and _group(job.record) != previous:
             table.add_section()
         previous = _group(job.record)
-        table.add_row(str(job.number), job.label, _status(job), *_cells(job.record, keys, best))
+        table.add_row(str(job.number), Text(job.label), _status(job), *_cells(job.record, keys, best))
     return table
 
 
@@ -116,8 +122,9 @@ def _group(record: RunRecord | None) -> tuple[str, ...]:
     """Return what runs share whose numbers can be compared."""
     if record is None:
         return ("~",)  # failed jobs come last
-    names = ("dataset", "split", "candidates", "conventions")
-    return (*(record.names[name] for name in names), record.dataset["sha256"], str(record.seed))
+    names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
+    rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
+    return (*names, *rows, str(record.settings.get("candidates")))
 
 
 def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:

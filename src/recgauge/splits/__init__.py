@@ -1,7 +1,7 @@
 """What a split is, and the contract of a strategy that makes one."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Split:
     Raises
     ------
     SchemaError
-        If the parts do not share ids, or a (user, item) pair of test or validation is in train.
+        If the parts do not share ids, or a held-out part repeats a pair or shares one with train.
     EmptySplitError
         If train or test have no rows.
     """
@@ -58,7 +58,14 @@ class Split:
                 and np.array_equal(held_out.item_ids, self.train.item_ids)
             ):
                 raise SchemaError(f"Split {self.name}: {part_name} and train must share their id arrays.")
-            n_shared = int(np.isin(_pair_codes(held_out), seen).sum())
+            pairs = _pair_codes(held_out)
+            n_repeated = len(pairs) - len(np.unique(pairs))
+            if n_repeated:
+                raise SchemaError(
+                    f"Split {self.name}: {part_name} repeats {n_repeated} (user, item) pairs. "
+                    "Remove them from the data before splitting."
+                )
+            n_shared = int(np.isin(pairs, seen).sum())
             if n_shared:
                 raise SchemaError(
                     f"Split {self.name}: {n_shared} (user, item) pairs of {part_name} are in train too. "
@@ -85,7 +92,9 @@ class Splitter(ABC):
     ) -> tuple[BoolArray, BoolArray | None]:
         """Return the mask of test rows and that of validation rows (or None), each shape (n,)."""
 
-    def split(self, interactions: Interactions, *, rng: np.random.Generator) -> Split:
+    def split(
+        self, interactions: Interactions, *, rng: np.random.Generator, steps: tuple[Step, ...] = ()
+    ) -> Split:
         """Split `interactions`; held-out rows of users without a training row are dropped and counted.
 
         Parameters
@@ -94,6 +103,8 @@ class Splitter(ABC):
             Rows in the publisher's order.
         rng : numpy.random.Generator
             The stream of the split stage.
+        steps : tuple of Step
+            What filters dropped before.
 
         Returns
         -------
@@ -108,19 +119,13 @@ class Splitter(ABC):
         in_train = ~in_test if in_validation is None else ~(in_test | in_validation)
         train = interactions.take(in_train)
         known = train.user_counts() > 0
-        steps = []
         test, step = _keep_known(interactions.take(in_test), known, "test")
-        steps.append(step)
+        steps = (*steps, step)
         validation = None
         if in_validation is not None:
             validation, step = _keep_known(interactions.take(in_validation), known, "validation")
-            steps.append(step)
-        return Split(self.name, train, validation, test, tuple(steps))
-
-
-def with_steps(split: Split, steps: tuple[Step, ...]) -> Split:
-    """Return `split` with earlier steps, such as filters, put before its own."""
-    return replace(split, steps=steps + split.steps)
+            steps = (*steps, step)
+        return Split(self.name, train, validation, test, steps)
 
 
 def _pair_codes(part: Interactions) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -22,7 +22,7 @@ def test_a_component_gets_its_settings():
         ({"n_factors": 3}, "model: expected a mapping with a _target_"),
         (
             {"_target_": "os.getcwd"},
-            r"model._target_: 'os.getcwd' is not allowed; targets begin with recgauge",
+            r"model._target_: 'os.getcwd' is not one of recgauge",
         ),
         ({"_target_": "recgauge.models.nope.Nope"}, "model._target_: cannot import"),
         ({"_target_": SVD_TARGET, "n_factor": 3}, "SVD has no setting n_factor; it has n_factors, values"),

@@ -23,6 +23,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.requests.append((self.path, self.headers.get("Range")))
+        self.server.encodings.append(self.headers.get("Accept-Encoding"))
         content = self.server.files.get(self.path)
         if content is None:
             self.send_error(404)
@@ -147,6 +148,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.faults: deque[Fault] = deque()
         self.requests: list[tuple[str, str | None]] = []
+        self.encodings: list[str | None] = []
         self.ranges = True
         scheme = "http"
         if certificate is not None:

@@ -81,6 +81,7 @@ def test_fetched_once_then_from_the_cache(fetch, server, content, tmp_path, prog
     assert (name, total, unit, done) == ("download toy.zip", len(content), "bytes", [len(content)])
     assert fetch() == found
     assert len(server.requests) == 1
+    assert server.encodings == ["identity"]
     assert listing(tmp_path / "cache") == [".toy.zip.lock", "toy.zip"]
 
 

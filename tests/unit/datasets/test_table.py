@@ -1,6 +1,8 @@
 import gzip
+import io
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.layout import TextFormat
+from recgauge.datasets._table.read import TableReader
+from recgauge.datasets._table.roles import Roles
+from recgauge.datasets._table.text import _Source
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 
@@ -82,7 +89,12 @@ def test_text_formats_give_the_same_rows_gzipped(write, name):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_text_formats_give_the_same_rows_zipped_with_junk(make_zip, name):
-    junk = {"__MACOSX/data/._" + name: b"\x00", "data/": b"", "data/.DS_Store": b"\x00"}
+    junk = {
+        "__MACOSX/data/._" + name: b"\x00",
+        "__MACOSX/" + name: b"\x00",
+        "data/": b"",
+        "data/.DS_Store": b"\x00",
+    }
     check_rows(Table(str(make_zip({**junk, "data/" + name: TEXTS[name].encode()}))).load().interactions)
 
 
@@ -245,6 +257,13 @@ def test_quotes_commas_and_line_breaks_in_unused_columns(write, progress):
         Table(write("quoted.csv", text + "x,,5\n")).load()
 
 
+def test_quoted_line_breaks_across_blocks(write):
+    n_rows = 30_000
+    text = "review,user,item\n" + "".join(f'"{"a, b" * 20}\n,1,2\n",{row},7\n' for row in range(n_rows))
+    rows = Table(write("reviews.csv", text)).load().interactions
+    assert rows.user_ids.tolist() == list(range(n_rows))
+
+
 def test_quotes_may_be_ordinary_signs(write):
     rows = Table(write("inches.tsv", 'user\titem\n1\t"10\n2\t12"\n')).load().interactions
     assert rows.item_ids.tolist() == ['"10', '12"']
@@ -259,6 +278,13 @@ def test_long_separators_across_blocks(write, separator):
     assert len(rows) == n_rows
     assert rows.item_ids[rows.item].tolist() == items.tolist()
     assert rows.user_ids[rows.user[:2]].tolist() == ["u:0", "u:1"]
+
+
+@pytest.mark.parametrize("size", range(65, 75))
+def test_no_block_ends_inside_a_separator(size):
+    content = b"ab::c::d:e::::f\n" * 40 + b"g::"
+    source = _Source(io.BytesIO(content), "::", "utf-8")
+    assert b"".join(iter(lambda: source.read(size), b"")) == content.replace(b"::", b"\x1f")
 
 
 def test_encoding(write):
@@ -365,6 +391,20 @@ def test_first_of_several_bad_rows_is_named(write):
         SchemaError, match=r"line 3: the row does not have 3 columns: 2 columns \(2 more bad rows\)"
     ):
         Table(path).load()
+
+
+def test_lines_after_broken_rows_are_numbered_right(write, progress):
+    path = write("bad.csv", "user,item,rating\n\n1,2\n1,1,3\n2,2,x\n3,3,3,3\n4,4,y\n")
+    Table(path, on_bad_rows="skip").load(progress)
+    assert "4 of 5 rows left out" in progress.notes[0]
+    assert "2 because the row does not have 3 columns (first: line 3)" in progress.notes[0]
+    assert "2 because the rating is not a finite number (first: line 5)" in progress.notes[0]
+    assert [row.tolist() for row in _lines_of_problems(path)] == [[3, 6], [5, 7]]
+
+
+def _lines_of_problems(path):
+    reader = TableReader(None, Roles(), TextFormat(), "s")
+    return [problem.lines for problem in reader.read(TableFile(Path(path))).problems]
 
 
 def test_unknown_header_is_a_bad_first_row_with_the_remedy(write):

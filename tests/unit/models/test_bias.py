@@ -92,8 +92,8 @@ def test_not_fitted():
     [
         ({"method": "mean"}, "method must be one of als, global_mean, user_mean, item_mean"),
         ({"n_epochs": 0}, "n_epochs must be a whole number >= 1"),
-        ({"reg_i": -1}, "reg_i must be a number >= 0"),
-        ({"reg_u": float("nan")}, "reg_u must be a number >= 0"),
+        ({"reg_i": -1}, "reg_i must be a finite number >= 0"),
+        ({"reg_u": float("nan")}, "reg_u must be a finite number >= 0"),
     ],
 )
 def test_parameters_are_checked(setting, message):

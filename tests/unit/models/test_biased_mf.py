@@ -103,9 +103,9 @@ def test_not_fitted():
     [
         ({"n_factors": 0}, "n_factors must be a whole number >= 1"),
         ({"n_epochs": 1.5}, "n_epochs must be a whole number >= 1"),
-        ({"learning_rate": 0}, "learning_rate must be a number > 0"),
-        ({"regularization": -0.1}, "regularization must be a number >= 0"),
-        ({"init_std": "wide"}, "init_std must be a number >= 0"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0"),
+        ({"regularization": -0.1}, "regularization must be a finite number >= 0"),
+        ({"init_std": "wide"}, "init_std must be a finite number >= 0"),
     ],
 )
 def test_parameters_are_checked(setting, message):

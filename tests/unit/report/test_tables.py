@@ -32,7 +32,7 @@ def test_long_tail_orders_equal_counts_by_code() -> None:
 
 
 def test_long_tail_refuses_what_it_cannot_split() -> None:
-    with pytest.raises(ConfigError, match="long_tail: head must be a number > 0 and <= 1, got 0"):
+    with pytest.raises(ConfigError, match="long_tail: head must be a finite number > 0 and <= 1, got 0"):
         long_tail(np.array([1]), 0)
     with pytest.raises(ConfigError, match="head, tail"):
         long_tail(np.array([1]), 0.5, "both")

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recgauge.datasets._fetch.failures import TransferError
-from recgauge.datasets._fetch.lock import exclusive
 from recgauge.datasets._fetch.storage import explain_storage
 from recgauge.datasets._fetch.transfer import Patience, transfer
 from recgauge.datasets._fetch.verify import VerifiedFile
 from recgauge.errors import IntegrityError
+from recgauge.locks import exclusive
 from recgauge.progress import Progress
 
 _WORTH_GOING_ON = 1 << 16  # new bytes after which a failure is counted as the first again

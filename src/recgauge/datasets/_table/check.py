@@ -17,19 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckedPart:
-    """The rows of one file as numbers.
+    """The good rows of one file as numbers.
 
     Parameters
     ----------
     part : Part
     user, item : Ids
-    rating : ndarray of float32, shape (n_rows,), or None
-    time : ndarray of int64, shape (n_rows,), or None
+        Shape (n_good,).
+    rating : ndarray of float32, shape (n_good,), or None
+    time : ndarray of int64, shape (n_good,), or None
         Seconds.
-    kept : ndarray of bool, shape (n_rows,)
-        Which rows are good.
     problems : tuple of Problem
-        What is wrong with the others, and with rows that could not be split into columns.
+        What is wrong with the other rows, and with rows that could not be split into columns.
     """
 
     part: Part
@@ -37,17 +36,16 @@ class CheckedPart:
     item: Ids
     rating: FloatArray | None
     time: LongArray | None
-    kept: BoolArray
     problems: tuple[Problem, ...]
 
     @property
     def n_bad(self) -> int:
-        """Rows that are not kept, broken ones included."""
+        """Rows that are not good, broken ones included."""
         return sum(len(problem.lines) for problem in self.problems)
 
 
 def check_part(part: Part, unit: TimeUnit) -> CheckedPart:
-    """Return the rows of a file as numbers, with what is wrong with them."""
+    """Return the good rows of a file as numbers, with what is wrong with the others."""
     user, item = read_ids(part.columns["user"]), read_ids(part.columns["item"])
     rating = read_ratings(part.columns["rating"]) if "rating" in part.columns else None
     time = read_times(part.columns["time"], unit) if "time" in part.columns else None
@@ -55,6 +53,8 @@ def check_part(part: Part, unit: TimeUnit) -> CheckedPart:
     problems = list(part.broken)
 
     def require(reason: str, good: BoolArray, column: "pa.ChunkedArray") -> None:
+        if good.all():
+            return
         bad = np.flatnonzero(kept & ~good)
         if len(bad):
             problems.append(Problem(reason, part.lines_of(bad), _example(column[int(bad[0])].as_py())))
@@ -67,8 +67,14 @@ def check_part(part: Part, unit: TimeUnit) -> CheckedPart:
     if time is not None:
         reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
         require(reason, time[1], part.columns["time"])
+    rows = slice(None) if kept.all() else kept  # a slice copies nothing
     return CheckedPart(
-        part, user, item, rating[0] if rating else None, time[0] if time else None, kept, tuple(problems)
+        part,
+        user.take(rows),
+        item.take(rows),
+        rating[0][rows] if rating else None,
+        time[0][rows] if time else None,
+        tuple(problems),
     )
 
 

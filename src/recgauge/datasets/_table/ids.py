@@ -25,6 +25,10 @@ class Ids:
     codes: IntArray
     distinct: npt.NDArray[Any]
 
+    def take(self, rows: BoolArray | slice) -> "Ids":
+        """Return the chosen rows."""
+        return Ids(self.codes[rows], self.distinct)
+
     @property
     def present(self) -> BoolArray:
         """Which rows have an id."""
@@ -54,21 +58,24 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     return Ids(codes.astype(np.int32, copy=False), distinct)
 
 
-def join_ids(parts: Sequence[Ids], kept: Sequence[BoolArray], name: str) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Return the codes of the kept rows of all parts, and the ids that these rows have, ascending.
+def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return one array after the other; a single one as it is."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Return the codes of the rows of all parts, and the ids that these rows have, ascending.
 
     Parameters
     ----------
     parts : sequence of Ids
-        One for each file.
-    kept : sequence of ndarray of bool
-        Which rows of each file to take; they have an id.
+        One for each file; every row has an id.
     name : str
         What the ids are, for errors.
 
     Returns
     -------
-    codes : ndarray of int32, shape (n_kept,)
+    codes : ndarray of int32, shape (n_rows,)
     ids : ndarray, shape (n_ids,)
         Whole numbers if all text can be written so without loss.
 
@@ -88,11 +95,7 @@ def join_ids(parts: Sequence[Ids], kept: Sequence[BoolArray], name: str) -> tupl
         )
     ids, place = np.unique(np.concatenate(columns), return_inverse=True)
     places = np.split(place.astype(np.int32), np.cumsum([len(column) for column in columns])[:-1])
-    codes, used = encode(
-        np.concatenate(
-            [where[part.codes[rows]] for part, rows, where in zip(parts, kept, places, strict=True)]
-        )
-    )
+    codes, used = encode(joined([where[part.codes] for part, where in zip(parts, places, strict=True)]))
     return codes, ids[used]
 
 

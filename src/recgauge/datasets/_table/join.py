@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recgauge.datasets._table.check import CheckedPart
-from recgauge.datasets._table.ids import join_ids
+from recgauge.datasets._table.ids import join_ids, joined
 from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 
@@ -25,19 +25,18 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
                 f"Table: {', '.join(have)} has a {role} column, other files have none. Choose the columns, "
                 f"or set dataset.{role}=false."
             )
-    kept = [part.kept for part in parts]
-    if not any(rows.any() for rows in kept):
+    if not any(len(part.user.codes) for part in parts):
         files = ", ".join(str(part.part.file) for part in parts)
         raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
-    user, user_ids = join_ids([part.user for part in parts], kept, "user")
-    item, item_ids = join_ids([part.item for part in parts], kept, "item")
-    ratings = [part.rating[part.kept] for part in parts if part.rating is not None]
-    times = [part.time[part.kept] for part in parts if part.time is not None]
+    user, user_ids = join_ids([part.user for part in parts], "user")
+    item, item_ids = join_ids([part.item for part in parts], "item")
+    ratings = [part.rating for part in parts if part.rating is not None]
+    times = [part.time for part in parts if part.time is not None]
     return Interactions(
         user,
         item,
-        np.concatenate(ratings) if ratings else np.ones(len(user), np.float32),
-        np.concatenate(times) if times else None,
+        joined(ratings) if ratings else np.ones(len(user), np.float32),
+        joined(times) if times else None,
         user_ids,
         item_ids,
     )

@@ -49,13 +49,14 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
         source = _Source(stream, layout.separator, how.encoding)
         table = _read(source, layout, how, keep_broken if careful else None)
     columns = {role: table.column(str(position)) for role, position in layout.positions.items()}
-    if not careful:
-        n_more = source.n_lines - layout.n_skipped - table.num_rows
-        remark = (
-            f"{n_more:,} lines are blank or go on with a quoted field" if n_more and layout.quotes else ""
-        )
-        return Part(file, columns, layout.labels, remark=remark)
-    return _with_lines(file, columns, layout, broken, source.n_lines)
+    if careful:
+        return _with_lines(file, columns, layout, broken)
+    remark = ""
+    if layout.quotes and source.has_quotes:
+        # Said aloud, since a stray quote can swallow rows.
+        n_more = _count_line_ends(file) - layout.n_skipped - table.num_rows
+        remark = f"{n_more:,} lines are blank or go on with a quoted field" if n_more > 0 else ""
+    return Part(file, columns, layout.labels, remark=remark)
 
 
 def _read(
@@ -95,19 +96,18 @@ def _read(
     )
 
 
-def _with_lines(
-    file: TableFile, columns: dict[Any, Any], layout: Layout, broken: list[Any], n_lines: int
-) -> Part:
+def _with_lines(file: TableFile, columns: dict[Any, Any], layout: Layout, broken: list[Any]) -> Part:
     """Give each row its line, take out blank ones, and list broken ones."""
     n_rows = len(columns["user"])
     first = layout.n_skipped + 1
     numbers = np.arange(first, first + n_rows + len(broken), dtype=np.int64)
     bad = np.array([row.number for row in broken], dtype=np.int64)
     lines = np.delete(numbers, bad - first)
+    n_lines, blank = _count_lines(file)
     # Fewer rows than lines: quoted fields span lines, so that only rows can be counted.
     unit = "line" if len(numbers) == n_lines - layout.n_skipped else "row"
     if unit == "line":
-        kept = np.flatnonzero(~np.isin(lines, _blank_lines(file)))
+        kept = np.flatnonzero(~np.isin(lines, blank))
         columns = {role: column.take(kept) for role, column in columns.items()}
         lines = lines[kept]
     reason = f"the row does not have {layout.n_columns} columns"
@@ -115,20 +115,28 @@ def _with_lines(
     return Part(file, columns, layout.labels, lines, unit, problems)
 
 
-def _blank_lines(file: TableFile) -> LongArray:
+def _count_line_ends(file: TableFile) -> int:
     with file.open() as stream:
-        numbers = [number for number, line in enumerate(stream, start=1) if not line.strip(b"\r\n")]
-    return np.array(numbers, dtype=np.int64)
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def _count_lines(file: TableFile) -> tuple[int, LongArray]:
+    """Return how many lines there are, and which are blank."""
+    number, blank = 0, []
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip(b"\r\n"):
+                blank.append(number)
+    return number, np.array(blank, dtype=np.int64)
 
 
 class _Source(io.RawIOBase):
-    """Hands bytes on, counts their lines, and replaces separators of several signs."""
+    """Hands bytes on, looks out for quotes, and replaces separators of several signs."""
 
     def __init__(self, stream: IO[bytes], separator: str, encoding: str) -> None:
         self._stream = stream
         self._separator = separator.encode(encoding) if len(separator) > 1 else b""
-        self._n_ends = 0
-        self._last = b"\n"
+        self.has_quotes = False
 
     def readable(self) -> bool:
         return True
@@ -141,11 +149,5 @@ class _Source(io.RawIOBase):
             while block[-1:] in self._separator and len(block) < size and (more := self._stream.read(1)):
                 block += more  # a block must not end inside a separator
             block = block.replace(self._separator, _UNIT_SEPARATOR.encode())
-        self._n_ends += block.count(b"\n")
-        self._last = block[-1:] or self._last
+        self.has_quotes = self.has_quotes or b'"' in block
         return block
-
-    @property
-    def n_lines(self) -> int:
-        """Lines handed on so far, an unfinished one included."""
-        return self._n_ends + (self._last != b"\n")

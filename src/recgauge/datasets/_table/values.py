@@ -19,9 +19,13 @@ _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 def read_ratings(column: "pa.ChunkedArray") -> tuple[FloatArray, BoolArray]:
     """Return the ratings, and which of them are finite numbers."""
-    numbers = _numbers(column)
-    with np.errstate(over="ignore"):
-        ratings = numbers.astype(np.float32)
+    import pyarrow as pa
+
+    if pa.types.is_float32(column.type):
+        ratings = column.to_numpy()
+    else:
+        with np.errstate(over="ignore"):
+            ratings = _numbers(column).astype(np.float32)
     return ratings, np.isfinite(ratings)
 
 
@@ -31,6 +35,9 @@ def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, Bo
 
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
+    if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
+        whole = column.to_numpy()
+        return whole, (whole >= 0) & (whole <= _LATEST)
     seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
     good = (seconds >= 0) & (seconds <= _LATEST)
     return np.floor(np.where(good, seconds, 0)).astype(np.int64), good

@@ -15,7 +15,9 @@ T = TypeVar("T")
 _ARGUMENT = {
     "train": "the training interactions; pass train=...",
     "features": "item features; pass item_features=...",
-    "similarity": "a matrix of item similarities; give the catalogue one as similarity=...",
+    "similarity": "a matrix of item similarities; evaluate lists with a Catalogue that has similarity=..., "
+    "or choose similarity='features'",
+    "n_items": "the catalogue's size, which lists do not tell; pass n_items=... or train=...",
 }
 
 
@@ -47,12 +49,12 @@ def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
     """
     catalogue = judged.catalogue
     if catalogue is None:
-        wanted = _ARGUMENT[min(metric.needs)] if metric.needs else "the catalogue's size; pass n_items=..."
-        raise MetricError(f"{metric.label} needs {wanted}")
+        raise MetricError(f"{metric.label} needs {_ARGUMENT[min(metric.needs, default='n_items')]}")
     held = {
         "train": catalogue.train_counts,
         "features": catalogue.features,
         "similarity": catalogue.similarity,
+        "n_items": catalogue.n_items if catalogue.sized else None,
     }
     for need in sorted(metric.needs):
         if held[need] is None:

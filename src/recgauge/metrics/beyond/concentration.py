@@ -34,8 +34,8 @@ class Gini(RunMetric):
 
     Notes
     -----
-    Range [0, 1 - 1/n] or [0, 1], lower means more even. Items that nobody gets count with 0. Very short
-    lists for few users cannot be even, whatever the model. NaN without recommendations, and for
+    Range [0, 1 - 1/n] or [0, 1], lower is better: more even. Items that nobody gets count with 0. Very
+    short lists for few users cannot be even, whatever the model. NaN without recommendations, and for
     ``n_minus_1`` with a catalogue of one item.
 
     RecBole 1.2.1 GiniIndex, irspack 0.5.2 and LensKit 2026 ListGini (source): ``n``. irspack's function
@@ -61,6 +61,7 @@ class Gini(RunMetric):
     label: ClassVar[str] = "Gini"
     higher_is_better: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     normalizer: str = "n"
 
@@ -80,7 +81,7 @@ class Gini(RunMetric):
 class GiniComplement(Gini):
     r"""One minus the Gini coefficient: 1 if all items appear equally often.
 
-    .. math:: 1 - \mathrm{Gini@}k
+    .. math:: 1 - G, \quad G = \frac{\sum_{i=1}^{n} (2 i - n - 1) x_i}{d \sum_i x_i}
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class GiniComplement(Gini):
 
     Notes
     -----
-    Range [0, 1], higher means more even. Elliot GiniIndex: ``normalizer="n_minus_1"``.
+    Range [0, 1], higher is better: more even. Elliot GiniIndex: ``normalizer="n_minus_1"``.
 
     References
     ----------
@@ -141,7 +142,7 @@ class Entropy(RunMetric):
 
     Notes
     -----
-    Range [0, log n], 0 if all get one and the same item; higher means more even. With
+    Range [0, log n], 0 if all get one and the same item; higher is better: more even. With
     ``divisor="recommended"`` values shrink as more items are recommended and have no clear direction.
     NaN without recommendations.
 

@@ -72,6 +72,13 @@ class CatalogCoverage(RunMetric):
         check_choice("CatalogCoverage: catalog", self.catalog, ("all", "train"))
         check_bool("CatalogCoverage: intersect", self.intersect)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """Training interactions if those make the catalogue, else its size unless items are only counted."""
+        if self.catalog == "train":
+            return frozenset({"train"})
+        return frozenset() if self.scale == "count" else frozenset({"n_items"})
+
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return each item's appearances, then the catalogue's size and 1, shape (n_items + 2,)."""
         n_items = catalogue_of(self, judged).n_items
@@ -126,6 +133,7 @@ class PredictionCoverage(RunMetric):
     name: ClassVar[str] = "prediction_coverage"
     label: ClassVar[str] = "PredictionCoverage"
     needs_relevant: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the recommended and the possible pairs, shape (2,)."""
@@ -141,7 +149,7 @@ class PredictionCoverage(RunMetric):
 class UserCoverage(UserMetric):
     r"""Share of users who get recommendations.
 
-    .. math:: \mathrm{UserCoverage@}k(u) = [\,|L_k(u)| \ge 1\,]
+    .. math:: \frac{|\{u : |L_{u,k}| \ge a\}|}{|U|}, \quad a \in \{1, k\}
 
     Parameters
     ----------

@@ -42,8 +42,8 @@ class IntraListSimilarity(UserMetric):
 
     Notes
     -----
-    Range [-1, 1], [0, 1] for features >= 0 and co-occurrence; lower means more diverse. NaN for an empty
-    list. With features no pair is built: the pairs' cosines add up to half of the squared length of the
+    Range [-1, 1], [0, 1] for features >= 0 and co-occurrence; lower is better: more diverse. NaN for an
+    empty list. With features no pair is built: the pairs' cosines add up to half of the squared length of the
     sum of the unit vectors, less their number. The other kinds visit every pair.
 
     recmetrics 0.1.5: ``single="raise"``. LensKit 2026 (source): ``single=1``. Others report
@@ -126,8 +126,8 @@ class Diversity(IntraListSimilarity):
 
     Notes
     -----
-    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher means more diverse. NaN for an empty
-    list.
+    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher is better: more diverse, though often
+    less accurate. NaN for an empty list.
 
     RecTools 0.19.0 IntraListDiversity with cosine distance: ``single=0``. recommenders 1.2.1 diversity
     with item features: defaults; without: ``similarity="cooccurrence"``. CAPRI listDiversity:
@@ -157,7 +157,7 @@ class Diversity(IntraListSimilarity):
 class PooledDiversity(RunMetric):
     r"""One minus the mean similarity over all pairs of all lists together.
 
-    .. math:: 1 - \frac{\sum_u \sum_{i<j \in L_k(u)} s(i, j)}{\sum_u \binom{|L_k(u)|}{2}}
+    .. math:: 1 - \frac{\sum_u \sum_{i < j \in L_{u,k}} \mathrm{sim}(i, j)}{\sum_u \binom{|L_{u,k}|}{2}}
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ class PooledDiversity(RunMetric):
 
     Notes
     -----
-    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher means more diverse. A list of n items
-    weighs n (n - 1) / 2; with lists of one length the value is the mean of `Diversity`. 1 if no list has a
-    pair.
+    Range [0, 2], [0, 1] for features >= 0 and co-occurrence; higher is better: more diverse. A list of n
+    items weighs n (n - 1) / 2; with lists of one length the value is the mean of `Diversity`. 1 if no list
+    has a pair.
 
     References
     ----------

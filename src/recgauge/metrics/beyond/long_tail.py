@@ -35,7 +35,7 @@ class LongTailShare(UserMetric):
 
     Notes
     -----
-    Range [0, 1]; higher means less popularity bias, and better where that is the aim. NaN for an empty
+    Range [0, 1]; higher is better where popularity bias is to be avoided. NaN for an empty
     list with ``divisor="list"``.
 
     Elliot APLT: ``untrained="neither"`` (source). recmetrics 0.1.5 long_tail_plot splits with ``head=0.5,
@@ -101,8 +101,8 @@ class TailPercentage(UserMetric):
 
     Notes
     -----
-    Range [0, 1]; higher means less popularity bias. Equal counts: lower item codes are in the tail first,
-    so the value depends on the ids. Items without training interactions are never in the tail.
+    Range [0, 1]; higher is better: less popularity bias. Equal counts: lower item codes are in the tail
+    first, so the value depends on the ids. Items without training interactions are never in the tail.
 
     RecBole 1.2.1 TailPercentage: defaults.
 

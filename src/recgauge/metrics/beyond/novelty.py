@@ -45,7 +45,7 @@ class Novelty(UserMetric):
 
     Notes
     -----
-    Range [0, log N], with ``log_users`` [0, 1]; higher means less known items, often at the cost of
+    Range [0, log N], with ``log_users`` [0, 1]; higher is better: less known items, often at the cost of
     accuracy. NaN for an empty list with ``divisor="list"``.
 
     RecTools 0.19.0 MeanInvUserFreq: defaults. RePlay 0.22.0 Surprisal: ``divisor="k",
@@ -111,7 +111,7 @@ class Novelty(UserMetric):
 class PooledNovelty(RunMetric):
     r"""Mean self-information over all recommendations of all users together.
 
-    .. math:: -\frac{1}{\sum_u |L_k(u)|} \sum_u \sum_{i \in L_k(u)} \log \frac{n_i}{N}
+    .. math:: \frac{\sum_u \sum_{i \in L_{u,k}} -\log_b (\mathrm{pop}(i) / N)}{\sum_u |L_{u,k}|}
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ class PooledNovelty(RunMetric):
 
     Notes
     -----
-    Range [0, log N], higher means less known items. Users with longer lists weigh more than in `Novelty`;
-    with lists of one length both are equal. NaN without recommendations.
+    Range [0, log N], higher is better: less known items. Users with longer lists weigh more than in
+    `Novelty`; with lists of one length both are equal. NaN without recommendations.
 
     recommenders 1.2.1 novelty: defaults, under which an item without training interactions adds nothing
     yet is counted.

@@ -21,9 +21,10 @@ class Personalization(RunMetric):
 
     Notes
     -----
-    Range [0, 1], 0 if everybody gets the same list; higher means more different lists, not better ones.
-    Pairs are never built: with each user's list as a vector of length 1, the similarities of all pairs add
-    up to half of the squared length of the vectors' sum, less the m ones of every list with itself.
+    Range [0, 1], 0 if everybody gets the same list; higher is better: lists differ more, which says
+    nothing about how good each is. Pairs are never built: with each user's list as a vector of length 1, the
+    similarities of all pairs add up to half of the squared length of the vectors' sum, less the m ones of
+    every list with itself.
 
     Lists may differ in length; users without a list are left out. One list alone makes no pair: NaN. The
     items of a list must be distinct.

@@ -34,8 +34,8 @@ class Popularity(UserMetric):
 
     Notes
     -----
-    Range [0, inf) for counts, [0, 1] otherwise. Lower means less popularity bias; whether that is
-    better depends on the question, and accuracy usually falls with it. NaN for an empty list with
+    Range [0, inf) for counts, [0, 1] otherwise. Lower is better where popularity bias is to be avoided;
+    accuracy usually falls with it. NaN for an empty list with
     ``divisor="list"``.
 
     RecTools 0.19.0 AvgRecPopularity and Elliot ARP: defaults; RecTools ``normalize=True``:

@@ -80,7 +80,7 @@ class SeenShare(UserMetric):
 class UnseenShare(SeenShare):
     r"""Share of the recommended items that are not among the user's training items.
 
-    .. math:: \frac{|L_k(u) \setminus T_u|}{|L_k(u)|}
+    .. math:: 1 - \frac{|L_k \cap S_u|}{|L_k|}
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class UnseenShare(SeenShare):
 
     Notes
     -----
-    Range [0, 1], higher means more new items; 1 wherever seen items are barred from lists. RePlay
+    Range [0, 1], higher is better: more new items; 1 wherever seen items are barred from lists. RePlay
     0.22.0 calls this Novelty, with ``empty="unseen"``.
 
     References

@@ -144,10 +144,10 @@ class HistorySerendipity(UserMetric):
 
     Notes
     -----
-    Range [0, 1] for features >= 0 and co-occurrence, higher means further from the user's past. Items
-    without features or training users are similar to none. NaN for an empty list and for users without
-    training items. Features cost a sum of vectors; the other kinds visit every pair of a listed and a
-    training item.
+    Range [0, 1] for features >= 0 and co-occurrence, higher is better: further from the user's past.
+    Items without features or training users are similar to none. NaN for an empty list and for users without
+    training items. Users without relevant items count too, with 0 under ``relevance=True``. Features cost a
+    sum of vectors; the other kinds visit every pair of a listed and a training item.
 
     recommenders 1.2.1 serendipity: defaults, with item features ``similarity="features"``, with a
     relevance column ``relevance=True``.
@@ -168,6 +168,7 @@ class HistorySerendipity(UserMetric):
 
     name: ClassVar[str] = "history_serendipity"
     label: ClassVar[str] = "HistorySerendipity"
+    needs_relevant: ClassVar[bool] = False
 
     similarity: str = "cooccurrence"
     relevance: bool = False

@@ -49,6 +49,7 @@ class CompletedAUC(UserMetric):
 
     name: ClassVar[str] = "completed_auc"
     label: ClassVar[str] = "Completed AUC"
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the area of each user, shape (m,); NaN with one kind of items only."""

@@ -51,6 +51,7 @@ class LimitedAUC(UserMetric):
 
     name: ClassVar[str] = "limited_auc"
     label: ClassVar[str] = "Limited AUC"
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,); 0 without relevant items."""

@@ -47,6 +47,8 @@ def walk(judged: JudgedTopK, k: int | None) -> Walk:
 
 def catalogue_size(judged: JudgedTopK, metric: str) -> int:
     """Return the number of items, or say that `metric` needs the catalogue."""
-    if judged.catalogue is None:
-        raise MetricError(f"{metric}: needs to know the number of items; judge with a catalogue (n_items).")
+    if judged.catalogue is None or not judged.catalogue.sized:
+        raise MetricError(
+            f"{metric} needs the catalogue's size, which lists do not tell; pass n_items=... or train=..."
+        )
     return judged.catalogue.n_items

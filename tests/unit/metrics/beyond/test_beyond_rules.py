@@ -77,8 +77,22 @@ def test_what_is_missing_is_named_by_its_argument(metric: Metric, argument: str)
     bare = replace(beyond_example(), catalogue=Catalogue(5))
     with pytest.raises(MetricError, match=argument):
         compute(metric, bare)
-    with pytest.raises(MetricError, match="n_items=" if isinstance(metric, CatalogCoverage) else argument):
+    with pytest.raises(MetricError, match=argument):
         compute(metric, replace(bare, catalogue=None))
+
+
+@pytest.mark.parametrize("metric", [CatalogCoverage(), PredictionCoverage(), Gini(), GiniComplement()])
+def test_a_share_of_the_catalogue_needs_its_size(metric: RunMetric) -> None:
+    unsized = replace(beyond_example(), catalogue=Catalogue(5, sized=False))
+    for judged in (unsized, replace(unsized, catalogue=None)):
+        with pytest.raises(MetricError, match=r"needs the catalogue's size.* n_items="):
+            run(metric, judged)
+
+
+@pytest.mark.parametrize("metric", [CatalogCoverage(scale="count"), Entropy(), Personalization()])
+def test_what_counts_only_listed_items_needs_no_size(metric: RunMetric) -> None:
+    judged = beyond_example()
+    assert run(metric, replace(judged, catalogue=Catalogue(5, sized=False))) == run(metric, judged)
 
 
 def test_history_needs_both_training_and_features() -> None:

@@ -84,5 +84,5 @@ def test_wrong_columns(actual, predicted, message):
 def test_parameters_are_checked():
     with pytest.raises(ConfigError, match="average must be one of macro, micro, weighted, binary"):
         ClassRecall(average="samples")
-    with pytest.raises(ConfigError, match="beta must be a number > 0"):
+    with pytest.raises(ConfigError, match="beta must be a finite number > 0"):
         ClassFScore(beta=0)

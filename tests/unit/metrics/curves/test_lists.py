@@ -145,7 +145,9 @@ def test_limited_area_without_training_items():
 
 @pytest.mark.parametrize("metric", [LimitedAUC(), CompletedAUC()], ids=lambda metric: metric.label)
 def test_the_number_of_items_must_be_known(metric):
-    with pytest.raises(MetricError, match="needs to know the number of items; judge with a catalogue"):
+    with pytest.raises(
+        MetricError, match="needs the catalogue's size, which lists do not tell; pass n_items="
+    ):
         metric.per_user(judged([[1]], [[1]], catalogue=False), 1)
 
 

@@ -188,7 +188,7 @@ def test_definitions_name_every_parameter():
     [
         (MAE, {"aggregate": "rows"}, "MAE: aggregate must be one of pooled, user"),
         (ConcordantPairs, {"aggregate": "x"}, "aggregate must be one of pooled, user, counted_users"),
-        (Minkowski, {"q": 0}, "Minkowski: q must be a number > 0"),
+        (Minkowski, {"q": 0}, "Minkowski: q must be a finite number > 0"),
         (Minkowski, {"normalization": "max"}, "normalization must be one of mean, sum"),
     ],
 )

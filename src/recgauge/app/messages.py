@@ -1,0 +1,8 @@
+"""How the command line speaks of errors."""
+
+import sys
+
+
+def print_error(message: str) -> None:
+    """Print one message on standard error."""
+    print(f"error: {message}", file=sys.stderr)  # noqa: T201 - the command line's own output

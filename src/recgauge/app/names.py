@@ -1,0 +1,69 @@
+"""What a run is called: the chosen option of each group, and the command that gives the run again."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from recgauge.app.settings import RunSettings, conf_folder
+
+GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
+
+
+def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
+    """Return ``{group: name of the chosen option}``; several options are joined by ``+``.
+
+    Parameters
+    ----------
+    job : HydraConf
+        What Hydra knows of the job.
+    settings : RunSettings
+    """
+    names = {group: str(job.runtime.choices.get(group)) for group in GROUPS}
+    # Hydra records no choice for groups that take a list
+    names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
+    names["metrics"] = "+".join(_suites(list(job.overrides.task))) or "none"
+    return names
+
+
+def run_again(job: Any, *, sweeping: bool) -> str:
+    """Return the command line that gives this one job again.
+
+    Parameters
+    ----------
+    job : HydraConf
+    sweeping : bool
+        Whether the job is one of several; an experiment's file would start all of them again.
+    """
+    words = [*job.overrides.task]
+    if sweeping and any(word.startswith("experiment=") for word in words):
+        words.append("hydra.mode=RUN")
+    program = "python run.py" if Path(sys.argv[0]).suffix == ".py" else "recgauge run"
+    return f"{program} {shlex.join(words)}".strip()
+
+
+def _suites(overrides: list[str]) -> list[str]:
+    """Return the metric suites: the command line's, else the experiment's, else the default."""
+    given = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
+    if given:
+        return [name.strip() for name in given[-1].strip("[]").split(",") if name.strip()]
+    experiments = [word.partition("=")[2] for word in overrides if word.startswith("experiment=")]
+    files = [conf_folder() / "experiment" / f"{name}.yaml" for name in experiments]
+    for file in (*files, conf_folder() / "config.yaml"):
+        chosen = _default_metrics(file) if file.exists() else None
+        if chosen is not None:
+            return chosen
+    return []
+
+
+def _default_metrics(file: Path) -> list[str] | None:
+    """Return what a file's defaults list chooses for the metrics, None if nothing."""
+    content = OmegaConf.to_container(OmegaConf.load(file))
+    defaults = content.get("defaults", []) if isinstance(content, dict) else []
+    for entry in defaults:
+        for group, choice in entry.items() if isinstance(entry, dict) else ():
+            if str(group).removeprefix("override ").lstrip("/") == "metrics":
+                return [choice] if isinstance(choice, str) else list(choice or [])
+    return None

@@ -1,0 +1,30 @@
+"""What irspack computes under its names; each row is proven by values that it gave."""
+
+from recgauge.conventions import Convention
+from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.beyond.concentration import Entropy, Gini
+from recgauge.metrics.beyond.coverage import CatalogCoverage
+from recgauge.metrics.hit_rate import HitRate
+from recgauge.metrics.ndcg import NDCG
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.recall import Recall
+from recgauge.policies import Policies
+
+IRSPACK = Convention(
+    name="irspack",
+    about="irspack's evaluate_recommendation_df: only users who have both a list and relevant items.",
+    metrics={
+        "precision": Precision(denominator="list"),
+        "recall": Recall(),
+        "recall_with_cutoff": Recall(denominator="min_relevant_list"),
+        "hit_rate": HitRate(),
+        "map": AveragePrecision(),
+        "ndcg": NDCG(gain="binary", ideal="list_length"),
+        "catalog_coverage": CatalogCoverage(),
+        "appeared_item": CatalogCoverage(scale="count"),
+        "entropy": Entropy(base="e"),
+        "gini": Gini(),
+        "gini_index": Gini(),
+    },
+    policies=Policies(lists_of="relevant", no_list="skip", ties="id_ascending"),
+)

@@ -1,0 +1,45 @@
+"""What Microsoft recommenders computes under its names; each row is proven by values that it gave."""
+
+from recgauge.conventions import Convention
+from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.beyond.concentration import Entropy
+from recgauge.metrics.beyond.coverage import CatalogCoverage
+from recgauge.metrics.beyond.diversity import Diversity
+from recgauge.metrics.beyond.novelty import PooledNovelty
+from recgauge.metrics.beyond.serendipity import HistorySerendipity
+from recgauge.metrics.ndcg import NDCG
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.r_precision import RPrecision
+from recgauge.metrics.rating.mae import MAE
+from recgauge.metrics.rating.rmse import RMSE
+from recgauge.metrics.recall import Recall
+from recgauge.policies import Policies
+
+RECOMMENDERS = Convention(
+    name="recommenders",
+    about="Microsoft recommenders; users need a list and relevant items, but for nDCG.",
+    metrics={
+        "precision": Precision(),
+        "recall": Recall(),
+        "r_precision": RPrecision(zero="nan"),
+        "map": AveragePrecision(normalizer="min_relevant_k"),
+        "map_full": AveragePrecision(),
+        "ndcg": NDCG(gain="binary"),
+        "ndcg_raw": NDCG(),
+        "ndcg_exp": NDCG(gain="exponential", discount="ln"),
+        "catalog_coverage": CatalogCoverage(catalog="train", intersect=False),
+        "entropy": Entropy(),
+        "distributional_coverage": Entropy(),
+        "novelty": PooledNovelty(),
+        "diversity": Diversity(similarity="cooccurrence"),
+        "diversity_features": Diversity(),
+        "serendipity": HistorySerendipity(),
+        "serendipity_features": HistorySerendipity(similarity="features"),
+        "serendipity_relevant": HistorySerendipity(relevance=True),
+        "serendipity_features_relevant": HistorySerendipity(similarity="features", relevance=True),
+        "mae": MAE(),
+        "rmse": RMSE(),
+    },
+    policies=Policies(no_list="skip"),
+    deviations={name: {"no_list": "zero"} for name in ("ndcg", "ndcg_raw", "ndcg_exp")},
+)

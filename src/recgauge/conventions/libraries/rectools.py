@@ -1,0 +1,46 @@
+"""What RecTools computes under its names; each row is proven by values that it gave."""
+
+from recgauge.conventions import Convention
+from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.beyond.coverage import CatalogCoverage
+from recgauge.metrics.beyond.diversity import Diversity
+from recgauge.metrics.beyond.novelty import Novelty
+from recgauge.metrics.beyond.popularity import Popularity
+from recgauge.metrics.beyond.serendipity import RankSerendipity
+from recgauge.metrics.curves.partial_auc import PartialAUC
+from recgauge.metrics.f_score import FScore
+from recgauge.metrics.hit_rate import HitRate
+from recgauge.metrics.ndcg import NDCG
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.recall import Recall
+from recgauge.metrics.reciprocal_rank import ReciprocalRank
+
+RECTOOLS = Convention(
+    name="rectools",
+    about="RecTools' calc_metrics; its default nDCG compares with a list of k hits.",
+    metrics={
+        "precision": Precision(),
+        "r_precision": Precision(denominator="min_relevant_k"),
+        "recall": Recall(),
+        "f1": FScore(),
+        "hit_rate": HitRate(),
+        "map": AveragePrecision(),
+        "map_divide_by_k": AveragePrecision(normalizer="k"),
+        "mrr": ReciprocalRank(),
+        "ndcg": NDCG(gain="binary", ideal="k_ones"),
+        "ndcg_achievable": NDCG(gain="binary"),
+        "partial_auc": PartialAUC(),
+        "pap": PartialAUC(positives="min_relevant_k"),
+        "catalog_coverage": CatalogCoverage(),
+        "diversity": Diversity(single=0),
+        "intra_list_diversity": Diversity(single=0),
+        "novelty": Novelty(),
+        "mean_inv_user_freq": Novelty(),
+        "popularity": Popularity(),
+        "avg_rec_popularity": Popularity(),
+        "popularity_share": Popularity(value="share"),
+        "serendipity": RankSerendipity(),
+        "rank_serendipity": RankSerendipity(),
+    },
+    deviations={"serendipity": {"no_relevant": "zero"}, "rank_serendipity": {"no_relevant": "zero"}},
+)

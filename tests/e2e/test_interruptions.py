@@ -1,0 +1,68 @@
+"""Runs that start together, end early or cannot write: nothing finished is lost, nothing looks alive."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import REPOSITORY
+
+pytestmark = pytest.mark.e2e
+
+
+def start(workplace, *arguments):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
+    return subprocess.Popen(
+        [sys.executable, str(REPOSITORY / "run.py"), *arguments],
+        cwd=workplace.folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_two_first_runs_share_one_new_store(workplace):
+    jobs = [start(workplace, f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
+    errors = [job.communicate(timeout=240)[1] for job in jobs]
+    assert [job.returncode for job in jobs] == [0, 0], errors
+    assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_is_marked_killed(workplace, ending):
+    assert workplace.run("model=popularity", "cutoffs=[5]").code == 0
+    job = start(workplace, "model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
+    deadline = time.monotonic() + 120
+    while len(workplace.runs()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.5)
+    time.sleep(2)
+    job.send_signal(ending)
+    message = job.communicate(timeout=120)[1]
+    assert job.returncode == 130, message
+    assert "Traceback" not in message
+    assert [run.info.status for run in workplace.runs()] == ["FINISHED", "KILLED"]
+
+
+def test_an_output_folder_that_cannot_be_made_is_named(workplace):
+    (workplace.folder / "outputs").write_text("in the way")
+    done = workplace.run("tracking=off", "cutoffs=[5]")
+    assert done.code == 1
+    assert "hydra.run.dir" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_only_the_runs_own_files_are_stored(workplace):
+    (workplace.folder / "private.txt").write_text("not part of the run")
+    assert workplace.run("hydra.run.dir=.", "cutoffs=[5]").code == 0
+    from mlflow import MlflowClient
+
+    (run,) = workplace.runs()
+    stored = {
+        entry.path for entry in MlflowClient(tracking_uri=workplace.uri).list_artifacts(run.info.run_id)
+    }
+    assert "record.json" in stored
+    assert "private.txt" not in stored

@@ -1,0 +1,98 @@
+"""What `evaluate` takes to reproduce one value of a library beyond accuracy."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import recgauge
+from beyond_lists import cosine
+from golden.beyond_rows import NAMED_ITEMS_ONLY, POP_PLUS_ONE
+from golden.cases import GoldenValue
+from golden.ranking_inputs import ranking_inputs
+from golden.ranking_rows import Row
+from recgauge.conventions import Convention
+from recgauge.evaluation import evaluate_top_k, select_metrics
+from recgauge.inputs import convert
+from recgauge.metrics import Metric
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Arguments of one evaluation, and similarities of items where the metric takes those as given."""
+
+    lists: dict[str, list[int]]
+    relevant: dict[str, dict[int, float]]
+    metric: str | Metric
+    k: int | None
+    convention: Convention
+    train: dict[str, list[int]] | None
+    features: dict[int, list[float]] | None
+    n_items: int
+    users: list[str]
+    similarity: np.ndarray[Any, np.dtype[np.float64]] | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "metrics": {"asked": self.metric},
+            "cutoffs": (self.k,),
+            "conventions": self.convention,
+            "train": self.train,
+            "item_features": self.features,
+            "n_items": self.n_items,
+            "users": self.users,
+        }
+
+    def evaluate(self) -> recgauge.Evaluation:
+        if self.similarity is None:
+            return recgauge.evaluate(self.lists, self.relevant, **self.arguments())
+        return self._evaluate_with_similarity()
+
+    def _evaluate_with_similarity(self) -> recgauge.Evaluation:
+        """Evaluate as the public function does, with similarities of items that only a catalogue can hold."""
+        given = convert(
+            self.lists,
+            self.relevant,
+            train=self.train,
+            item_features=self.features,
+            n_items=self.n_items,
+            scores=None,
+            users=self.users,
+            threshold=1.0,
+        )
+        return evaluate_top_k(
+            select_metrics({"asked": self.metric}, self.convention),
+            given.top_k,
+            given.relevant,
+            cutoffs=(self.k,),
+            user_ids=given.user_ids,
+            policies=self.convention.policies,
+            catalogue=replace(given.catalogue, similarity=self.similarity),
+            users=given.users,
+        )
+
+
+def asked_for(value: GoldenValue, row: Row) -> Asked:
+    raw, inputs = value.inputs, ranking_inputs(value.case, row.lists)
+    features = raw["features"] and {int(item): vector for item, vector in raw["features"].items()}
+    asked = Asked(
+        inputs.lists,
+        inputs.relevant,
+        row.metric,
+        value.k,
+        row.convention_object(),
+        raw["train"],
+        features,
+        raw["n_items"],
+        inputs.users,
+    )
+    if value.metric == POP_PLUS_ONE:
+        return replace(asked, train={**raw["train"], "everything": list(range(raw["n_items"]))})
+    if value.row == NAMED_ITEMS_ONLY:
+        lists = {user: items[: value.k] for user, items in inputs.lists.items()}
+        named = {item for table in (lists, inputs.relevant) for items in table.values() for item in items}
+        return replace(asked, lists=lists, train=None, features=None, n_items=len(named))
+    if row.metric == "list_diversity" and features is not None:
+        vectors = np.array([features[item] for item in range(raw["n_items"])])
+        return replace(asked, similarity=cosine(vectors))
+    return asked
