@@ -16,7 +16,7 @@ from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
 from recgauge.rating import predict_ratings
 from recgauge.rating_evaluation import evaluate_predictions
-from recgauge.recommending import recommend
+from recgauge.recommending import compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
 from recgauge.run_results import RankingResult, RatingResult, RunResult
@@ -46,8 +46,8 @@ class Experiment:
         What happens to users without relevant items and the like.
     seed : int
         Every stage draws from a stream of its own made from it.
-    block_users : int
-        Users scored at a time; bounds memory, never changes a number.
+    memory_mib : int
+        Memory for blocks of users while lists are made, MiB; never changes a number.
     """
 
     dataset: DatasetSource
@@ -59,7 +59,7 @@ class Experiment:
     filters: tuple[Filter, ...] = ()
     policies: Policies = field(default_factory=Policies)
     seed: int = 0
-    block_users: int = 1024
+    memory_mib: int = 256
 
     @property
     def list_metrics(self) -> dict[str, Definition]:
@@ -117,13 +117,14 @@ def _rank(
     timings: Timings,
 ) -> RankingResult:
     counts_everybody = experiment.policies.no_relevant != "skip"
+    compile_kernels(model, timings)
     with timings.stage("recommend") as reporter:
         top_k = recommend(
             model,
             split.test_users if counts_everybody else relevant.users,
             max(experiment.cutoffs),
             excluded=experiment.candidates.excluded(split),
-            block_users=experiment.block_users,
+            memory_mib=experiment.memory_mib,
             progress=reporter,
         )
     with timings.stage("metrics"):

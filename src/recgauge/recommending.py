@@ -6,9 +6,11 @@ import numpy as np
 from scipy import sparse
 
 from recgauge._checks import FloatArray, IntArray, check_int, read_only
+from recgauge.engine import Source, is_compiled, kind_of, top_k, warm_up
 from recgauge.errors import ScoreError
 from recgauge.models import Recommender
 from recgauge.progress import NoProgress, Progress
+from recgauge.timing import Timings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,8 @@ def recommend(
     k: int,
     *,
     excluded: sparse.csr_array | None = None,
-    block_users: int = 1024,
+    memory_mib: int = 256,
+    n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> TopK:
     """Return each user's `k` best items among those that are not excluded.
@@ -65,9 +68,11 @@ def recommend(
     k : int
         Length of the lists, >= 1; lists are shorter where fewer items are left.
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), optional
-        Non-zeros are barred, such as the training rows.
-    block_users : int
-        Users scored at a time; bounds memory, never changes a list.
+        Stored entries are barred, such as the training rows.
+    memory_mib : int
+        Memory for blocks of users, MiB; never changes a list.
+    n_threads : int, optional
+        As many as this process may use if not given; never changes a list.
     progress : Progress, optional
 
     Returns
@@ -80,49 +85,30 @@ def recommend(
         If the model's scores have a wrong shape or type, or are not finite.
     """
     check_int("recommend: k", k, minimum=1)
-    check_int("recommend: block_users", block_users, minimum=1)
-    n_items = None
-    items, scores = [], []
+    check_int("recommend: memory_mib", memory_mib, minimum=1)
     with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
-        for start in range(0, len(users), block_users):
-            block = users[start : start + block_users]
-            block_scores = _scores(model, block, n_items)
-            n_items = block_scores.shape[1]
-            if excluded is not None:
-                rows = excluded[block].tocoo()
-                block_scores[rows.row, rows.col] = -np.inf
-            best, best_scores = _rank(block_scores, k)
-            items.append(best)
-            scores.append(best_scores)
-            advance(len(block))
-    return TopK(users, np.concatenate(items), np.concatenate(scores))
-
-
-def _scores(model: Recommender, users: IntArray, n_items: int | None) -> FloatArray:
-    factors = model.factors()
-    if factors is not None:
-        # float64 products rounded to float32 do not depend on how BLAS groups the rows of a block
-        scores = (factors.user[users].astype(np.float64) @ factors.item.T.astype(np.float64)).astype(
-            np.float32
+        items, scores = top_k(
+            source_of(model),
+            users,
+            k,
+            seen=excluded,
+            memory_mib=memory_mib,
+            n_threads=n_threads,
+            on_progress=advance,
+            name=type(model).__name__,
         )
-    else:
-        scores = np.array(model.score(users), dtype=np.float32)
-    if scores.ndim != 2 or len(scores) != len(users) or n_items not in (None, scores.shape[1]):
-        raise ScoreError(
-            f"{type(model).__name__}: score(users) must return shape ({len(users)}, n_items), "
-            f"got {scores.shape}."
-        )
-    if not np.isfinite(scores).all():
-        raise ScoreError(f"{type(model).__name__}: scores must be finite; did training diverge?")
-    return scores
+    return TopK(users, items, scores)
 
 
-def _rank(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)
-    best = np.take_along_axis(scores, order, axis=1)
-    order[np.isneginf(best)] = -1
-    short = k - order.shape[1]
-    if short > 0:
-        order = np.pad(order, ((0, 0), (0, short)), constant_values=-1)
-        best = np.pad(best, ((0, 0), (0, short)), constant_values=-np.inf)
-    return order, best
+def compile_kernels(model: Recommender, timings: Timings) -> None:
+    """Compile what `recommend` needs for this model, as a stage of its own, unless it is there already."""
+    kind = kind_of(source_of(model))
+    if not is_compiled(kind):
+        with timings.stage("compile") as reporter:
+            reporter.note("compiling kernels (once on this machine)")
+            warm_up(kind)
+
+
+def source_of(model: Recommender) -> Source:
+    """Return what the engine makes a model's lists from: factors, item weights, or else its scores."""
+    return model.factors() or model.item_weights() or model

@@ -1,3 +1,5 @@
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,11 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from recgauge import recommending
+from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ScoreError
-from recgauge.models import Recommender
+from recgauge.models import Factors, Recommender
 from recgauge.models.svd import SVD
+from recgauge.progress import NoProgress
 from recgauge.randomness import stream
-from recgauge.recommending import TopK, recommend
+from recgauge.recommending import TopK, compile_kernels, recommend
+from recgauge.timing import Timings
 
 
 class FixedScores(Recommender):
@@ -38,29 +44,107 @@ def sorted_lists(scores, barred, k):
     hnp.arrays(np.float32, (4, 6), elements=st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0])),
     hnp.arrays(np.bool_, (4, 6)),
     st.integers(1, 8),
-    st.integers(1, 5),
+    st.integers(1, 64),
+    st.integers(1, 3),
 )
-def test_lists_equal_a_plain_sort_with_ties_to_the_lower_code(scores, barred, k, block_users):
+def test_lists_equal_a_plain_sort_with_ties_to_the_lower_code(scores, barred, k, memory_mib, n_threads):
     users = np.arange(4, dtype=np.int32)
     lists = recommend(
-        FixedScores(scores), users, k, excluded=sparse.csr_array(barred), block_users=block_users
+        FixedScores(scores),
+        users,
+        k,
+        excluded=sparse.csr_array(barred),
+        memory_mib=memory_mib,
+        n_threads=n_threads,
     )
     assert lists.items.tolist() == sorted_lists(scores, barred, k)
     assert np.array_equal(lists.lengths, np.minimum(k, (~barred).sum(axis=1)))
     assert np.isneginf(lists.scores[lists.items < 0]).all()
 
 
-def test_block_size_and_order_of_users_change_no_list(demo):
+class OnlyScores(FixedScores):
+    """Scores of another model, without its factors."""
+
+    def __init__(self, model):
+        self.score = model.score
+
+
+@pytest.mark.parametrize("kind", [lambda model: model, OnlyScores], ids=["factors", "scores"])
+def test_memory_threads_and_order_of_users_change_neither_list_nor_score(demo, kind):
     train = demo.interactions
-    model = SVD(8).fit(train, rng=stream(0, "fit"))
+    model = kind(SVD(8).fit(train, rng=stream(0, "fit")))
     users, seen = np.arange(200, dtype=np.int32), train.to_csr()
-    whole = recommend(model, users, 20, excluded=seen)
-    for block_users in (1, 7, 64):
-        other = recommend(model, users, 20, excluded=seen, block_users=block_users)
-        assert np.array_equal(whole.items, other.items)
-        assert np.array_equal(whole.scores, other.scores)
+    whole = recommend(model, users, 20, excluded=seen, n_threads=1)
+    for memory_mib in (1, 2, 64):
+        for n_threads in (1, 2):
+            other = recommend(model, users, 20, excluded=seen, memory_mib=memory_mib, n_threads=n_threads)
+            assert np.array_equal(whole.items, other.items)
+            assert np.array_equal(whole.scores, other.scores)
     backwards = recommend(model, users[::-1].copy(), 20, excluded=seen)
     assert np.array_equal(whole.items, backwards.items[::-1])
+    assert np.array_equal(whole.scores, backwards.scores[::-1])
+
+
+class Neighbors(FixedScores):
+    """Gives item weights instead of scores."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def item_weights(self):
+        return self.weights
+
+
+def test_item_weights_are_summed_over_a_users_items(demo, rng):
+    rows = demo.interactions.to_csr().astype(np.float32)
+    weights = rng.integers(-3, 4, (rows.shape[1],) * 2).astype(np.float32)  # sums are exact: any order
+    users = np.arange(50, dtype=np.int32)
+    expected = recommend(FixedScores(rows @ weights), users, 10, excluded=rows)
+    for form in (weights, sparse.csr_array(weights)):
+        lists = recommend(Neighbors(ItemWeights(rows, form)), users, 10, excluded=rows)
+        assert np.array_equal(lists.items, expected.items)
+        assert np.array_equal(lists.scores, expected.scores)
+
+
+def test_errors_name_the_model_whose_factors_diverged():
+    model = SVD(1)
+    model._factors = Factors(np.array([[np.nan]]), np.ones((3, 1)))
+    with pytest.raises(ScoreError, match=r"SVD: user factors must be finite.*Did training diverge"):
+        recommend(model, np.array([0], dtype=np.int32), 1)
+
+
+def test_progress_counts_every_user():
+    seen = []
+
+    class Counting(NoProgress):
+        @contextmanager
+        def step(self, name, total, unit):
+            seen.append((name, total, unit))
+            yield lambda done: seen.append(done)
+
+    recommend(FixedScores(np.zeros((9, 4))), np.arange(9, dtype=np.int32), 2, progress=Counting())
+    assert seen[0] == ("recommend", 9, "users")
+    assert sum(seen[1:]) == 9
+
+
+def test_compiling_is_a_stage_of_its_own_and_only_where_it_is_needed(monkeypatch):
+    notes = []
+    monkeypatch.setattr(NoProgress, "note", lambda _self, text: notes.append(text))
+    model, timings = FixedScores([[1.0]]), Timings(NoProgress())
+    monkeypatch.setattr(recommending, "is_compiled", lambda _kind: True)
+    compile_kernels(model, timings)
+    assert not notes
+    assert "compile" not in timings.seconds
+    monkeypatch.setattr(recommending, "is_compiled", lambda _kind: False)
+    compile_kernels(model, timings)
+    assert notes == ["compiling kernels (once on this machine)"]
+    assert timings.seconds["compile"] > 0.0
+
+
+@pytest.mark.parametrize("setting", ["memory_mib", "n_threads"])
+def test_settings_of_zero_are_refused(setting):
+    with pytest.raises(ConfigError, match=f"{setting} must be a whole number >= 1, got 0"):
+        recommend(FixedScores([[1.0]]), np.array([0], dtype=np.int32), 1, **{setting: 0})
 
 
 def test_seen_items_never_return(demo):

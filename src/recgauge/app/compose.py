@@ -55,7 +55,7 @@ def compose(settings: RunSettings) -> Experiment:
         policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
-        block_users=check_int("engine.block_users", settings.engine.block_users, minimum=1),
+        memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
 
 

@@ -18,9 +18,9 @@ _EXPECTED = {
     "conventions_table": "true or false",
     "data.offline": "true or false",
     "allowed_targets": "a list of package names such as [mypackage]",
-    "engine": "left as it is; set what is in it, such as engine.block_users=1024",
+    "engine": "left as it is; set what is in it, such as engine.memory_mib=256",
     "data": "left as it is; set what is in it, such as data.mirror=FOLDER",
-    "engine.block_users": "a whole number such as 1024",
+    "engine.memory_mib": "a whole number such as 256",
 }
 _KEY = re.compile(r"Could not override '([^']+)'")
 

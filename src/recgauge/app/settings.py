@@ -20,7 +20,7 @@ class DataSettings:
 class EngineSettings:
     """How work is cut up; never changes a number."""
 
-    block_users: int = 1024
+    memory_mib: int = 256
 
 
 @dataclass

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from recgauge._checks import BoolArray, FloatArray, IntArray
+from recgauge.engine import ItemWeights
 from recgauge.errors import ModelError, NotFittedError, SchemaError
 from recgauge.interactions import Interactions
 
@@ -74,6 +75,10 @@ class Recommender(ABC):
         """Return the factors whose product gives the scores, or None if the model has none."""
         return None
 
+    def item_weights(self) -> ItemWeights | None:
+        """Return the item weights whose sums give the scores, or None if the model has none."""
+        return None
+
 
 def not_fitted(model: object) -> NotFittedError:
     """Return the error for scores asked of a model that has not been fitted."""
@@ -93,9 +98,13 @@ class FactorModel(Recommender):
         return self._factors
 
     def score(self, users: IntArray) -> FloatArray:
-        """Return the products of the users' factors with all items', shape (b, n_items) float32."""
+        """Return the products of the users' factors with all items', shape (b, n_items) float32.
+
+        Products are summed in float64, so that a score does not depend on who else is asked about.
+        """
         factors = self.factors()
-        return factors.user[users] @ factors.item.T
+        scores = factors.user[users].astype(np.float64) @ factors.item.T.astype(np.float64)
+        return scores.astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,93 @@
+"""Arguments of the engine brought to one form, or refused: contiguous, read-only, of the kernels' types."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from recgauge._checks import BoolArray, FloatArray, IntArray, LongArray
+from recgauge.errors import ScoreError
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def frozen(array: Any) -> Any:
+    """Return a contiguous read-only view: numba compiles anew for other mixtures of writeable and not."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def checked_codes(name: str, codes: IntArray, n: int | None) -> IntArray:
+    codes = np.asarray(codes)
+    if codes.ndim != 1 or not (np.issubdtype(codes.dtype, np.integer) or codes.size == 0):
+        raise ScoreError(
+            f"top_k: {name} must be a vector of whole numbers, got {codes.dtype} of shape {codes.shape}."
+        )
+    if codes.size and (codes.min() < 0 or (n is not None and codes.max() >= n)):
+        raise ScoreError(
+            f"top_k: {name} must lie in 0..{n - 1 if n else 'n'}, got {codes.min()}..{codes.max()}."
+        )
+    view: IntArray = frozen(codes.astype(np.int32, copy=False))
+    return view
+
+
+def allowed_items(items: BoolArray | IntArray | None, n_items: int) -> IntArray:
+    """Ascending codes of the items that may be recommended."""
+    if items is None:
+        return np.arange(n_items, dtype=np.int32)
+    chosen: Any = np.asarray(items)
+    if chosen.dtype == np.bool_:
+        if chosen.shape != (n_items,):
+            raise ScoreError(f"top_k: a mask of items must have shape ({n_items},), got {chosen.shape}.")
+        return np.flatnonzero(chosen).astype(np.int32)
+    return np.unique(checked_codes("items", chosen, n_items))
+
+
+def seen_rows(seen: Any, n_users: int, n_items: int) -> tuple[LongArray, IntArray]:
+    """Row pointers and item codes of what users have seen."""
+    if seen is None:
+        return frozen(np.zeros(n_users + 1, np.int64)), frozen(np.empty(0, np.int32))
+    if hasattr(seen, "indptr") or sparse.issparse(seen):
+        if seen.format != "csr" or seen.shape != (n_users, n_items):
+            raise ScoreError(
+                f"top_k: seen must be CSR of shape ({n_users}, {n_items}), "
+                f"got {seen.format} of shape {seen.shape}."
+            )
+        seen = (seen.indptr, seen.indices)
+    indptr, indices = np.asarray(seen[0], np.int64), checked_codes("seen items", seen[1], n_items)
+    if (
+        len(indptr) != n_users + 1
+        or indptr[0] < 0
+        or indptr[-1] > len(indices)
+        or (np.diff(indptr) < 0).any()
+    ):
+        raise ScoreError(
+            f"top_k: seen needs rising row pointers for {n_users} users, got {len(indptr) - 1} rows."
+        )
+    return frozen(indptr), indices
+
+
+def check_finite(name: str, values: Any) -> float:
+    """Largest magnitude, or an error where there is a nan or an infinity."""
+    largest = 0.0
+    for start in range(0, len(values), 4096):
+        part = values[start : start + 4096]
+        largest = max(largest, float(part.max(initial=0.0)), -float(part.min(initial=0.0)))
+        if not np.isfinite(largest) or np.isnan(part.max(initial=0.0)):
+            raise ScoreError(f"{name} must be finite; nan or infinity found. Did training diverge?")
+    return largest
+
+
+def check_range(name: str, largest_score: float) -> None:
+    if largest_score > _LARGEST:
+        raise ScoreError(
+            f"{name}: scores might reach {largest_score:.3g}, more than float32 holds; scale the model down."
+        )
+
+
+def as_float32(name: str, values: Any) -> FloatArray:
+    if not np.issubdtype(np.asarray(values).dtype, np.floating):
+        raise ScoreError(f"{name} must be float32, got {np.asarray(values).dtype}.")
+    array: FloatArray = frozen(np.asarray(values, np.float32))
+    return array

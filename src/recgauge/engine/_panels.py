@@ -1,0 +1,90 @@
+"""Items prepared for the search: a change of basis that tightens the bounds, order by norm, rounding, tiles.
+
+Plain numpy, once a model. Imports the kernels' types.
+"""
+
+import numpy as np
+
+from recgauge.engine._bounds import Panels
+from recgauge.engine._rounding import PANEL_TILES, round_items
+from recgauge.engine._tiles import ITEMS, has_byte_dot
+from recgauge.engine._types import F32s, F64s, I32s
+
+_SAMPLE = 2_048
+
+
+def _moment(factors: F32s) -> F64s:
+    """Mean outer product of the rows (of a sample), scaled to mean 1 and kept away from singular."""
+    sample = factors[:: max(1, len(factors) // _SAMPLE)].astype(np.float64)
+    largest = np.abs(sample).max(initial=0.0)
+    width = factors.shape[1]
+    if largest == 0.0:
+        return np.eye(width)
+    moment = (sample / largest).T @ (sample / largest)
+    scaled: F64s = moment * (width / np.trace(moment)) + 1e-6 * np.eye(width)
+    return scaled
+
+
+def _powers(symmetric: F64s, *exponents: float) -> list[F64s]:
+    values, vectors = np.linalg.eigh(symmetric)
+    values = np.maximum(values, values[-1] * 1e-12)
+    return [(vectors * values**exponent) @ vectors.T for exponent in exponents]
+
+
+def balance(user: F32s, item: F32s) -> tuple[F64s, F64s]:
+    """Bases A, B with A B^T = I, so that (u A) . (v B) = u . v, in which norms say most about products.
+
+    The mean of ``|u A|^2 |v B|^2`` is least where users and items have the same second moments; for a
+    truncated SVD that
+    puts the root of the singular values on both sides. A is the geometric mean of the two moments' inverses
+    and a random
+    rotation, which spreads every vector evenly over its numbers, so that rounding to bytes takes least.
+    """
+    root, inverse_root = _powers(_moment(user), 0.5, -0.5)
+    stretch, shrink = _powers(root @ _moment(item) @ root, 0.25, -0.25)
+    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal(root.shape))[0]
+    return inverse_root @ stretch @ rotation, root @ shrink @ rotation
+
+
+def _slack(left: F64s, right: F64s) -> float:
+    """Bound on what the change of basis and its rounding do to a product, relative to the norms after it."""
+    width = len(left)
+    spread = float(np.linalg.norm(left, 2) * np.linalg.norm(right, 2))
+    inexact = float(np.linalg.norm(left @ right.T - np.eye(width)))
+    return 4.0 * spread * (inexact + width * 2.3e-16 * spread)
+
+
+def prepare(user: F32s, item: F32s, allowed: I32s, use_bytes: bool | None = None) -> Panels:
+    """Panels of the items whose codes are in ``allowed``."""
+    is_byte = has_byte_dot() if use_bytes is None else use_bytes
+    left, right = balance(user, item[allowed] if len(allowed) < len(item) else item)
+    width = len(left)
+    padded = -(-width // 4) * 4
+    moved = item.astype(np.float64) @ right
+    norms = np.einsum("ij,ij->i", moved, moved)[allowed]
+    order = allowed[np.argsort(-norms, kind="stable")]
+    n_tiles = -(-len(order) // ITEMS)
+    n_panels = -(-n_tiles // PANEL_TILES)
+    code = np.full(n_tiles * ITEMS, -1, np.int32)
+    code[: len(order)] = order
+    position = np.full(len(item), -1, np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    basis = np.zeros((width, padded))
+    basis[:, :width] = left
+    panels = Panels(
+        tiles=np.zeros((n_tiles, padded * ITEMS), np.uint8 if is_byte else np.float32),
+        norm=np.zeros(n_panels),
+        residual=np.zeros(n_panels),
+        scale=np.ones(n_panels),
+        code=code,
+        position=position,
+        blocked=np.packbits(code < 0, bitorder="little").view(np.uint64),
+        basis=basis,
+        limit=127.0 if is_byte else 1.0,
+        bias=128.0 if is_byte else 0.0,
+        grain=1.0 if is_byte else 1e-37,
+        rounding=0.0 if is_byte else padded * 2.4e-7,
+        slack=_slack(left, right),
+    )
+    round_items(moved, panels)
+    return panels

@@ -1,0 +1,228 @@
+"""Exact top k of rows of scores: from a model that only gives scores, and from sums of item weights.
+
+Items come in order of their codes here, so an item that only equals the k-th best comes after it and is
+left out at once.
+Numba kernels.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from recgauge.engine._bounds import block_seen
+from recgauge.engine._jit import entry, kernel
+from recgauge.engine._select import ALL_BITS, SLACK, first_bits, keep_best, sort_list, trim, write_list
+from recgauge.engine._types import F32s, I32s, I64s, U64s
+from recgauge.engine._vectors import SUM_WIDTH, at_least, lowest_bit, sum_rows
+
+_TILE = 64
+
+
+class Best(NamedTuple):
+    """Best items so far of a block's users, one row each, and where their next candidate begins."""
+
+    score: F32s
+    item: I32s
+    counts: I64s
+    full: I64s
+    level: F32s
+    sure: F32s
+
+
+class Barred(NamedTuple):
+    """What a user may not be given: bits for everybody, and rows of items seen."""
+
+    code: I32s  # (n_items,) 0, 1, ...: positions are codes here
+    everybody: U64s  # (n_tiles,)
+    indptr: I64s
+    indices: I32s
+
+
+@kernel
+def new_best(m: int, k: int, capacity: int) -> Best:
+    """Empty lists."""
+    lowest = np.float32(-np.inf)
+    scores, items = np.empty((m, capacity), np.float32), np.empty((m, capacity), np.int32)
+    levels, sure = np.full(m, lowest, np.float32), np.full(m, lowest, np.float32)
+    return Best(scores, items, np.zeros(m, np.int64), np.full(m, k), levels, sure)
+
+
+@kernel
+def cut_back(best: Best, row: int, k: int, code: I32s) -> None:
+    """Drop what cannot be among the k best, and ask more than the k-th best of what follows."""
+    score, item, count, full, level, sure = best
+    kept, reached = trim(score, score, item, row, count[row], k, sure[row])
+    if kept > score.shape[1] - 2 * SLACK:
+        reached = keep_best(score, score, item, row, kept, k, code, code)
+        kept = k
+    count[row] = kept
+    full[row] = min(score.shape[1] - SLACK, kept + max(32, k >> 1))
+    sure[row] = reached
+    level[row] = np.nextafter(np.float32(reached), np.float32(np.inf))
+
+
+@kernel
+def take_tile(
+    best: Best, row: int, values: F32s, at: int, start: int, hits: np.uint64, base: int, k: int, code: I32s
+) -> None:
+    """Append the scores ``values[at, start:]`` whose bits are set; item codes begin at ``base``."""
+    score, item, counts, full, _, _ = best
+    count = counts[row]
+    while hits != np.uint64(0):
+        bit = lowest_bit(hits)
+        hits &= hits - np.uint64(1)
+        score[row, count] = values[at, start + bit]
+        item[row, count] = base + bit
+        count += 1
+    counts[row] = count
+    if count >= full[row]:
+        cut_back(best, row, k, code)
+
+
+@kernel
+def take_row(
+    best: Best,
+    row: int,
+    values: F32s,
+    at: int,
+    width: int,
+    base: int,
+    blocked: U64s,
+    tail: F32s,
+    k: int,
+    code: I32s,
+) -> None:
+    """Let the scores ``values[at, :width]`` of items from code ``base`` on (a multiple of 64) compete."""
+    level = best.level
+    whole = width & -_TILE
+    for start in range(0, whole, _TILE):
+        hits = at_least(values, at, start, level[row]) & ~blocked[row, (base + start) >> 6]
+        if hits != np.uint64(0):
+            take_tile(best, row, values, at, start, hits, base + start, k, code)
+    if whole < width:
+        for j in range(whole, width):
+            tail[0, j - whole] = values[at, j]
+        hits = (
+            at_least(tail, 0, 0, level[row]) & ~blocked[row, (base + whole) >> 6] & first_bits(width - whole)
+        )
+        if hits != np.uint64(0):
+            take_tile(best, row, tail, 0, 0, hits, base + whole, k, code)
+
+
+@kernel
+def write_best(best: Best, k: int, code: I32s, out_items: I32s, out_scores: F32s) -> None:
+    """Sorted lists of a block."""
+    score, item, counts, _, _, sure = best
+    keys, spare = np.empty(score.shape[1], np.uint64), np.empty(score.shape[1], np.uint64)
+    for row in range(len(counts)):
+        count = counts[row]
+        if count > k:
+            count, sure[row] = trim(score, score, item, row, count, k, sure[row])
+        sort_list(score, item, row, count, code, keys, spare)
+        write_list(keys, min(count, k), out_items, out_scores, row)
+
+
+@kernel
+def bar(barred: Barred, codes: I32s) -> U64s:
+    """Bits of a block's users."""
+    blocked = np.empty((len(codes), len(barred.everybody)), np.uint64)
+    block_seen(barred.indptr, barred.indices, codes, barred.code, barred.everybody, blocked)
+    return blocked
+
+
+@kernel
+def all_finite(values: F32s, at: int, tail: F32s) -> bool:
+    """Whether a row holds neither nan (which compares with nothing) nor infinities."""
+    lowest, infinite = np.float32(-3.4028234663852886e38), np.float32(np.inf)
+    whole = values.shape[1] & -_TILE
+    good = ALL_BITS
+    for start in range(0, whole, _TILE):
+        good &= at_least(values, at, start, lowest) & ~at_least(values, at, start, infinite)
+    tail[0, :] = np.float32(0.0)
+    for j in range(whole, values.shape[1]):
+        tail[0, j - whole] = values[at, j]
+    return bool(good & at_least(tail, 0, 0, lowest) & ~at_least(tail, 0, 0, infinite) == ALL_BITS)
+
+
+@entry
+def top_rows(
+    values: F32s, codes: I32s, barred: Barred, capacity: int, out_items: I32s, out_scores: F32s
+) -> int:
+    """Fill lists from scores (m, n_items); return the first row with one that is not finite, or -1."""
+    m, k = out_items.shape
+    blocked, best, code = bar(barred, codes), new_best(m, k, capacity), barred.code
+    tail = np.empty((1, _TILE), np.float32)
+    for row in range(m):
+        if not all_finite(values, row, tail):
+            return row
+        take_row(best, row, values, row, values.shape[1], 0, blocked, tail, k, code)
+    write_best(best, k, code, out_items, out_scores)
+    return -1
+
+
+@kernel
+def sum_last(
+    total: F32s, weights: F32s, first: int, indices: I32s, values: F32s, start: int, stop: int
+) -> None:
+    """Compute the same sums for the last items, fewer than a panel."""
+    total[0, :] = np.float32(0.0)
+    for p in range(start, stop):
+        for j in range(weights.shape[1] - first):
+            total[0, j] += values[p] * weights[indices[p], first + j]
+
+
+@entry
+def top_dense(
+    indptr: I64s,
+    indices: I32s,
+    values: F32s,
+    weights: F32s,
+    codes: I32s,
+    barred: Barred,
+    capacity: int,
+    out_items: I32s,
+    out_scores: F32s,
+) -> None:
+    """Fill lists of users whose scores are sums of rows of dense weights, a panel of items at a time."""
+    m, k = out_items.shape
+    blocked, best, code = bar(barred, codes), new_best(m, k, capacity), barred.code
+    tail, total = np.empty((1, _TILE), np.float32), np.empty((1, SUM_WIDTH), np.float32)
+    n_items = weights.shape[1]
+    for first in range(0, n_items, SUM_WIDTH):
+        width = min(SUM_WIDTH, n_items - first)
+        for row in range(m):
+            start, stop = indptr[codes[row]], indptr[codes[row] + 1]
+            if width == SUM_WIDTH:
+                sum_rows(weights, first, indices, values, start, stop, total)
+            else:
+                sum_last(total, weights, first, indices, values, start, stop)
+            take_row(best, row, total, 0, width, first, blocked, tail, k, code)
+    write_best(best, k, code, out_items, out_scores)
+
+
+@entry
+def top_sparse(
+    indptr: I64s,
+    indices: I32s,
+    values: F32s,
+    weight_indptr: I64s,
+    weight_indices: I32s,
+    weights: F32s,
+    codes: I32s,
+    barred: Barred,
+    capacity: int,
+    out_items: I32s,
+    out_scores: F32s,
+) -> None:
+    """Fill lists of users whose scores are sums of rows of sparse weights (CSR)."""
+    m, k = out_items.shape
+    blocked, best, code = bar(barred, codes), new_best(m, k, capacity), barred.code
+    n_items = len(code)
+    tail, total = np.empty((1, _TILE), np.float32), np.empty((1, n_items), np.float32)
+    for row in range(m):
+        total[0, :] = np.float32(0.0)
+        for p in range(indptr[codes[row]], indptr[codes[row] + 1]):
+            for q in range(weight_indptr[indices[p]], weight_indptr[indices[p] + 1]):
+                total[0, weight_indices[q]] += values[p] * weights[q]
+        take_row(best, row, total, 0, n_items, 0, blocked, tail, k, code)
+    write_best(best, k, code, out_items, out_scores)

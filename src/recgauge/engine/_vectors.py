@@ -1,0 +1,176 @@
+"""Vector code for the candidate lists: exact dot products, comparisons as bit masks, the largest of many.
+
+Written for LLVM where numba's own loops stay scalar or take twice the lanes. Imports numba and llvmlite.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from recgauge.engine._tiles import (
+    _F32,
+    _F32S,
+    _I8,
+    _I16,
+    _I32,
+    _I64,
+    _LANES,
+    _VECTORS,
+    _load,
+    _pointer,
+    _splat,
+    cgutils,
+    intrinsic,
+)
+
+_F64 = ir.DoubleType()
+SUM_WIDTH = 256
+
+
+@intrinsic
+def exact_dot(_typing: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
+    """Dot product in float64 of float32 rows ``left[i]`` and ``right[j]``, always summed in the same order.
+
+    Products of two float32 are exact in float64. Eight partial sums (by index modulo 8), joined as 4 + 4, 2
+    + 2, 1 + 1,
+    then the last d modulo 8 products one by one.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        arrays = [context.make_array(signature.args[a])(context, builder, arguments[a]) for a in (0, 2)]
+        width = cgutils.unpack_tuple(builder, arrays[0].shape)[1]
+        row_bytes = builder.mul(width, _I64(4))
+        starts = [
+            _pointer(builder, array.data, builder.mul(arguments[a], row_bytes), _I8)
+            for array, a in zip(arrays, (1, 3), strict=True)
+        ]
+
+        def product(at: ir.Value, kind: ir.Type, wide: ir.Type) -> ir.Value:
+            byte = builder.mul(at, _I64(4))
+            return builder.fmul(*(builder.fpext(_load(builder, start, byte, kind), wide) for start in starts))
+
+        eight = ir.VectorType(_F64, 8)
+        sums = cgutils.alloca_once_value(builder, ir.Constant(eight, None))
+        builder.store(ir.Constant(eight, None), sums)
+        with cgutils.for_range(builder, builder.lshr(width, _I64(3))) as loop:
+            part = product(builder.shl(loop.index, _I64(3)), ir.VectorType(_F32, 8), eight)
+            builder.store(builder.fadd(builder.load(sums), part), sums)
+        folded = builder.load(sums)
+        for half in (4, 2, 1):
+            low, high = (ir.Constant(ir.VectorType(_I32, half), list(range(a, a + half))) for a in (0, half))
+            folded = builder.fadd(
+                builder.shuffle_vector(folded, folded, low), builder.shuffle_vector(folded, folded, high)
+            )
+        total = cgutils.alloca_once(builder, _F64)
+        builder.store(builder.extract_element(folded, _I32(0)), total)
+        with cgutils.for_range(builder, width, start=builder.and_(width, _I64(-8))) as loop:
+            builder.store(builder.fadd(builder.load(total), product(loop.index, _F32, _F64)), total)
+        return builder.load(total)
+
+    return types.float64(left, types.int64, right, types.int64), codegen
+
+
+@intrinsic
+def at_least(_typing: Any, values: Any, row: Any, start: Any, level: Any) -> Any:
+    """Bits of the 64 float32 ``values[row, start:start + 64]`` that are >= ``level`` (all 64 must exist)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        width = cgutils.unpack_tuple(builder, array.shape)[1]
+        first = builder.mul(builder.add(builder.mul(arguments[1], width), arguments[2]), _I64(4))
+        levels = _splat(builder, arguments[3], _F32S)
+        bits = _I64(0)
+        for lanes in range(_VECTORS):
+            part = _load(builder, array.data, builder.add(first, _I64(4 * _LANES * lanes)), _F32S)
+            hit = builder.bitcast(builder.fcmp_ordered(">=", part, levels), _I16)
+            bits = builder.or_(bits, builder.shl(builder.zext(hit, _I64), _I64(_LANES * lanes)))
+        return bits
+
+    return types.uint64(values, types.int64, types.int64, types.float32), codegen
+
+
+@intrinsic
+def largest(_typing: Any, values: Any, row: Any, count: Any) -> Any:
+    """Largest of the float32 ``values[row, :count]``, count >= 1; up to 15 beyond are read and ignored."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        width = cgutils.unpack_tuple(builder, array.shape)[1]
+        first = builder.mul(builder.mul(arguments[1], width), _I64(4))
+        kind = ir.FunctionType(_F32S, [_F32S, _F32S])
+        maximum = cgutils.get_or_insert_function(builder.module, kind, "llvm.maxnum.v16f32")
+        lowest = ir.Constant(_F32S, [float("-inf")] * _LANES)
+        best = cgutils.alloca_once_value(builder, lowest)
+        builder.store(lowest, best)
+        lane = ir.Constant(ir.VectorType(_I64, _LANES), list(range(_LANES)))
+        stop = _splat(builder, arguments[2], ir.VectorType(_I64, _LANES))
+        with cgutils.for_range(builder, builder.lshr(builder.add(arguments[2], _I64(15)), _I64(4))) as loop:
+            at = builder.shl(loop.index, _I64(4))
+            part = _load(builder, array.data, builder.add(first, builder.shl(at, _I64(2))), _F32S)
+            here = builder.icmp_signed(
+                "<", builder.add(_splat(builder, at, ir.VectorType(_I64, _LANES)), lane), stop
+            )
+            kept = builder.select(here, part, lowest)
+            builder.store(builder.call(maximum, [builder.load(best), kept]), best)
+        folded = builder.load(best)
+        kind = ir.FunctionType(_F32, [_F32S])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.fmax.v16f32")
+        return builder.call(reduce, [folded])
+
+    return types.float32(values, types.int64, types.int64), codegen
+
+
+@intrinsic
+def lowest_bit(_typing: Any, _word: Any) -> Any:
+    """Position of the lowest set bit of a uint64 that is not zero."""
+
+    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def bit_count(_typing: Any, _word: Any) -> Any:
+    """How many bits of a uint64 are set."""
+
+    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def sum_rows(
+    _typing: Any, table: Any, first: Any, indices: Any, values: Any, start: Any, stop: Any, out: Any
+) -> Any:
+    """Sum ``values[p] * table[indices[p], first:first + WIDTH]`` over start <= p < stop, in order, to out[0].
+
+    The sums stay in registers, so that each number of the table costs one load, one product and one sum.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        arrays = {
+            a: context.make_array(signature.args[a])(context, builder, arguments[a]) for a in (0, 2, 3, 6)
+        }
+        row_bytes = builder.mul(cgutils.unpack_tuple(builder, arrays[0].shape)[1], _I64(4))
+        origin = _pointer(builder, arrays[0].data, builder.mul(arguments[1], _I64(4)), _I8)
+        zero = ir.Constant(_F32S, None)
+        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(SUM_WIDTH // _LANES)]
+        for total in sums:
+            builder.store(zero, total)
+        with cgutils.for_range(builder, arguments[5], start=arguments[4]) as loop:
+            at = builder.mul(loop.index, _I64(4))
+            row = builder.mul(builder.zext(_load(builder, arrays[2].data, at, _I32), _I64), row_bytes)
+            weight = _splat(builder, _load(builder, arrays[3].data, at, _F32), _F32S)
+            for v, total in enumerate(sums):
+                part = _load(builder, origin, builder.add(row, _I64(4 * _LANES * v)), _F32S)
+                builder.store(builder.fadd(builder.load(total), builder.fmul(part, weight)), total)
+        for v, total in enumerate(sums):
+            target = _pointer(builder, arrays[6].data, _I64(4 * _LANES * v), _F32S)
+            builder.store(builder.load(total), target, align=4)
+        return context.get_dummy_value()
+
+    kinds = (table, types.int64, indices, values, types.int64, types.int64, out)
+    return types.void(*kinds), codegen

@@ -1,0 +1,71 @@
+"""Kernels are compiled at their first use and kept: whether that is still to come, and doing it now.
+
+Imports numba only inside its functions.
+"""
+
+import time
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from recgauge.engine.sources import Source
+
+Kind = Literal["factors", "scores", "dense_weights", "sparse_weights"]
+
+_ENTRIES: dict[Kind, str] = {
+    "factors": "top_factors",
+    "scores": "top_rows",
+    "dense_weights": "top_dense",
+    "sparse_weights": "top_sparse",
+}
+
+
+def kind_of(source: "Source") -> Kind:
+    """Return the kind of a source, which decides the kernel."""
+    from recgauge.engine.sources import FactorSource, ItemWeights
+
+    if isinstance(source, ItemWeights):
+        return "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
+    return "factors" if isinstance(source, FactorSource) else "scores"
+
+
+def is_compiled(kind: Kind = "factors") -> bool:
+    """Return whether `top_k` can load the kernel of a kind of source instead of compiling it (some seconds).
+
+    Parameters
+    ----------
+    kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
+        What lists are made from.
+    """
+    from recgauge.engine._jit import is_cached
+
+    return is_cached(_ENTRIES[kind])
+
+
+def warm_up(kind: Kind = "factors") -> float:
+    """Compile the kernel of a kind of source, or load it, and return the seconds that took.
+
+    Parameters
+    ----------
+    kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
+        What lists are made from.
+    """
+    from recgauge.engine import ItemWeights, top_k
+
+    start = time.perf_counter()
+    one = np.ones((1, 1), np.float32)
+    rows = sparse.csr_array(one)
+    sources: dict[Kind, Source] = {
+        "factors": _OneFactor(),
+        "scores": lambda _users: one,
+        "dense_weights": ItemWeights(rows, one),
+        "sparse_weights": ItemWeights(rows, rows),
+    }
+    top_k(sources[kind], np.zeros(1, np.int32), 1, n_threads=1)
+    return time.perf_counter() - start
+
+
+class _OneFactor:
+    user = item = np.ones((1, 1), np.float32)

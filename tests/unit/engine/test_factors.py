@@ -1,0 +1,181 @@
+"""Lists of factor models equal a full sort, whatever the factors, the blocks and the threads."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from full_sort import factor_scores, full_sort
+from recgauge.engine import _blocks, _factor_lane, top_k
+from recgauge.engine._tiles import has_byte_dot
+from recgauge.errors import ConfigError, ScoreError
+
+KINDS = {
+    "normal": lambda _rng, x: x,
+    "ties": lambda rng, x: rng.integers(-1, 2, x.shape).astype(float),
+    "zeros": lambda rng, x: np.where(rng.random((len(x), 1)) < 0.7, 0.0, x),
+    "negative": lambda _rng, x: -np.abs(x),
+    "skewed": lambda rng, x: x * 10.0 ** rng.uniform(-6, 6, (len(x), 1)),
+    "tiny": lambda rng, x: x * 1e-30 * 10.0 ** rng.uniform(-15, 0, (len(x), 1)),
+    "huge": lambda _rng, x: x * 1e17 / np.sqrt(x.shape[1]),
+    "duplicates": lambda rng, x: x[rng.integers(0, max(1, len(x) // 10), len(x))],
+    "unit": lambda _rng, x: x / (np.linalg.norm(x, axis=1, keepdims=True) + 1e-9),
+    "one_direction": lambda rng, x: np.outer(rng.integers(1, 4, len(x)), x[0]),
+    "sparse": lambda rng, x: x * (rng.random(x.shape) < 0.1),
+}
+
+
+def matrix(rng, n, d, kind):
+    return KINDS[kind](rng, rng.standard_normal((n, d))).astype(np.float32)
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_users, n_items = draw(st.integers(1, 24)), draw(st.sampled_from((1, 2, 63, 64, 65, 200, 256, 257, 520)))
+    d = draw(st.sampled_from((1, 2, 3, 4, 7, 8, 16, 19)))
+    user = matrix(rng, n_users, d, draw(st.sampled_from(sorted(KINDS))))
+    item = matrix(rng, n_items, d, draw(st.sampled_from(sorted(KINDS))))
+    density = draw(st.sampled_from((0.0, 0.05, 0.6, 1.0)))
+    seen = sparse.csr_array(rng.random((n_users, n_items)) < density, dtype=np.float32)
+    allowed = None if draw(st.booleans()) else rng.random(n_items) < draw(st.sampled_from((0.0, 0.3, 0.9)))
+    users = rng.permutation(n_users)[: draw(st.integers(0, n_users))].astype(np.int32)
+    return user, item, users, draw(st.sampled_from((1, 2, 10, 70, 300, 600))), seen, allowed
+
+
+def sets(seen):
+    return [set(seen.indices[a:b].tolist()) for a, b in zip(seen.indptr[:-1], seen.indptr[1:], strict=True)]
+
+
+def model(user, item):
+    return SimpleNamespace(user=user, item=item)
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.booleans())
+def test_lists_equal_a_full_sort(problem, use_bytes):
+    user, item, users, k, seen, allowed = problem
+    lane = _factor_lane.FactorLane(model(user, item), seen, allowed, "model", use_bytes and has_byte_dot())
+    items, scores = _blocks.run(lane, users, k, 1 << 20, 1, None)
+    expected_items, expected_scores = full_sort(factor_scores(user, item), users, k, sets(seen), allowed)
+    assert_array_equal(items, expected_items)
+    assert_array_equal(scores, expected_scores)
+
+
+@settings(max_examples=25, deadline=None)
+@given(problems(), st.sampled_from((1, 3, 64)), st.integers(1, 3))
+def test_neither_threads_nor_memory_nor_order_change_a_list(problem, memory_mib, n_threads):
+    user, item, users, k, seen, allowed = problem
+    items, scores = top_k(model(user, item), users, k, seen=seen, items=allowed, n_threads=1)
+    turned = users[::-1]
+    again, scores_again = top_k(
+        model(user, item), turned, k, seen=seen, items=allowed, memory_mib=memory_mib, n_threads=n_threads
+    )
+    assert_array_equal(again[::-1], items)
+    assert_array_equal(scores_again[::-1], scores)
+
+
+def test_many_users_in_many_blocks(rng):
+    user, item = matrix(rng, 1500, 24, "skewed"), matrix(rng, 900, 24, "normal")
+    seen = sparse.csr_array(rng.random((1500, 900)) < 0.1, dtype=np.float32)
+    users = rng.permutation(1500)[:1300].astype(np.int32)
+    done = []
+    items, scores = top_k(model(user, item), users, 20, seen=seen, n_threads=2, on_progress=done.append)
+    assert sum(done) == 1300
+    assert len(done) > 1
+    sample = users[:40]
+    expected, best = full_sort(
+        factor_scores(user[sample], item), range(40), 20, [sets(seen)[u] for u in sample]
+    )
+    assert_array_equal(items[:40], expected)
+    assert_array_equal(scores[:40], best)
+
+
+def test_seen_as_pointers_and_codes_as_list_of_items(rng):
+    user, item = matrix(rng, 9, 5, "normal"), matrix(rng, 90, 5, "normal")
+    seen = sparse.csr_array(rng.random((9, 90)) < 0.3, dtype=np.float32)
+    users = np.arange(9, dtype=np.int32)
+    mask = rng.random(90) < 0.5
+    expected = top_k(model(user, item), users, 7, seen=seen, items=mask)
+    result = top_k(
+        model(user, item),
+        users,
+        7,
+        seen=(seen.indptr, seen.indices),
+        items=np.flatnonzero(mask).astype(np.int32),
+    )
+    for a, b in zip(result, expected, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_strided_and_double_factors_are_accepted(rng):
+    user, item = matrix(rng, 12, 8, "normal"), matrix(rng, 80, 8, "normal")
+    wide = np.zeros((24, 16), np.float32)
+    wide[::2, ::2] = user
+    expected = top_k(model(user, item), np.arange(12, dtype=np.int32), 5)
+    result = top_k(
+        model(wide[::2, ::2], np.asfortranarray(item.astype(np.float64))), np.arange(12, dtype=np.int64), 5
+    )
+    for a, b in zip(result, expected, strict=True):
+        assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("side", ["user", "item"])
+def test_factors_that_are_not_finite_are_refused(rng, bad, side):
+    factors = {"user": matrix(rng, 5, 3, "normal"), "item": matrix(rng, 70, 3, "normal")}
+    factors[side][-1, 1] = bad
+    with pytest.raises(ScoreError, match=f"{side} factors must be finite"):
+        top_k(SimpleNamespace(**factors), np.arange(5, dtype=np.int32), 2)
+
+
+def test_factors_whose_product_overflows_are_refused(rng):
+    with pytest.raises(ScoreError, match="scale the model down"):
+        top_k(model(np.full((2, 2), 1e20, np.float32), np.full((3, 2), 1e20, np.float32)), np.arange(2), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"users": np.array([5])}, "users must lie in 0..4"),
+        ({"users": np.array([-1])}, "users must lie in 0..4"),
+        ({"users": np.array([0.5])}, "users must be a vector of whole numbers"),
+        ({"items": np.ones(3, bool)}, "a mask of items must have shape"),
+        ({"items": np.array([70])}, "items must lie in 0..69"),
+        ({"seen": sparse.csr_array((5, 3))}, "seen must be CSR"),
+        ({"seen": sparse.csc_array((5, 70))}, "seen must be CSR"),
+        ({"seen": (np.zeros(3), np.zeros(0, int))}, "row pointers"),
+        (
+            {"source": SimpleNamespace(user=np.ones((5, 2), "f4"), item=np.ones((70, 3), "f4"))},
+            "same number of columns",
+        ),
+        (
+            {"source": SimpleNamespace(user=np.ones((5, 2), int), item=np.ones((70, 2), int))},
+            "must be float32",
+        ),
+        ({"source": SimpleNamespace()}, "factors or score"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(rng, change, message):
+    arguments = {
+        "source": model(matrix(rng, 5, 3, "normal"), matrix(rng, 70, 3, "normal")),
+        "users": np.arange(5),
+        "k": 2,
+    }
+    with pytest.raises(ScoreError, match=message):
+        top_k(**{**arguments, **change})
+
+
+@pytest.mark.parametrize("change", [{"k": 0}, {"memory_mib": 0}, {"n_threads": 0}, {"k": 1.5}])
+def test_counts_below_one_are_refused(rng, change):
+    arguments = {
+        "source": model(matrix(rng, 5, 3, "normal"), matrix(rng, 70, 3, "normal")),
+        "users": np.arange(5),
+        "k": 2,
+    }
+    with pytest.raises(ConfigError):
+        top_k(**{**arguments, **change})
