@@ -36,6 +36,8 @@ def test_the_run_is_finished_and_described(finished):
     assert params["model.n_factors"] == "16"
     assert run.data.tags["recgauge.dataset_sha256"]
     assert "nDCG(gain=linear" in run.data.tags["mlflow.note.content"]
+    assert run.data.tags["definition.ndcg"] == "nDCG(gain=linear, discount=log2, ideal=at_k)@k"
+    assert run.data.tags["definition.recall"] == "Recall(denominator=relevant)@k"
     assert {i.tags[0].value for i in run.inputs.dataset_inputs} == {"train", "test"}
     keys = {f"{name}_at_{k}" for name in ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
             for k in (1, 5, 10, 20)}  # fmt: skip

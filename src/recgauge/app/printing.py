@@ -25,7 +25,11 @@ def print_run(
         console.print(f"{title}: {'  '.join(numbers)}", markup=False)
         return
     console.print(f"\n{title}", style="bold", markup=False)
-    print_table(console, result_table(record))
+    table = result_table(record)
+    too_wide = console.is_terminal and console.measure(table).maximum > console.width
+    print_table(console, result_table(record, stderr=False) if too_wide else table)
+    if too_wide:
+        console.print("standard errors need a wider terminal; record.json has them", markup=False)
     for line in run_lines(record):
         console.print(line, markup=False)
     print_addresses(address, folder, run_id)

@@ -28,6 +28,20 @@ def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
     return [(entry["name"], entry["k"], entry["value"]) for entry in record.results if entry["k"] is not None]
 
 
+def final_tags(record: RunRecord) -> dict[str, str]:
+    """Return the tags that are known at the end: the note, digests, and each metric's definition."""
+    tags = {
+        "mlflow.note.content": summary_markdown(record),
+        "recgauge.dataset_sha256": record.dataset["sha256"],
+        "recgauge.fingerprint": record.fingerprint(),
+        "recgauge.policies": record.policies,
+    }
+    for entry in record.results:
+        cutoff = "" if entry["k"] is None else f"@{entry['k']}"
+        tags[f"definition.{entry['name']}"] = entry["definition"].replace(cutoff, "@k" if cutoff else "", 1)
+    return {key: value for key, value in tags.items() if value}
+
+
 def flat_params(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
     """Return nested settings as ``{"model.n_factors": "32"}``.
 

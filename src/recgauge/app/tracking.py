@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from recgauge.app.stores import check_store, quiet_logs, shown, store_lock
-from recgauge.app.summaries import curve_points, metric_values, summary_markdown
+from recgauge.app.summaries import curve_points, final_tags, metric_values
 from recgauge.errors import TrackingError
 from recgauge.records import RunRecord
 
@@ -218,14 +218,16 @@ class _MlflowRunLog(RunLog):
 
     def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
         """Store inputs, files, then every number in few calls."""
+        from mlflow.entities import RunTag
+
         begin = perf_counter()
         client, run_id = self._client, self.run_id
         client.log_inputs(run_id, datasets=_inputs(record))
         for file in files:
             client.log_artifact(run_id, str(file))
-        client.set_tag(run_id, "mlflow.note.content", summary_markdown(record))
-        client.set_tag(run_id, "recgauge.dataset_sha256", record.dataset["sha256"])
-        client.set_tag(run_id, "recgauge.fingerprint", record.fingerprint())
+        tags = [RunTag(key, value) for key, value in final_tags(record).items()]
+        for first in range(0, len(tags), 100):
+            client.log_batch(run_id, tags=tags[first : first + 100])
         seconds = self._opening_seconds + perf_counter() - begin
         self._log_metrics(record, seconds)
         return seconds

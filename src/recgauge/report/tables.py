@@ -32,14 +32,14 @@ class JobOutcome:
     error: str | None
 
 
-def result_table(record: RunRecord) -> Table:
-    """Return metrics by cutoffs, each value with its standard error."""
+def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
+    """Return metrics by cutoffs, each value with its standard error unless there is no room for it."""
     cutoffs = list(dict.fromkeys(entry["k"] for entry in record.results))
     table = Table(pad_edge=False, box=None)
-    table.add_column("metric")
+    table.add_column("metric", no_wrap=True)
     for k in cutoffs:
-        table.add_column("value" if k is None else f"@{k}", justify="right")
-    cells = {(entry["name"], entry["k"]): _value(entry) for entry in record.results}
+        table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
+    cells = {(entry["name"], entry["k"]): _value(entry, stderr) for entry in record.results}
     for name in dict.fromkeys(entry["name"] for entry in record.results):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
     return table
@@ -155,6 +155,6 @@ def _status(job: JobOutcome) -> Text:
     return Text("failed", style="red")
 
 
-def _value(entry: dict[str, Any]) -> str:
-    stderr = "" if entry["stderr"] is None else f" ± {entry['stderr']:.4f}"
-    return f"{entry['value']:.4f}{stderr}"
+def _value(entry: dict[str, Any], stderr: bool) -> str:
+    error = f" ± {entry['stderr']:.4f}" if stderr and entry["stderr"] is not None else ""
+    return f"{entry['value']:.4f}{error}"
