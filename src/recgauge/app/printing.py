@@ -26,7 +26,7 @@ def print_run(
         return
     console.print(f"\n{title}", style="bold", markup=False)
     table = result_table(record)
-    too_wide = console.is_terminal and console.measure(table).maximum > console.width
+    too_wide = console.is_terminal and _width(table) > console.width
     print_table(console, result_table(record, stderr=False) if too_wide else table)
     if too_wide:
         console.print("standard errors need a wider terminal; record.json has them", markup=False)
@@ -48,6 +48,12 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
         "*        best of the runs with equal train and test rows, candidates, conventions", markup=False
     )
     print_addresses(address, folder, None)
+
+
+def _width(table: Table) -> int:
+    """Return the columns of a terminal that a table takes if nothing is cut."""
+    table.box = box.SIMPLE_HEAD
+    return Console(width=1000).measure(table).maximum
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -156,5 +156,7 @@ def _status(job: JobOutcome) -> Text:
 
 
 def _value(entry: dict[str, Any], stderr: bool) -> str:
-    error = f" ± {entry['stderr']:.4f}" if stderr and entry["stderr"] is not None else ""
-    return f"{entry['value']:.4f}{error}"
+    if not stderr or entry["stderr"] is None:
+        return f"{entry['value']:.4f}"
+    error = f"{entry['stderr']:.4f}"
+    return f"{entry['value']:.4f} ± {error.removeprefix('0')}"  # short, so that four cutoffs fit 80 columns
