@@ -24,20 +24,20 @@ from recgauge.policies import Policies
 
 OFFLINE_METRICS = Convention(
     name="article_offline_metrics",
-    about="A blog from precision to nDCG: AP by hits, undefined without one; F1 refuses a miss.",
+    about="A blog from precision to nDCG: AP by hits; where its code crashes, the user is undefined.",
     metrics={
         "precision": Precision(),
         "recall": Recall(),
-        "f1": FScore(zero="raise"),
+        "f1": FScore(zero="nan"),
         "map": AveragePrecision(normalizer="hits", zero="nan"),
         "mrr": ReciprocalRank(),
         "ndcg": NDCG(),
     },
     policies=Policies(no_relevant="zero", duplicates="every"),
     deviations={
-        "recall": {"no_relevant": "raise", "duplicates": "first"},
+        "recall": {"no_relevant": "nan", "duplicates": "first"},
         "precision": {"duplicates": "first"},
-        "ndcg": {"no_relevant": "raise"},
+        "ndcg": {"no_relevant": "nan"},
     },
 )
 

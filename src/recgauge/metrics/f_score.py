@@ -23,8 +23,8 @@ class FScore(UserMetric):
     ----------
     beta : float, default 1.0
         How many times recall weighs as much as precision, > 0.
-    zero : {0, "raise"}, default 0
-        The value without a hit, where precision and recall are both 0.
+    zero : {0, "nan", "raise"}, default 0
+        The value without a hit, where precision and recall are both 0: 0, undefined, or an error.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class FScore(UserMetric):
 
     def __post_init__(self) -> None:
         check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
-        check_choice("FScore: zero", self.zero, (0, "raise"))
+        check_choice("FScore: zero", self.zero, (0, "nan", "raise"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the F-score of each list, shape (m,)."""
