@@ -32,6 +32,18 @@ def test_two_first_runs_share_one_new_store(workplace):
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
 
 
+def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
+    job = start(workplace, "cutoffs=[5]")
+    deadline = time.monotonic() + 120
+    while not list(workplace.folder.glob("*mlflow.db*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    job.kill()
+    job.communicate(timeout=60)
+    done = workplace.run("model=popularity", "cutoffs=[5]")
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_is_marked_killed(workplace, ending):
     assert workplace.run("model=popularity", "cutoffs=[5]").code == 0

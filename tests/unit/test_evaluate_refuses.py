@@ -94,9 +94,7 @@ def test_what_appears_is_the_catalogue_where_nobody_told_its_size() -> None:
 
 def test_policies_refuse_by_name() -> None:
     with pytest.raises(RecgaugeError, match="Recall refuses user 'bob', one of 1 without relevant items"):
-        recgauge.evaluate(
-            LISTS, {"ann": [2]}, metrics=("recall",), conventions="recmetrics", cutoffs=(3,)
-        )
+        recgauge.evaluate(LISTS, {"ann": [2]}, metrics=("recall",), conventions="recmetrics", cutoffs=(3,))
     with pytest.raises(RecgaugeError, match="no_list must be one of zero, skip, nan, raise; got 'drop'"):
         recgauge.Policies(no_list="drop")
 

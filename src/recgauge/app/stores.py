@@ -3,7 +3,7 @@
 import logging
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -55,6 +55,30 @@ def store_lock(uri: str) -> Iterator[None]:
     path = _database(uri)
     with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):
         yield
+
+
+def create_database(uri: str, create: Callable[[str], object]) -> None:
+    """Create an SQLite store that does not exist yet, whole or not at all.
+
+    A job that is stopped while tables are made would leave a file that no later run can open or mend, so the
+    file gets its name only when it is complete.
+
+    Parameters
+    ----------
+    uri : str
+        As for MLflow; nothing is done for other stores or where the file has content.
+    create : callable
+        Makes the tables of the store at the address that it is given.
+    """
+    if not uri.startswith(_SQLITE):
+        return
+    path = _database(uri)
+    if path.exists() and path.stat().st_size > 0:
+        return
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    create(f"{_SQLITE}{unfinished}")
+    unfinished.replace(path)
 
 
 def shown(uri: str) -> str:

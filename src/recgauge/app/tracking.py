@@ -11,7 +11,7 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from recgauge.app.stores import check_store, quiet_logs, shown, store_lock
+from recgauge.app.stores import check_store, create_database, quiet_logs, shown, store_lock
 from recgauge.app.summaries import curve_points, final_tags, metric_values
 from recgauge.errors import TrackingError
 from recgauge.records import RunRecord
@@ -165,10 +165,15 @@ class MlflowTracker(Tracker):
         from mlflow import MlflowClient
 
         quiet_logs()  # importing mlflow sets its own levels
+
+        def opened(uri: str) -> MlflowClient:
+            client = MlflowClient(tracking_uri=uri)
+            client.search_experiments(max_results=1)  # creates or migrates the tables
+            return client
+
         with store_lock(self.uri):  # two first runs would race in creating the tables
-            client = MlflowClient(tracking_uri=self.uri)
-            client.search_experiments(max_results=1)
-        return client
+            create_database(self.uri, opened)
+            return opened(self.uri)
 
     @cached_property
     def _experiment_id(self) -> str:
