@@ -71,7 +71,7 @@ def machine():
 
 
 def save(name, rows, quick):
-    """Write results/<name>.json (results/<name>-quick.json for the short form) row by row, then print them."""
+    """Write results/<name>.json (results/<name>-quick.json for the short form) row by row, then print it."""
     path = HERE / "results" / f"{name}{'-quick' if quick else ''}.json"
     path.parent.mkdir(exist_ok=True)
     done = []
