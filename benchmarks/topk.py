@@ -3,9 +3,8 @@
     python benchmarks/topk.py [--quick] [--data FOLDER]
 
 FOLDER holds gowalla.zip and ml-1m.zip (or set RECGAUGE_MIRROR); rows of real sets are left out without it.
-Both sides use
-all CPUs the process may use. A ratio is the median time of the lists over that of the product alone, which
-selects nothing.
+Both sides use all CPUs the process may use. A ratio is the median time of the lists over that of the product
+alone, which selects nothing.
 """
 
 import argparse
