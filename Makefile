@@ -42,12 +42,14 @@ check: lint types test  ## all that must pass before a commit
 
 bench: install  ## measure every hot path beside its peers (half an hour), see benchmarks/README.md
 	$(BIN)/python benchmarks/topk.py
+	$(BIN)/python benchmarks/item_weights.py
 	$(BIN)/python benchmarks/evaluate.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/tables.py
 
 bench-quick: install  ## the same with fewer users, under two minutes
 	$(BIN)/python benchmarks/topk.py --quick
+	$(BIN)/python benchmarks/item_weights.py --quick
 	$(BIN)/python benchmarks/evaluate.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --quick --repeats 3
 
