@@ -36,8 +36,8 @@ def table(name):
 def main():
     """Rewrite the page."""
     text = PAGE.read_text(encoding="utf-8")
-    marked = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
-    PAGE.write_text(marked.sub(lambda m: f"{m[1]}{table(m[2])}{m[3]}", text), encoding="utf-8")
+    marked = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+    PAGE.write_text(marked.sub(lambda m: f"{m[1]}{table(m[2])}\n{m[3]}", text), encoding="utf-8")
 
 
 if __name__ == "__main__":
