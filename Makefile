@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PEERS ?= $(wildcard .venv-peers/bin/python)
 
 .DEFAULT_GOAL := help
 
@@ -39,6 +40,19 @@ types: install  ## check types
 
 check: lint types test  ## all that must pass before a commit
 
+bench: install  ## measure every hot path beside its peers (half an hour), see benchmarks/README.md
+	$(BIN)/python benchmarks/topk.py
+	$(BIN)/python benchmarks/item_weights.py
+	$(BIN)/python benchmarks/evaluate.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/tables.py
+
+bench-quick: install  ## the same with fewer users, under two minutes
+	$(BIN)/python benchmarks/topk.py --quick
+	$(BIN)/python benchmarks/item_weights.py --quick
+	$(BIN)/python benchmarks/evaluate.py --quick --peers "$(PEERS)"
+	$(BIN)/python benchmarks/metrics.py --quick --repeats 3
+
 ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
@@ -49,4 +63,4 @@ clean:  ## remove the environment, caches and outputs; tracked results stay
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: install run test test-slow differential lint types check ui clean help
+.PHONY: install run test test-slow differential lint types check bench bench-quick ui clean help

@@ -1,8 +1,8 @@
 """Factors to measure with: a seeded set of MovieLens' shape and popularity, and real sets where at hand.
 
 The generator's popularity has the real set's largest count, median and total (a test of the same curve on
-ML-1M's real
-counts: benchmarks/README.md), so that how much the engine may skip is not decided by a toy's head.
+ML-1M's real counts: benchmarks/README.md), so that how much the engine may skip is not decided by a toy's
+head.
 """
 
 import io

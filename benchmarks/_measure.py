@@ -62,7 +62,7 @@ def machine():
     return {
         "processor": processor,
         "cpus": os.cpu_count(),
-        "load_average": os.getloadavg()[0],
+        "load_average": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
@@ -71,16 +71,25 @@ def machine():
 
 
 def save(name, rows, quick):
-    """Print a table and write results/<name>.json (results/<name>-quick.json for the short form)."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = [columns, *([_text(row.get(column, "")) for column in columns] for row in rows)]
+    """Write results/<name>.json (results/<name>-quick.json for the short form) row by row, then print it."""
+    path = HERE / "results" / f"{name}{'-quick' if quick else ''}.json"
+    path.parent.mkdir(exist_ok=True)
+    done = []
+    for row in rows:  # a long session that is interrupted keeps what it has measured
+        done.append(row)
+        result = {"command": _command(), "machine": machine(), "rows": done}
+        path.write_text(json.dumps(result, indent=1) + "\n")
+    columns = list(dict.fromkeys(key for row in done for key in row))
+    table = [columns, *([_text(row.get(column, "")) for column in columns] for row in done)]
     widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
     for line in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-    result = {"command": " ".join(["python", *sys.argv]), "machine": machine(), "rows": rows}
-    path = HERE / "results" / f"{name}{'-quick' if quick else ''}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def _command():
+    """Give the command without folders, which are this machine's."""
+    words = (Path(word).name if "/" in word and i else word for i, word in enumerate(sys.argv))
+    return " ".join(["python", *words])
 
 
 def _text(value):

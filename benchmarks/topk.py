@@ -3,9 +3,8 @@
     python benchmarks/topk.py [--quick] [--data FOLDER]
 
 FOLDER holds gowalla.zip and ml-1m.zip (or set RECGAUGE_MIRROR); rows of real sets are left out without it.
-Both sides use
-all CPUs the process may use. A ratio is the median time of the lists over that of the product alone, which
-selects nothing.
+Both sides use all CPUs the process may use. A ratio is the median time of the lists over that of the product
+alone, which selects nothing.
 """
 
 import argparse
@@ -16,14 +15,13 @@ import numpy as np
 from _factors import generate, real, truncated_svd
 from _measure import PeakMemory, save, side_by_side
 
-from recgauge.engine import ItemWeights, top_k, warm_up
+from recgauge.engine import top_k, warm_up
 
 GOALS = {
     "generated": (0.15, 0.2, 0.5),
     "gowalla": (0.2, 0.25, 0.5),
     "ml-1m": (0.8, 1.0, 2.0),
     "unit norms": (1.3, 1.4, 2.0),
-    "item weights": (0.3, None, None),
 }
 CUTOFFS = (10, 20, 100)
 
@@ -105,45 +103,6 @@ def measure_growth(user, item, seen, repeats):
         )
 
 
-def measure_item_weights(rows, item, n_users, repeats):
-    """Dense item weights beside scipy's sparse-dense product with mask and argpartition."""
-    rng = np.random.default_rng(3)
-    rows = rows[np.sort(rng.choice(rows.shape[0], n_users, replace=False))]
-    weights = item @ item.T
-    weights += 0.001 * rng.standard_normal(weights.shape, dtype=np.float32)
-    np.fill_diagonal(weights, 0.0)
-    users, lists = np.arange(n_users, dtype=np.int32), {}
-
-    def with_scipy(block=512):
-        for start in range(0, n_users, block):
-            part = rows[start : start + block]
-            scores = part @ weights
-            scores[np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)), part.indices] = -np.inf
-            np.argpartition(-scores, 9, axis=1)[:, :10]
-
-    def with_engine():
-        lists[10] = top_k(ItemWeights(rows, weights), users, 10, seen=rows)[0]
-
-    def scores_of(user):
-        scores = np.zeros(len(weights), np.float32)
-        for p in range(rows.indptr[user], rows.indptr[user + 1]):
-            scores += rows.data[p] * weights[rows.indices[p]]
-        return scores
-
-    seconds = side_by_side({"scipy": with_scipy, "engine": with_engine}, repeats)
-    yield {
-        "what": f"item weights (dense), {n_users:,} x {len(weights):,}, scipy csr @ dense + argpartition",
-        "k": 10,
-        "product s": seconds["scipy"][0],
-        "lists s": seconds["engine"][0],
-        "ratio": seconds["engine"][0] / seconds["scipy"][0],
-        "cpu ratio": seconds["engine"][1] / seconds["scipy"][1],
-        "goal": GOALS["item weights"][0],
-        "users/s": round(n_users / seconds["engine"][0]),
-        "equal": share_equal(lists[10], scores_of, rows, 50),
-    }
-
-
 def measure_memory(user, item, seen, n_users, n_items, name):
     """Peak memory beyond model, interactions and result, at a shape made by drawing rows again."""
     rng = np.random.default_rng(0)
@@ -179,11 +138,10 @@ def unit_norms(n_users, n_items, d):
 
 def all_rows(quick, folder):
     """Every row of the table."""
-    repeats = 3 if quick else 5
-    for kind in ("factors", "dense_weights"):
-        print(f"kernels of {kind}: {warm_up(kind):.1f} s to compile or load", flush=True)
-    seen = generate("ml-20m", 16_384 if quick else None)
-    factors = {d: truncated_svd(seen, d) for d in (64, 128)}
+    repeats = 3
+    print(f"kernels: {warm_up():.1f} s to compile or load", flush=True)
+    seen = generate("ml-20m", 4_096 if quick else None)
+    factors = {d: truncated_svd(seen, d) for d in ((64,) if quick else (64, 128))}
     for user, item in factors.values():
         yield from measure_factors("generated", "generated ML-20M", user, item, seen, repeats)
     for name, widths in (("gowalla", (64,) if quick else (16, 64, 128)), ("ml-1m", (64,))):
@@ -194,15 +152,13 @@ def all_rows(quick, folder):
         for d in widths:
             kind = name if d == 64 else "other"
             yield from measure_factors(kind, f"real {name}", *truncated_svd(rows, d), rows, repeats)
-    user, item = unit_norms(4_096 if quick else 32_768, seen.shape[1], 64)
+    user, item = unit_norms(2_048 if quick else 32_768, seen.shape[1], 64)
     yield from measure_factors("unit norms", "unit norms", user, item, seen[: len(user)], repeats)
     if quick:
-        yield from measure_item_weights(seen, factors[64][1], 512, 1)
         return
     yield from measure_growth(*factors[64], seen, repeats)
     yield from measure_memory(*factors[64], seen, *seen.shape, "ML-20M's shape")
     yield from measure_memory(*factors[64], seen, 200_948, 87_585, "ML-32M's shape")
-    yield from measure_item_weights(seen, factors[64][1], 4_096, 3)
 
 
 if __name__ == "__main__":
@@ -212,4 +168,4 @@ if __name__ == "__main__":
         "--data", default=os.environ.get("RECGAUGE_MIRROR"), help="folder with the real sets' archives"
     )
     options = parser.parse_args()
-    save("topk", list(all_rows(options.quick, options.data)), options.quick)
+    save("topk", all_rows(options.quick, options.data), options.quick)

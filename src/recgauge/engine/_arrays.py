@@ -9,6 +9,7 @@ from recgauge._checks import BoolArray, FloatArray, IntArray, LongArray
 from recgauge.errors import ScoreError
 
 _LARGEST = float(np.finfo(np.float32).max)
+_PART = 1 << 18  # numbers looked at at a time: the second look finds them in the cache
 
 
 def frozen(array: Any) -> Any:
@@ -71,11 +72,13 @@ def seen_rows(seen: Any, n_users: int, n_items: int) -> tuple[LongArray, IntArra
 def check_finite(name: str, values: Any) -> float:
     """Largest magnitude, or an error where there is a nan or an infinity."""
     largest = 0.0
-    for start in range(0, len(values), 4096):
-        part = values[start : start + 4096]
-        largest = max(largest, float(part.max(initial=0.0)), -float(part.min(initial=0.0)))
-        if not np.isfinite(largest) or np.isnan(part.max(initial=0.0)):
+    rows = max(1, _PART // max(1, values[:1].size))
+    for start in range(0, len(values), rows):
+        part = values[start : start + rows]
+        high, low = float(part.max(initial=0.0)), float(part.min(initial=0.0))  # a nan makes both nan
+        if not (np.isfinite(high) and np.isfinite(low)):
             raise ScoreError(f"{name} must be finite; nan or infinity found. Did training diverge?")
+        largest = max(largest, high, -low)
     return largest
 
 

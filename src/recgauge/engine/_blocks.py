@@ -1,7 +1,7 @@
 """Users cut into blocks, blocks given to threads.
 
-Every kind of source has a lane, which says how much memory a user takes and fills the lists of a block of
-users.
+Every kind of source has a lane, which says how much memory a user takes and fills the lists of a block
+of users.
 """
 
 from collections.abc import Callable

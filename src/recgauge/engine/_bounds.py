@@ -16,11 +16,9 @@ arithmetic and in the change of basis is covered by ``slack`` (see ``_panels``).
 References
 ----------
 .. [1] C. Teflioudi, R. Gemulla, O. Mykytiuk, "LEMP: fast retrieval of large entries in a matrix product",
-SIGMOD 2015,
-   section 3 (items by norm, a norm bound per bucket).
+   SIGMOD 2015, section 3 (items by norm, a norm bound per bucket).
 .. [2] H. Li, T. N. Chan, M. L. Yiu, N. Mamoulis, "FEXIPRO: fast and exact inner product retrieval in
-recommender systems",
-   SIGMOD 2017, section 4 (change of basis, integers in place of floats with a bound on what they lose).
+   recommender systems", SIGMOD 2017, section 4 (change of basis, integers with a bound on what they lose).
 """
 
 from typing import NamedTuple

@@ -35,10 +35,9 @@ def balance(user: F32s, item: F32s) -> tuple[F64s, F64s]:
     """Bases A, B with A B^T = I, so that (u A) . (v B) = u . v, in which norms say most about products.
 
     The mean of ``|u A|^2 |v B|^2`` is least where users and items have the same second moments; for a
-    truncated SVD that
-    puts the root of the singular values on both sides. A is the geometric mean of the two moments' inverses
-    and a random
-    rotation, which spreads every vector evenly over its numbers, so that rounding to bytes takes least.
+    truncated SVD that puts the root of the singular values on both sides. A is the geometric mean of the two
+    moments' inverses and a random rotation, which spreads every vector evenly over its numbers, so that
+    rounding to bytes takes least.
     """
     root, inverse_root = _powers(_moment(user), 0.5, -0.5)
     stretch, shrink = _powers(root @ _moment(item) @ root, 0.25, -0.25)

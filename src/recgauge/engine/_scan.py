@@ -1,10 +1,9 @@
 """Exact top k of a factor model for a block of users, without most of the product.
 
 Items come in falling order of norm. Four users at a time meet a tile of 64 items; only scores that may beat
-the user's
-k-th best become candidates, and a user is done when no norm left can reach it. Users that end at about the
-same panel are
-put together, anew for every chunk of panels. Candidates are scored exactly at the end. Numba kernels.
+the user's k-th best become candidates, and a user is done when no norm left can reach it. Users that end at
+about the same panel are put together, anew for every chunk of panels. Candidates are scored exactly at the
+end. Numba kernels.
 """
 
 from typing import NamedTuple

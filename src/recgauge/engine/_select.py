@@ -46,10 +46,9 @@ def _count_at_least(values: F32s, row: int, count: int, level: float) -> int:
 def level_of_best(values: F32s, row: int, count: int, k: int, known: float | np.float32) -> np.float32:
     """Find a level that at least k of ``values[row, :count]`` reach, and few more, by bisection.
 
-    ``known`` is a level that k of them are known to reach, or -inf. Each look is one vector pass, which
-    beats a selection
-    by exchange (quickselect) about five times at these lengths; that a few more than k reach the level does
-    no harm.
+    ``known`` is a level that k of them are known to reach, or -inf. Each look is one vector pass, which beats
+    a selection by exchange (quickselect) about five times at these lengths; that a few more than k reach the
+    level does no harm.
     """
     low, high = known, largest(values, row, count)
     if low == -np.inf:

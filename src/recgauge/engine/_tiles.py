@@ -1,9 +1,8 @@
 """The innermost loop: scores of 4 users times 64 items in registers, and who beats a threshold.
 
-Written as vector code for LLVM, since numba's loop vectoriser reaches neither a register-blocked product
-nor the byte
-dot product (VNNI), which multiplies four times as many numbers an instruction as float32. Imports numba and
-llvmlite.
+Written as vector code for LLVM, since numba's loop vectoriser reaches neither a register-blocked product nor
+the byte dot product (VNNI), which multiplies four times as many numbers an instruction as float32. Imports
+numba and llvmlite.
 """
 
 from collections.abc import Callable
