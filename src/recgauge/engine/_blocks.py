@@ -39,25 +39,29 @@ def run(
     """All lists, block by block."""
     users = checked_codes("users", users, lane.n_users)
     width = max(1, min(k, lane.n_candidates))
-    items = np.full((len(users), k), -1, np.int32)
-    scores = np.full((len(users), k), -np.inf, np.float32)
+    # written by the threads: the first touch of new memory costs as much as making short lists
+    items, scores = np.empty((len(users), k), np.int32), np.empty((len(users), k), np.float32)
     size = memory // n_threads // lane.bytes_per_user(width)
     size = max(1, min(size, lane.most_users, -(-len(users) // n_threads)))
 
     def block(start: int) -> int:
         part = slice(start, start + size)
-        if width == k:
+        if width == k and lane.n_candidates:
             lane.fill(users[part], items[part], scores[part])
         else:
             few, best = (
                 np.empty((len(users[part]), width), np.int32),
                 np.empty((len(users[part]), width), np.float32),
             )
-            lane.fill(users[part], few, best)
+            if lane.n_candidates:
+                lane.fill(users[part], few, best)
+            else:
+                few[:], best[:] = -1, -np.inf
             items[part, :width], scores[part, :width] = few, best
+            items[part, width:], scores[part, width:] = -1, -np.inf
         return len(users[part])
 
-    starts = range(0, len(users), size) if lane.n_candidates else range(0)
+    starts = range(0, len(users), size)
     if n_threads == 1:
         _report(map(block, starts), on_progress)
     else:

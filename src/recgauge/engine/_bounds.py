@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import borrower, kernel
-from recgauge.engine._select import TINY, ULP
+from recgauge.engine._jit import borrower, kernel, reorderer
+from recgauge.engine._pack import TINY, ULP
 from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
 
 NEVER = 2.0e9
@@ -62,26 +62,34 @@ class Queries(NamedTuple):
     residual: F64s
 
 
-@kernel
+@reorderer
+def largest_of(x: F64s) -> float:
+    """Largest magnitude."""
+    top = 0.0
+    for j in range(len(x)):
+        top = max(top, abs(x[j]))
+    return top
+
+
+@reorderer
 def encode_user(x: F64s, row: int, panels: Panels, queries: Queries) -> None:
     """Round a user's vector and measure what that took."""
     rows, scales, offsets, norms, lengths, residuals = queries
     limit, bias = panels.limit, panels.bias
-    top = 0.0
-    for value in x:
-        top = max(top, abs(value))
+    top = largest_of(x)
     scale = top / limit if top > 0.0 else 1.0
+    inverse = 1.0 / scale
+    for j in range(len(x)):
+        rows[row, j] = np.rint(x[j] * inverse) if bias > 0.0 else x[j] * inverse
     norm = length = residual = total = 0.0
     for j in range(len(x)):
-        value = x[j] / scale
-        if bias > 0.0:
-            value = np.rint(value)
-        rows[row, j] = value
-        back = np.float64(rows[row, j]) * scale
+        value = np.float64(rows[row, j])
+        lost = x[j] - value * scale
         total += value
         norm += x[j] * x[j]
-        length += back * back
-        residual += (x[j] - back) * (x[j] - back)
+        length += value * value
+        residual += lost * lost
+    length *= scale * scale
     scales[row] = scale
     offsets[row] = bias * total
     norms[row] = np.sqrt(norm)
@@ -89,18 +97,23 @@ def encode_user(x: F64s, row: int, panels: Panels, queries: Queries) -> None:
     residuals[row] = np.sqrt(residual)
 
 
+@reorderer
+def change_basis(factors: F32s, code: int, basis: F64s, x: F64s) -> None:
+    """Write a row of factors in another basis (n_factors, d) to x."""
+    for j in range(len(x)):
+        x[j] = 0.0
+    for i in range(len(basis)):
+        factor = np.float64(factors[code, i])
+        for j in range(len(x)):
+            x[j] += factor * basis[i, j]
+
+
 @kernel
 def encode_users(user: F32s, codes: I32s, panels: Panels, queries: Queries) -> None:
     """Bring the users of a block to the items' basis and round them."""
-    basis = panels.basis
-    n_factors, d = basis.shape
-    x = np.empty(d, np.float64)
+    x = np.empty(panels.basis.shape[1], np.float64)
     for row in range(len(codes)):
-        x[:] = 0.0
-        for i in range(n_factors):
-            factor = np.float64(user[codes[row], i])
-            for j in range(d):
-                x[j] += factor * basis[i, j]
+        change_basis(user, codes[row], panels.basis, x)
         encode_user(x, row, panels, queries)
 
 

@@ -5,9 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from recgauge.engine._jit import borrower, kernel
-from recgauge.engine._select import SLACK, TINY, ULP, keep_best, sort_list, trim, write_list
-from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
-from recgauge.engine._vectors import exact_dot, lowest_bit
+from recgauge.engine._select import SLACK, first_bits, keep_best, sort_list, trim, write_list
+from recgauge.engine._types import F32s, F64s, I32s, I64s, U64s
+from recgauge.engine._vectors import at_least, exact_dots, lowest_bit, unsettled
+
+LOWEST = np.float32(-np.inf)
 
 
 class Lists(NamedTuple):
@@ -32,43 +34,37 @@ class Exact(NamedTuple):
 
 
 @borrower
-def settle(row: int, count: int, exact: Exact, code: I32s, lists: Lists) -> None:
-    """Exact scores in place of bounds."""
-    low, high, item = lists.low, lists.high, lists.item
-    user, factors, who = exact.user, exact.item, np.int64(exact.codes[row])
-    for i in range(count):
-        score = np.float32(exact_dot(user, who, factors, np.int64(code[item[row, i]])))
-        low[row, i] = score
-        high[row, i] = score
+def next_place(bits: np.uint64, start: int, last: int) -> tuple[np.uint64, int]:
+    """Position of the lowest bit, which is cleared; the last one again where none is left."""
+    if bits == np.uint64(0):
+        return bits, last
+    return bits & (bits - np.uint64(1)), start + int(lowest_bit(bits))
 
 
 @borrower
-def collect(
-    low: F32s,
-    high: F32s,
-    item: I32s,
-    counts: I64s,
-    row: int,
-    hits: np.uint64,
-    base: int,
-    products: Codes,
-    g: int,
-    scale: float,
-    offset: float,
-    error: float,
-) -> None:
-    """Append the items of a tile whose bits are set."""
-    count = counts[row]
-    while hits != np.uint64(0):
-        bit = lowest_bit(hits)
-        hits &= hits - np.uint64(1)
-        score = (np.float64(products[g, bit]) - offset) * scale
-        margin = error + abs(score) * ULP + TINY
-        low[row, count] = score - margin
-        high[row, count] = score + margin
-        item[row, count] = base + bit
-        count += 1
-    counts[row] = count
+def settle_four(row: int, a: int, b: int, c: int, d: int, exact: Exact, code: I32s, lists: Lists) -> None:
+    """Exact scores of four candidates, which may be the same, in place of bounds."""
+    low, high, item = lists.low, lists.high, lists.item
+    codes = (code[item[row, a]], code[item[row, b]], code[item[row, c]], code[item[row, d]])
+    dots = exact_dots(exact.user, exact.codes[row], exact.item, codes[0], codes[1], codes[2], codes[3])
+    low[row, a] = high[row, a] = np.float32(dots[0])
+    low[row, b] = high[row, b] = np.float32(dots[1])
+    low[row, c] = high[row, c] = np.float32(dots[2])
+    low[row, d] = high[row, d] = np.float32(dots[3])
+
+
+@borrower
+def settle(row: int, count: int, level: np.float32, exact: Exact, code: I32s, lists: Lists) -> None:
+    """Exact scores in place of bounds that reach the level."""
+    low, high = lists.low, lists.high
+    for start in range(0, count, 64):
+        bits = at_least(low, row, start, level) & unsettled(low, high, row, start) & first_bits(count - start)
+        while bits != np.uint64(0):
+            bits, a = next_place(bits, start, 0)
+            bits, b = next_place(bits, start, a)
+            bits, c = next_place(bits, start, b)
+            bits, d = next_place(bits, start, c)
+            settle_four(row, a, b, c, d, exact, code, lists)
 
 
 @borrower
@@ -78,7 +74,7 @@ def narrow(row: int, k: int, exact: Exact, code: I32s, position: I32s, lists: Li
     room = low.shape[1] - 2 * SLACK
     kept, level = trim(low, high, item, row, lists.counts[row], k, sure[row])
     if kept > room:
-        settle(row, kept, exact, code, lists)
+        settle(row, kept, LOWEST, exact, code, lists)
         kept, level = trim(low, high, item, row, kept, k, level)
     if kept > room:
         level = keep_best(low, high, item, row, kept, k, code, position)
@@ -115,7 +111,10 @@ def finish(k: int, exact: Exact, code: I32s, lists: Lists, out_items: I32s, out_
         count = lists.counts[row]
         if count > k:
             count, sure[row] = trim(low, high, item, row, count, k, sure[row])
-        settle(row, count, exact, code, lists)
+        if count > k:  # exact scores of the likely ones first: they rule out most of the others
+            settle(row, count, sure[row], exact, code, lists)
+            count, sure[row] = trim(low, high, item, row, count, k, sure[row])
+        settle(row, count, LOWEST, exact, code, lists)
         if count > k:
             count, sure[row] = trim(low, high, item, row, count, k, sure[row])
         sort_list(low, item, row, count, code, keys, spare)

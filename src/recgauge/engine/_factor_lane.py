@@ -1,9 +1,10 @@
 """The lane of factor models: prepared panels and the scan."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from recgauge._checks import FloatArray, IntArray
 from recgauge.engine import _scan
@@ -15,6 +16,12 @@ from recgauge.errors import ScoreError
 
 if TYPE_CHECKING:
     from recgauge.engine._bounds import Panels
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Find the loaded BLAS libraries, once: that takes a millisecond."""
+    return ThreadpoolController()
 
 
 class FactorLane:
@@ -61,7 +68,7 @@ class FactorLane:
         self._panels: Panels | None = None
         if len(allowed):
             # small products: BLAS threads that wait for one another cost more than they bring
-            with threadpool_limits(1, "blas"):
+            with _blas().limit(limits=1, user_api="blas"):
                 self._panels = prepare(self._user, self._item, allowed, use_bytes)
 
     def bytes_per_user(self, k: int) -> int:

@@ -40,6 +40,16 @@ def borrower(function: Kernel) -> Kernel:
     return compiled
 
 
+def reorderer(function: Kernel) -> Kernel:
+    """Compile a helper whose sums may be taken in any order, and so many numbers at once.
+
+    Only for bounds, which leave room for rounding, and for finite numbers; never for scores.
+    """
+    fast = {"reassoc", "contract", "arcp", "nnan", "nsz"}
+    compiled: Kernel = njit(no_cpython_wrapper=True, _nrt=False, fastmath=fast, **_OPTIONS)(function)
+    return compiled
+
+
 def entry(function: Kernel) -> Kernel:
     """Compile a kernel that Python calls, and keep its machine code where a folder can be written."""
     dispatcher = njit(**_OPTIONS)(function)

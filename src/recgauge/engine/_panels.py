@@ -3,6 +3,9 @@
 Plain numpy, once a model. Imports the kernels' types.
 """
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 import numpy as np
 
 from recgauge.engine._bounds import Panels
@@ -10,19 +13,31 @@ from recgauge.engine._rounding import PANEL_TILES, round_items
 from recgauge.engine._tiles import ITEMS, has_byte_dot
 from recgauge.engine._types import F32s, F64s, I32s
 
-_SAMPLE = 2_048
+_SAMPLE = 1_024
+_PART = 2 * PANEL_TILES * ITEMS
 
 
 def _moment(factors: F32s) -> F64s:
-    """Mean outer product of the rows (of a sample), scaled to mean 1 and kept away from singular."""
-    sample = factors[:: max(1, len(factors) // _SAMPLE)].astype(np.float64)
+    """Mean outer product of the rows (of a sample), scaled to mean 1 and kept away from singular.
+
+    In float32, since any moments make a valid basis: exact ones make it only a little better.
+    """
+    sample = factors[:: max(1, len(factors) // _SAMPLE)]
     largest = np.abs(sample).max(initial=0.0)
     width = factors.shape[1]
     if largest == 0.0:
         return np.eye(width)
-    moment = (sample / largest).T @ (sample / largest)
+    sample = sample / largest
+    moment = (sample.T @ sample).astype(np.float64)
     scaled: F64s = moment * (width / np.trace(moment)) + 1e-6 * np.eye(width)
     return scaled
+
+
+@lru_cache(maxsize=8)
+def _rotation(width: int) -> F64s:
+    rotation: F64s = np.linalg.qr(np.random.default_rng(0).standard_normal((width, width)))[0]
+    rotation.flags.writeable = False
+    return rotation
 
 
 def _powers(symmetric: F64s, *exponents: float) -> list[F64s]:
@@ -41,14 +56,22 @@ def balance(user: F32s, item: F32s) -> tuple[F64s, F64s]:
     """
     root, inverse_root = _powers(_moment(user), 0.5, -0.5)
     stretch, shrink = _powers(root @ _moment(item) @ root, 0.25, -0.25)
-    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal(root.shape))[0]
+    rotation = _rotation(len(root))
     return inverse_root @ stretch @ rotation, root @ shrink @ rotation
+
+
+def _moved(item: F32s, right: F64s, codes: I32s) -> Iterator[tuple[int, F64s]]:
+    """Items in their new basis, a part at a time in the same memory, since new memory costs more."""
+    wide = np.empty((_PART, right.shape[1]))
+    for start in range(0, len(codes), _PART):
+        part = item[codes[start : start + _PART]].astype(np.float64)
+        yield start, np.matmul(part, right, out=wide[: len(part)])
 
 
 def _slack(left: F64s, right: F64s) -> float:
     """Bound on what the change of basis and its rounding do to a product, relative to the norms after it."""
     width = len(left)
-    spread = float(np.linalg.norm(left, 2) * np.linalg.norm(right, 2))
+    spread = float(np.linalg.norm(left) * np.linalg.norm(right))  # Frobenius: at least the largest stretch
     inexact = float(np.linalg.norm(left @ right.T - np.eye(width)))
     return 4.0 * spread * (inexact + width * 2.3e-16 * spread)
 
@@ -59,9 +82,10 @@ def prepare(user: F32s, item: F32s, allowed: I32s, use_bytes: bool | None = None
     left, right = balance(user, item[allowed] if len(allowed) < len(item) else item)
     width = len(left)
     padded = -(-width // 4) * 4
-    moved = item.astype(np.float64) @ right
-    norms = np.einsum("ij,ij->i", moved, moved)[allowed]
-    order = allowed[np.argsort(-norms, kind="stable")]
+    squares = np.empty(len(allowed))
+    for start, moved in _moved(item, right, allowed):
+        np.einsum("ij,ij->i", moved, moved, out=squares[start : start + _PART])
+    order = allowed[np.argsort(-squares, kind="stable")]
     n_tiles = -(-len(order) // ITEMS)
     n_panels = -(-n_tiles // PANEL_TILES)
     code = np.full(n_tiles * ITEMS, -1, np.int32)
@@ -85,5 +109,6 @@ def prepare(user: F32s, item: F32s, allowed: I32s, use_bytes: bool | None = None
         rounding=0.0 if is_byte else padded * 2.4e-7,
         slack=_slack(left, right),
     )
-    round_items(moved, panels)
+    for start, moved in _moved(item, right, order):
+        round_items(moved, start // (PANEL_TILES * ITEMS), panels)
     return panels

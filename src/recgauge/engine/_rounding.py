@@ -2,47 +2,46 @@
 
 import numpy as np
 
-from recgauge.engine._bounds import Panels
-from recgauge.engine._jit import entry, kernel
+from recgauge.engine._bounds import Panels, largest_of
+from recgauge.engine._jit import entry, reorderer
 from recgauge.engine._types import Codes, F64s
 
 PANEL_TILES = 4
 """Tiles of a panel, which share a scale and bounds: more loosen the bounds, fewer cost arithmetic."""
 
 
-@kernel
+@reorderer
 def round_item(x: F64s, tile: Codes, lane: int, scale: float, bias: float) -> tuple[float, float]:
     """Write one item to its lane of a tile; its squared norm, and that of what rounding took."""
     group = 4 if bias > 0.0 else 1
+    inverse = 1.0 / scale
     norm = residual = 0.0
     for j in range(len(x)):
-        value = x[j] / scale
-        if bias > 0.0:
-            value = np.rint(value)
+        value = np.rint(x[j] * inverse) if bias > 0.0 else x[j] * inverse
         at = (j // group * 64 + lane) * group + j % group
         tile[at] = value + bias
-        back = (np.float64(tile[at]) - bias) * scale
+        lost = x[j] - (np.float64(tile[at]) - bias) * scale
         norm += x[j] * x[j]
-        residual += (x[j] - back) * (x[j] - back)
+        residual += lost * lost
     return norm, residual
 
 
 @entry
-def round_items(moved: F64s, panels: Panels) -> None:
-    """Fill tiles, scales and norms from items in their new basis, (n_items, d)."""
-    tiles, norm, residual, scales, code, _, _, _, limit, bias, _, _, _ = panels
-    for panel in range(len(norm)):
-        places = range(panel * PANEL_TILES * 64, min((panel + 1) * PANEL_TILES * 64, len(code)))
+def round_items(moved: F64s, first: int, panels: Panels) -> None:
+    """Fill tiles, scales and norms of the panels from ``first`` on from their items, in their basis."""
+    tiles, norm, residual, scales, _, _, _, _, limit, bias, _, _, _ = panels
+    size = PANEL_TILES * 64
+    for start in range(0, len(moved), size):
+        panel = first + start // size
+        items = moved[start : start + size]
         top = 0.0
-        for at in places:
-            if code[at] >= 0:
-                for value in moved[code[at]]:
-                    top = max(top, abs(value))
+        for i in range(len(items)):
+            top = max(top, largest_of(items[i]))
         scale = top / limit if top > 0.0 else 1.0
         longest = worst = 0.0
-        for at in places:
-            if code[at] >= 0:
-                length, lost = round_item(moved[code[at]], tiles[at >> 6], at & 63, scale, bias)
-                longest, worst = max(longest, length), max(worst, lost)
+        for i in range(len(items)):
+            tile = tiles[panel * PANEL_TILES + (i >> 6)]
+            length, lost = round_item(items[i], tile, i & 63, scale, bias)
+            longest, worst = max(longest, length), max(worst, lost)
         scales[panel] = scale
         norm[panel], residual[panel] = np.sqrt(longest), np.sqrt(worst)

@@ -21,12 +21,14 @@ from recgauge.engine._bounds import (
     reach_of,
     threshold_of,
 )
-from recgauge.engine._candidates import Exact, Lists, collect, fill_unordered, finish, narrow
+from recgauge.engine._candidates import Exact, Lists, fill_unordered, finish, narrow
 from recgauge.engine._jit import borrower, entry, kernel
+from recgauge.engine._pack import append
 from recgauge.engine._rounding import PANEL_TILES
 from recgauge.engine._select import SLACK
 from recgauge.engine._tiles import USERS, score_tile
 from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
+from recgauge.engine._vectors import bit_count
 
 _CHUNK_PANELS = 16
 
@@ -111,8 +113,9 @@ def scan_group(
                 hits = masks[g] & ~blocked[row, tile]
                 if hits == np.uint64(0):
                     continue
-                unit, zero, error = scales[g], offset[row], errors[g]
-                collect(low, high, item, counts, row, hits, tile * 64, products, g, unit, zero, error)
+                unit, zero, error, count = scales[g], offset[row], errors[g], counts[row]
+                append(low, high, item, row, count, hits, tile * 64, products, g, unit, zero, error)
+                counts[row] += bit_count(hits)
                 if counts[row] >= full[row]:
                     cut_back(row, k, exact, panels, queries, lists)
                     set_level(panel, g, panels, queries, lists, group)

@@ -7,14 +7,9 @@ Numba kernels.
 import numpy as np
 
 from recgauge.engine._jit import borrower, kernel
+from recgauge.engine._pack import pack
 from recgauge.engine._types import F32s, I32s, U64s
-from recgauge.engine._vectors import at_least, bit_count, largest, lowest_bit
-
-ULP = 1.2e-7
-"""A little over 2**-23, relative distance of neighbouring float32: twice what rounding may change."""
-
-TINY = 1e-44
-"""A few times the distance of the smallest float32: what rounding may change near zero."""
+from recgauge.engine._vectors import at_least, bit_count, largest
 
 SLACK = 64
 """Entries kept free in a list: one tile of items may be appended without looking."""
@@ -83,13 +78,8 @@ def trim(
         if kept == start and stay == first_bits(width):
             kept += width
             continue
-        while stay != np.uint64(0):
-            i = start + int(lowest_bit(stay))
-            stay &= stay - np.uint64(1)
-            low[row, kept] = low[row, i]
-            high[row, kept] = high[row, i]
-            item[row, kept] = item[row, i]
-            kept += 1
+        pack(low, high, item, row, start, stay, kept)
+        kept += bit_count(stay)
     return kept, level
 
 

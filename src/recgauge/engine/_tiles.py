@@ -6,6 +6,7 @@ numba and llvmlite.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -26,20 +27,32 @@ _F32 = ir.FloatType()
 _I32S, _F32S = ir.VectorType(_I32, _LANES), ir.VectorType(_F32, _LANES)
 
 
+@cache
+def _has(feature: str) -> bool:
+    """Whether this processor has a feature, under LLVM's name; asking LLVM takes milliseconds."""
+    return bool(llvm.get_host_cpu_features().get(feature))
+
+
 def has_byte_dot() -> bool:
     """Whether this processor multiplies bytes in 512-bit vectors (AVX-512 VNNI)."""
-    features = llvm.get_host_cpu_features()
-    return bool(features.get("avx512vnni")) and bool(features.get("avx512bw"))
+    return _has("avx512vnni") and _has("avx512bw")
+
+
+def has_wide_vectors() -> bool:
+    """Whether this processor has vectors of 16 float32, and packs them by a mask (AVX-512)."""
+    return _has("avx512f")
 
 
 def _vectors_at_once() -> int:
     """Accumulators a user may hold: four of AVX-512, one (split in two or four) on smaller machines."""
-    return _VECTORS if llvm.get_host_cpu_features().get("avx512f") else 1
+    return _VECTORS if has_wide_vectors() else 1
 
 
 def _splat(builder: ir.IRBuilder, scalar: ir.Value, vector_type: ir.VectorType) -> ir.Value:
     one = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, _I32(0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_I32, _LANES), [0] * _LANES))
+    return builder.shuffle_vector(
+        one, one, ir.Constant(ir.VectorType(_I32, vector_type.count), [0] * vector_type.count)
+    )
 
 
 def _byte_dot(builder: ir.IRBuilder, total: ir.Value, items: ir.Value, users: ir.Value) -> ir.Value:

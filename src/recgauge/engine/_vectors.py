@@ -28,47 +28,53 @@ _F64 = ir.DoubleType()
 SUM_WIDTH = 256
 
 
-@intrinsic
-def exact_dot(_typing: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
-    """Dot product in float64 of float32 rows ``left[i]`` and ``right[j]``, always summed in the same order.
+def _fold(builder: ir.IRBuilder, sums: ir.Value) -> ir.Value:
+    for half in (4, 2, 1):
+        low, high = (ir.Constant(ir.VectorType(_I32, half), list(range(a, a + half))) for a in (0, half))
+        sums = builder.fadd(builder.shuffle_vector(sums, sums, low), builder.shuffle_vector(sums, sums, high))
+    return builder.extract_element(sums, _I32(0))
 
-    Products of two float32 are exact in float64. Eight partial sums (by index modulo 8), joined as 4 + 4, 2
-    + 2, 1 + 1,
-    then the last d modulo 8 products one by one.
+
+@intrinsic
+def exact_dots(_typing: Any, left: Any, i: Any, right: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Dot products in float64 of float32 rows ``left[i]`` with ``right[a]`` to ``right[d]``.
+
+    Products of two float32 are exact in float64. They are always summed in the same order: eight partial
+    sums (by index modulo 8), joined as 4 + 4, 2 + 2, 1 + 1, then the last d modulo 8 products one by one.
+    Four at a time, since each sum waits for the one before it.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        arrays = [context.make_array(signature.args[a])(context, builder, arguments[a]) for a in (0, 2)]
-        width = cgutils.unpack_tuple(builder, arrays[0].shape)[1]
+        users, items = (context.make_array(signature.args[n])(context, builder, arguments[n]) for n in (0, 2))
+        width = cgutils.unpack_tuple(builder, users.shape)[1]
         row_bytes = builder.mul(width, _I64(4))
-        starts = [
-            _pointer(builder, array.data, builder.mul(arguments[a], row_bytes), _I8)
-            for array, a in zip(arrays, (1, 3), strict=True)
-        ]
+        user = _pointer(builder, users.data, builder.mul(arguments[1], row_bytes), _I8)
+        rows = [_pointer(builder, items.data, builder.mul(code, row_bytes), _I8) for code in arguments[3:]]
 
-        def product(at: ir.Value, kind: ir.Type, wide: ir.Type) -> ir.Value:
+        def add_products(totals: list[ir.Value], at: ir.Value, kind: ir.Type, wide: ir.Type) -> None:
             byte = builder.mul(at, _I64(4))
-            return builder.fmul(*(builder.fpext(_load(builder, start, byte, kind), wide) for start in starts))
+            own = builder.fpext(_load(builder, user, byte, kind), wide)
+            for row, total in zip(rows, totals, strict=True):
+                product = builder.fmul(own, builder.fpext(_load(builder, row, byte, kind), wide))
+                builder.store(builder.fadd(builder.load(total), product), total)
 
         eight = ir.VectorType(_F64, 8)
-        sums = cgutils.alloca_once_value(builder, ir.Constant(eight, None))
-        builder.store(ir.Constant(eight, None), sums)
+        sums = [cgutils.alloca_once(builder, eight) for _ in rows]
+        for total in sums:
+            builder.store(ir.Constant(eight, None), total)
         with cgutils.for_range(builder, builder.lshr(width, _I64(3))) as loop:
-            part = product(builder.shl(loop.index, _I64(3)), ir.VectorType(_F32, 8), eight)
-            builder.store(builder.fadd(builder.load(sums), part), sums)
-        folded = builder.load(sums)
-        for half in (4, 2, 1):
-            low, high = (ir.Constant(ir.VectorType(_I32, half), list(range(a, a + half))) for a in (0, half))
-            folded = builder.fadd(
-                builder.shuffle_vector(folded, folded, low), builder.shuffle_vector(folded, folded, high)
-            )
-        total = cgutils.alloca_once(builder, _F64)
-        builder.store(builder.extract_element(folded, _I32(0)), total)
+            add_products(sums, builder.shl(loop.index, _I64(3)), ir.VectorType(_F32, 8), eight)
+        totals = [cgutils.alloca_once(builder, _F64) for _ in rows]
+        for total, partial in zip(totals, sums, strict=True):
+            builder.store(_fold(builder, builder.load(partial)), total)
         with cgutils.for_range(builder, width, start=builder.and_(width, _I64(-8))) as loop:
-            builder.store(builder.fadd(builder.load(total), product(loop.index, _F32, _F64)), total)
-        return builder.load(total)
+            add_products(totals, loop.index, _F32, _F64)
+        found = [builder.load(total) for total in totals]
+        return context.make_tuple(builder, signature.return_type, found)
 
-    return types.float64(left, types.int64, right, types.int64), codegen
+    codes = (types.int64,) * 4
+    four: Any = types.Tuple((types.float64,) * 4)
+    return four(left, types.int64, right, *codes), codegen
 
 
 @intrinsic
@@ -88,6 +94,25 @@ def at_least(_typing: Any, values: Any, row: Any, start: Any, level: Any) -> Any
         return bits
 
     return types.uint64(values, types.int64, types.int64, types.float32), codegen
+
+
+@intrinsic
+def unsettled(_typing: Any, low: Any, high: Any, row: Any, start: Any) -> Any:
+    """Bits of the 64 places from ``start`` on where ``low[row]`` lies below ``high[row]``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        arrays = [context.make_array(signature.args[a])(context, builder, arguments[a]) for a in (0, 1)]
+        width = cgutils.unpack_tuple(builder, arrays[0].shape)[1]
+        first = builder.mul(builder.add(builder.mul(arguments[2], width), arguments[3]), _I64(4))
+        bits = _I64(0)
+        for lanes in range(_VECTORS):
+            at = builder.add(first, _I64(4 * _LANES * lanes))
+            parts = (_load(builder, array.data, at, _F32S) for array in arrays)
+            hit = builder.bitcast(builder.fcmp_ordered("<", *parts), _I16)
+            bits = builder.or_(bits, builder.shl(builder.zext(hit, _I64), _I64(_LANES * lanes)))
+        return bits
+
+    return types.uint64(low, high, types.int64, types.int64), codegen
 
 
 @intrinsic

@@ -1,20 +1,26 @@
 """What makes the search safe: rough scores lie within their bound, and norms bound scores."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recgauge.engine._bounds import Queries, encode_user, error_bound, reach_of
+from recgauge.engine._bounds import Queries, encode_users, error_bound, reach_of
 from recgauge.engine._panels import prepare
+
+
+@numba.njit
+def encode(user, codes, panels, queries):
+    """Call the compiled helper, which Python cannot call by itself."""
+    encode_users(user, codes, panels, queries)
 
 
 def prepared(user, item, use_bytes):
     panels = prepare(user, item, np.arange(len(item), dtype=np.int32), use_bytes)
     rows = np.empty((len(user), panels.basis.shape[1]), np.int8 if use_bytes else np.float32)
     queries = Queries(rows, *np.empty((5, len(user))))
-    for row, x in enumerate(user.astype(np.float64) @ panels.basis):
-        encode_user.py_func(x, row, panels, queries)
+    encode(user, np.arange(len(user), dtype=np.int32), panels, queries)
     return panels, queries
 
 
