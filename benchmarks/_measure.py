@@ -5,7 +5,6 @@ import os
 import platform
 import statistics
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -25,30 +24,6 @@ def side_by_side(contestants, repeats):
             run()
             seconds[name].append((time.perf_counter() - wall, time.process_time() - cpu))
     return {name: tuple(map(statistics.median, zip(*times, strict=True))) for name, times in seconds.items()}
-
-
-class PeakMemory:
-    """Highest resident memory inside a ``with`` block above that before, in MiB, looked at every 5 ms."""
-
-    def __enter__(self):
-        self._start, self.mib, self._stop = _resident(), 0.0, threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def _watch(self):
-        while not self._stop.wait(0.005):
-            self.mib = max(self.mib, _resident() - self._start)
-
-    def __exit__(self, *_error):
-        self.mib = max(self.mib, _resident() - self._start)
-        self._stop.set()
-        self._thread.join()
-
-
-def _resident():
-    with Path("/proc/self/statm").open() as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def machine():

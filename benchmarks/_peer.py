@@ -6,12 +6,11 @@ The first line of output says that it is ready or why it cannot be, every furthe
 values as JSON. Needs numpy, scipy and the contestant's own package.
 """
 
-import json
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+from _serve import serve
 from scipy import sparse
 
 CUTOFFS = (10, 20, 100)
@@ -135,22 +134,5 @@ def irspack(problem):
 
 CONTESTANTS = {"recgauge": recgauge, "rectools": rectools, "implicit": implicit, "irspack": irspack}
 
-
-def main(name, folder):
-    """Get ready, then run on demand."""
-    try:
-        run = CONTESTANTS[name](Problem(folder))
-    except ImportError as error:
-        print(json.dumps({"reason": f"not installed: {error.name}"}), flush=True)
-        return
-    print(json.dumps({"ready": name}), flush=True)
-    for _ in sys.stdin:
-        wall, cpu = time.perf_counter(), time.process_time()
-        values = run()
-        seconds = time.perf_counter() - wall, time.process_time() - cpu
-        values = {key: float(value) for key, value in values.items()}
-        print(json.dumps({"seconds": seconds, "values": values}), flush=True)
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(CONTESTANTS[sys.argv[1]], lambda: Problem(sys.argv[2]))

@@ -9,17 +9,15 @@ gives values per user in the same call.
 """
 
 import argparse
-import json
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from _contestant import agreement, compete
 from _factors import generate, real, truncated_svd
-from _measure import HERE, save
+from _measure import save
 from scipy import sparse
 
 PEERS = ("rectools", "implicit", "irspack")
@@ -50,64 +48,16 @@ def write(folder, rows, d=64):
         np.save(folder / f"{name}.npy", array)
 
 
-class Contestant:
-    """A process that runs when told to."""
-
-    def __init__(self, python, name, folder):
-        self.name, self.seconds = name, []
-        self._process = subprocess.Popen(
-            [python, str(HERE / "_peer.py"), name, str(folder)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        self.reason = self._answer().get("reason")
-
-    def _answer(self):
-        line = self._process.stdout.readline()
-        return json.loads(line) if line else {"reason": "the process ended"}
-
-    def run(self):
-        """Run once; return the values."""
-        self._process.stdin.write("run\n")
-        self._process.stdin.flush()
-        answer = self._answer()
-        self.reason = answer.get("reason")
-        self.seconds.append(answer.get("seconds"))
-        return answer.get("values")
-
-    def close(self):
-        """End the process."""
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def agreement(values, ours):
-    """How far the values that both compute lie apart at most, and how many there are."""
-    shared = sorted(values.keys() & ours.keys())
-    return len(shared), max(abs(values[key] - ours[key]) for key in shared)
-
-
 def measure(name, rows, python, repeats):
     """Yield a row for each contestant that can run."""
+    names = {"recgauge": sys.executable} | (dict.fromkeys(PEERS, python) if python else {})
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), rows)
-        contestants = [Contestant(sys.executable, "recgauge", folder)]
-        contestants += [Contestant(python, peer, folder) for peer in PEERS] if python else []
-        first = {c.name: c.run() for c in contestants if not c.reason}  # also compiles and warms
-        for c in contestants:
-            c.seconds.clear()
-        for _ in range(repeats):
-            for c in contestants:
-                if not c.reason:
-                    c.run()
-        for c in contestants:
-            c.close()
-    ours = statistics.median(wall for wall, _ in contestants[0].seconds)
+        contestants, values = compete("_peer.py", names, folder, repeats)
+    ours = contestants[0].medians()[0]
     for c in contestants:
-        if c.reason:
-            print(f"{name}: {c.name} left out, {c.reason}")
-            continue
-        wall, cpu = (statistics.median(column) for column in zip(*c.seconds, strict=True))
-        shared, apart = agreement(first[c.name], first["recgauge"])
+        wall, cpu = c.medians()
+        shared, apart = agreement(values[c.name], values["recgauge"])
         yield {
             "what": f"{name}, d=64, {rows.shape[0]:,} x {rows.shape[1]:,}",
             "who": c.name,

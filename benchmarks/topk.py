@@ -13,7 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 from _factors import generate, real, truncated_svd
-from _measure import PeakMemory, save, side_by_side
+from _measure import save, side_by_side
+from _serve import PeakMemory
 
 from recgauge.engine import top_k, warm_up
 

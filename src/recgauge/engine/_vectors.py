@@ -73,8 +73,8 @@ def exact_dots(_typing: Any, left: Any, i: Any, right: Any, a: Any, b: Any, c: A
         return context.make_tuple(builder, signature.return_type, found)
 
     codes = (types.int64,) * 4
-    four: Any = types.Tuple((types.float64,) * 4)
-    return four(left, types.int64, right, *codes), codegen
+    several: Any = types.UniTuple
+    return several(types.float64, 4)(left, types.int64, right, *codes), codegen
 
 
 @intrinsic
