@@ -36,6 +36,7 @@ def main():
         axes.loglog(x, y, marker="o", color="#0072b2", label="measured")
         axes.loglog(x, [y[0] * size / x[0] for size in x], ":", color="#777777", label="in proportion")
         axes.set_xticks(x, [f"{size:,}" for size in x], fontsize=7, rotation=30)
+        axes.set_yticks(y, [f"{seconds:.2f}" for seconds in y])
         axes.minorticks_off()
         axes.set_xlabel(name)
         axes.tick_params(axis="y", labelsize=7)
