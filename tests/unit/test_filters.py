@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.splits.filters import MinRating, NCore, apply_filters
+from recgauge.filters import apply_filters
+from recgauge.filters.min_rating import MinRating
+from recgauge.filters.n_core import NCore
 from strategies import interactions
 
 

@@ -9,10 +9,10 @@ from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
+from recgauge.filters.n_core import NCore
 from recgauge.models.popularity import Popularity
 from recgauge.records import RunRecord
 from recgauge.report.tables import JobOutcome, headline_keys, run_lines, sweep_table
-from recgauge.splits.filters import NCore
 from recgauge.splits.random_holdout import RandomRows
 
 

@@ -54,6 +54,8 @@ class Dataset:
         Lowest rating that makes a held-out item relevant; None means that every row does.
     item_titles : ndarray of str, shape (n_items,), or None
     item_features : ItemFeatures or None
+    scale : (float, float) or None
+        Lowest and highest rating of the scale; None: those that occur. A filter that drops ratings keeps it.
     sha256 : str
         Digest of the file that was read, or of the rows where there is no file.
     provenance : str
@@ -72,6 +74,7 @@ class Dataset:
     licence: str
     item_titles: npt.NDArray[Any] | None = None
     item_features: ItemFeatures | None = None
+    scale: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]+", self.name):
@@ -90,7 +93,7 @@ class Dataset:
                 )
 
     def rating_scale(self) -> tuple[float, float]:
-        """Return the lowest and the highest rating that occur: the scale that predictions are clipped to.
+        """Return the lowest and the highest rating: the scale that predictions are clipped to.
 
         Raises
         ------
@@ -102,6 +105,8 @@ class Dataset:
                 f"Rating metrics: {self.name} has implicit feedback, so there are no ratings to predict. "
                 "Choose an explicit data set, or leave out metrics=rating."
             )
+        if self.scale is not None:
+            return self.scale
         return float(self.interactions.value.min()), float(self.interactions.value.max())
 
     def with_interactions(self, interactions: Interactions) -> "Dataset":
