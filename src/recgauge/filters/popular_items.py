@@ -32,7 +32,7 @@ class PopularItems(RowFilter):
     References
     ----------
     .. [1] P. Cremonesi, Y. Koren, R. Turrin, "Performance of recommender algorithms on top-N recommendation
-       tasks", RecSys 2010, section 4 (evaluation on the long tail).
+       tasks", RecSys 2010 (without the short head, models change places).
 
     Examples
     --------
