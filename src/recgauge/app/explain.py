@@ -82,8 +82,9 @@ def _explain_filter(key: str, name: str, setting: str) -> str:
         return f"{key}: there is no such filter. {_valid('Filters', name, group_options('filters'))}"
     if name not in chosen:
         return f"{key}: {name} is not among the filters. Choose it: filters=[{','.join([*chosen, name])}]."
-    names = [str(key) for key in OmegaConf.load(conf_folder() / "filters" / f"{name}.yaml")[name]]
-    return f"{key}: {name} has no such setting. {_valid('Settings', setting, names[1:])}"
+    node = OmegaConf.select(OmegaConf.load(conf_folder() / "filters" / f"{name}.yaml"), name)
+    names = [str(key) for key in node if key != "_target_"]
+    return f"{key}: {name} has no such setting. {_valid('Settings', setting, names)}"
 
 
 def _has(group: str, key: str) -> bool:

@@ -66,7 +66,8 @@ class Popularity(FactorModel):
         counts: DoubleArray = train.item_counts().astype(np.float64)
         if self.by == "count" or len(train) == 0:
             return counts
-        sums: DoubleArray = np.bincount(train.item, train.value, minlength=train.n_items)
+        sums = np.zeros(train.n_items)
+        sums += np.bincount(train.item, train.value, minlength=train.n_items)
         if self.by == "sum":
             return sums
         means = np.full(train.n_items, float(train.value.min()) - 1.0)

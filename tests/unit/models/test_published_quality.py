@@ -15,9 +15,9 @@ from recgauge.rating import predict_ratings
 # RMSE and MAE of the README of scikit-surprise, means over five folds, default parameters.
 PUBLISHED = {
     ("ml-100k", Bias): (0.944, 0.748, 0.001),
-    # chance alone moves the mean of 100,000 errors by .003, and of ten times as many by .001
-    ("ml-100k", RandomRating): (1.518, 1.219, 0.008),
-    ("ml-1m", RandomRating): (1.504, 1.206, 0.003),
+    # other draws than the library's: expected are 1.5201 and 1.5061, each with a spread of .0032 and .0010
+    ("ml-100k", RandomRating): (1.518, 1.219, 0.01),
+    ("ml-1m", RandomRating): (1.504, 1.206, 0.005),
     ("ml-100k", BiasedMF): (0.934, 0.737, 0.003),
     ("ml-1m", Bias): (0.909, 0.719, 0.001),
     ("ml-1m", BiasedMF): (0.873, 0.686, 0.003),
