@@ -10,7 +10,7 @@ from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.evaluation import evaluate_top_k
 from recgauge.filters import Filter, apply_filters
-from recgauge.fitting import rows_to_fit
+from recgauge.fit_rows import rows_to_fit
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.policies import Policies

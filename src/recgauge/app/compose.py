@@ -15,7 +15,7 @@ from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
-from recgauge.fitting import check_fit_on
+from recgauge.fit_rows import check_fit_on
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from recgauge.fitting import leak_mark
+from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
 from recgauge.report.steps import filter_points, steps_markdown
 

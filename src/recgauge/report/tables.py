@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from recgauge.fitting import leak_mark
+from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
 from recgauge.report.steps import dropped_lines, filter_lines
 
