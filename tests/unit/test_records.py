@@ -129,8 +129,9 @@ def test_a_model_that_saw_the_test_rows_marks_its_run(record):
         assert "fit_on=all: the model was fitted on the test rows, too" in text
     assert "recgauge.leak" not in final_tags(record)
     assert leaking.fingerprint() != record.fingerprint()
-    best = sweep_table([JobOutcome(0, "a", record, None), JobOutcome(1, "b", leaking, None)]).columns[3]
-    assert all("*" in str(cell) for cell in best.cells)  # each is the best of its own kind
+    table = sweep_table([JobOutcome(0, "a", record, None), JobOutcome(1, "b", leaking, None)])
+    assert sorted(map(str, table.columns[1].cells)) == ["a", "b (saw the test rows)"]
+    assert all("*" in str(cell) for cell in table.columns[3].cells)  # each is the best of its own kind
 
 
 def test_what_was_dropped_and_skipped_is_printed(record):

@@ -142,7 +142,7 @@ class Dataset:
 
 
 def _new_codes(kept: LongArray, n_codes: int) -> IntArray:
-    """Return for each old code its place among those kept; a table, since searching costs seconds a filter."""
+    """Return for each old code its place among those kept; a table is faster than a search."""
     places = np.zeros(n_codes, np.int32)
     places[kept] = np.arange(len(kept), dtype=np.int32)
     return places

@@ -103,7 +103,7 @@ def sweep_table(jobs: Sequence[JobOutcome]) -> Table:
         if previous is not None and _group(job.record) != previous:
             table.add_section()
         previous = _group(job.record)
-        table.add_row(str(job.number), Text(job.label), _status(job), *_cells(job.record, keys, best))
+        table.add_row(str(job.number), Text(_label(job)), _status(job), *_cells(job.record, keys, best))
     return table
 
 
@@ -146,6 +146,11 @@ def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, 
         is_best = value == best[_group(record), key]
         cells.append(Text(f"{value:.4f}{'*' if is_best else ' '}", style="bold green" if is_best else ""))
     return cells
+
+
+def _label(job: JobOutcome) -> str:
+    leaks = job.record is not None and leak_mark(job.record.fit_on) is not None
+    return f"{job.label} (saw the test rows)" if leaks else job.label
 
 
 def _status(job: JobOutcome) -> Text:
