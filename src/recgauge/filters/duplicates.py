@@ -65,29 +65,30 @@ class Duplicates(Filter):
             If `policy` is ``error`` and a pair is repeated.
         """
         rows = dataset.interactions
-        order, begins = _by_pair(rows)
+        order, begins = _repeated_rows(rows)
         first = np.flatnonzero(begins)
-        if self.policy == "error":
-            if len(first) < len(rows):
-                raise _repeated(dataset, order[np.flatnonzero(~begins)], len(rows) - len(first))
-            return dataset
-        n_rows = np.diff(first, append=len(rows))
-        kept = order[first] if self.policy == "first" else order[first + n_rows - 1]
-        in_order = np.argsort(kept)
-        left = dataset.with_interactions(rows.take(kept[in_order]))
-        if self.policy in ("first", "last"):
+        if self.policy == "error" and len(first):
+            raise _refusal(dataset, order[~begins])
+        n_rows = np.diff(first, append=len(order))
+        chosen = order[first] if self.policy == "first" else order[first + n_rows - 1]
+        kept = np.ones(len(rows), dtype=bool)
+        kept[order] = False
+        kept[chosen] = True
+        left = dataset.with_interactions(rows.take(kept))
+        if not self.changes:
             return left
-        values = rows.value[order].astype(np.float64)
         if self.policy == "count":
-            return with_values(left, n_rows[in_order], feedback="implicit", relevant_from=None)
-        merged = (
-            np.maximum.reduceat(values, first)
-            if self.policy == "max"
-            else np.add.reduceat(values, first) / n_rows
-        )
+            numbers = np.ones(len(rows))
+            numbers[chosen] = n_rows
+            return with_values(left, numbers[kept], feedback="implicit", relevant_from=None)
+        values = rows.value.astype(np.float64)
+        if len(first):
+            merge = np.maximum if self.policy == "max" else np.add
+            merged = merge.reduceat(values[order], first)
+            values[chosen] = merged if self.policy == "max" else merged / n_rows
         return with_values(
             left,
-            merged[in_order],
+            values[kept],
             feedback=dataset.feedback,
             relevant_from=dataset.relevant_from,
             scale=dataset.scale,
@@ -98,22 +99,27 @@ class Duplicates(Filter):
         return f"further rows of a (user, item) pair (the {kept} one stays)"
 
 
-def _by_pair(rows: Interactions) -> tuple[LongArray, BoolArray]:
-    """Return the order of rows by pair, time and place, and where in it a pair begins; shape (n,) each."""
+def _repeated_rows(rows: Interactions) -> tuple[LongArray, BoolArray]:
+    """Return the rows of repeated pairs by pair, time and place, and where in them a pair begins."""
     pair = rows.user.astype(np.int64) * rows.n_items + rows.item
-    # both sorts are stable, so that rows that tie stay in their order
-    order = np.argsort(pair, kind="stable") if rows.timestamp is None else np.lexsort((rows.timestamp, pair))
-    ordered = pair[order]
-    begins = np.ones(len(rows), dtype=bool)
-    begins[1:] = ordered[1:] != ordered[:-1]
-    return order, begins
+    ordered = np.sort(pair)
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    # only the few rows of repeated pairs go through the slow sort, which is stable: ties stay in their order
+    place = np.minimum(np.searchsorted(repeated, pair), max(len(repeated) - 1, 0))
+    concerned = np.flatnonzero(repeated[place] == pair) if len(repeated) else np.zeros(0, np.int64)
+    pair = pair[concerned]
+    times = np.zeros(len(pair), np.int64) if rows.timestamp is None else rows.timestamp[concerned]
+    order = np.lexsort((times, pair))
+    begins = np.ones(len(pair), dtype=bool)
+    begins[1:] = pair[order][1:] != pair[order][:-1]
+    return concerned[order], begins
 
 
-def _repeated(dataset: Dataset, repeats: LongArray, n_more: int) -> SchemaError:
+def _refusal(dataset: Dataset, repeats: LongArray) -> SchemaError:
     rows, row = dataset.interactions, int(repeats.min())
     return SchemaError(
-        f"Duplicates: {dataset.name} must have one row a (user, item) pair, got {n_more} rows more than "
-        f"pairs; row {row + 1} repeats user {shown(rows.user_ids[rows.user[row]])}, "
+        f"Duplicates: {dataset.name} must have one row a (user, item) pair, got {len(repeats)} rows more "
+        f"than pairs; row {row + 1} repeats user {shown(rows.user_ids[rows.user[row]])}, "
         f"item {shown(rows.item_ids[rows.item[row]])}. Choose what stays: "
         f"filters.duplicates.policy={'|'.join(POLICIES[1:])}."
     )
