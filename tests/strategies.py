@@ -23,3 +23,15 @@ def interactions(draw, max_users=8, max_items=10, min_rows=1):
     halves = draw(hnp.arrays(np.int64, len(pairs), elements=st.integers(1, 10)))
     user, item = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
     return Interactions(user, item, halves / 2, None, np.arange(n_users), np.arange(n_items))
+
+
+@st.composite
+def logs(draw, max_users=6, max_items=6, max_rows=30):
+    """Rows that may repeat pairs and times, in any order."""
+    n_rows = draw(st.integers(1, max_rows))
+    user = draw(hnp.arrays(np.int32, n_rows, elements=st.integers(0, max_users - 1)))
+    item = draw(hnp.arrays(np.int32, n_rows, elements=st.integers(0, max_items - 1)))
+    halves = draw(hnp.arrays(np.int64, n_rows, elements=st.integers(1, 10)))
+    days = draw(hnp.arrays(np.int64, n_rows, elements=st.integers(0, 9)))
+    times = 1_500_000_000 + 86_400 * days
+    return Interactions.from_ids(user, item, halves / 2, times)

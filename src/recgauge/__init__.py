@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
+    from recgauge.models.random_rating import RandomRating as RandomRating
     from recgauge.models.svd import SVD as SVD
     from recgauge.policies import Policies as Policies
     from recgauge.randomness import stream as stream
@@ -46,6 +47,7 @@ _HOMES = {
     "Popularity": "recgauge.models.popularity",
     "Random": "recgauge.models.random",
     "RandomPerUser": "recgauge.splits.random_holdout",
+    "RandomRating": "recgauge.models.random_rating",
     "RandomRows": "recgauge.splits.random_holdout",
     "RatingPredictions": "recgauge.rating",
     "Relevant": "recgauge.relevance",

@@ -9,6 +9,8 @@ from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.evaluation import evaluate_top_k
+from recgauge.filters import Filter, apply_filters
+from recgauge.fit_rows import rows_to_fit
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.policies import Policies
@@ -21,7 +23,6 @@ from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
 from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.splits import Split, Splitter
-from recgauge.splits.filters import Filter, apply_filters
 from recgauge.timing import Timings
 
 
@@ -46,6 +47,8 @@ class Experiment:
         What happens to users without relevant items and the like.
     seed : int
         Every stage draws from a stream of its own made from it.
+    fit_on : {"train", "all"}
+        Rows that the model learns from; with ``all`` it sees the test rows, as in some articles.
     memory_mib : int
         Memory for blocks of users while lists are made, MiB; never changes a number.
     """
@@ -59,6 +62,7 @@ class Experiment:
     filters: tuple[Filter, ...] = ()
     policies: Policies = field(default_factory=Policies)
     seed: int = 0
+    fit_on: str = "train"
     memory_mib: int = 256
 
     @property
@@ -93,18 +97,18 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     timings = Timings(progress or NoProgress())
     seed = experiment.seed
     with timings.stage("load") as reporter:
-        loaded = experiment.dataset.load(reporter)
+        dataset = experiment.dataset.load(reporter)
     with timings.stage("split"):
-        dataset, steps = apply_filters(loaded, experiment.filters)
+        dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)
         split = experiment.splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
     with timings.stage("fit"):
-        model = experiment.model.fit(split.train, rng=stream(seed, "fit"))
+        model = experiment.model.fit(rows_to_fit(split, experiment.fit_on), rng=stream(seed, "fit"))
     ranking = rating = None
     if experiment.list_metrics and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, timings)
     if experiment.rating_metrics:
-        rating = _predict(experiment, model, loaded.rating_scale(), split, timings)
+        rating = _predict(experiment, model, dataset.rating_scale(), split, timings)
     return RunResult(dataset, split, ranking, rating, timings.seconds)
 
 

@@ -26,7 +26,7 @@ class RunRecord:
     dataset : dict of str to Any
         Facts about the data: digest, provenance, source, licence, counts.
     split : dict of str to Any
-        Rows and users of each part, and the steps that dropped rows.
+        Rows and users of each part, and the steps before and after it: counts before and after.
     results : list of dict
         ``key``, ``name``, ``k``, ``value``, ``stderr``, ``definition``, ``higher_is_better`` each.
     refused : dict of str to str
@@ -83,6 +83,11 @@ class RunRecord:
         """Return ``{key: value}`` in the order of the suite."""
         return {entry["key"]: entry["value"] for entry in self.results}
 
+    @property
+    def fit_on(self) -> str:
+        """Rows that the model was fitted on: ``train`` or ``all``."""
+        return str(self.settings.get("fit_on", "train"))
+
     def fingerprint(self) -> str:
         """Return a digest of everything that can change a number: settings, data, version.
 
@@ -90,6 +95,7 @@ class RunRecord:
         """
         free = ("tracking", "data", "engine", "allowed_targets", "conventions_table")
         settings = {key: value for key, value in self.settings.items() if key not in free}
+        settings["filters"] = list((settings.get("filters") or {}).items())  # their order counts
         settings["dataset"] = {
             key: value
             for key, value in settings.get("dataset", {}).items()
@@ -143,7 +149,14 @@ def _split_facts(result: RunResult) -> dict[str, Any]:
             facts[f"{name}_users"] = int((part.user_counts() > 0).sum())
             facts[f"{name}_sha256"] = part.sha256()
     facts["steps"] = [
-        {"name": step.name, "rows": list(step.rows), "users": list(step.users), "items": list(step.items)}
+        {
+            "stage": step.stage,
+            "name": step.name,
+            "rows": list(step.rows),
+            "users": list(step.users),
+            "items": list(step.items),
+            "note": step.note,
+        }
         for step in result.split.steps
     ]
     return facts

@@ -7,6 +7,7 @@ from recgauge.errors import ConfigError, FitError
 from recgauge.interactions import Interactions
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
+from recgauge.models.random_rating import RandomRating
 from recgauge.models.svd import SVD
 from recgauge.randomness import stream
 
@@ -24,6 +25,67 @@ def test_random_is_uniform(demo):
     chi_square = ((counts - expected) ** 2 / expected).sum()
     assert chi_square < 43.8  # 19 degrees of freedom, p = 0.001
     assert abs(np.corrcoef(scores[0], scores[1])[0, 1]) < 0.1
+
+
+def test_rows_are_drawn_in_proportion_to_their_items():
+    train = Interactions.from_ids(np.arange(10), [1] * 6 + [2] * 3 + [3])
+    wide = Interactions(train.user, train.item, train.value, None, train.user_ids, np.arange(5))
+    model = Random(draw="rows").fit(wide, rng=stream(0, "fit"))
+    scores = model.score(np.arange(20_000, dtype=np.int32))
+    order = np.argsort(-scores, axis=1)
+    shares = np.bincount(order[:, 0], minlength=5) / 20_000
+    np.testing.assert_allclose(shares, [0.6, 0.3, 0.1, 0, 0], atol=0.012)
+    # the second item is drawn among the rows of the others: 2 follows 1 with chance 3 / 4
+    after = np.bincount(order[order[:, 0] == 0, 1], minlength=5)
+    assert after[1] / after.sum() == pytest.approx(0.75, abs=0.015)
+    assert set(order[:, 3:].ravel()) == {3, 4}  # items without rows come last, in any order
+    assert np.mean(order[:, 3] == 3) == pytest.approx(0.5, abs=0.012)
+
+
+def test_random_refuses_another_draw():
+    with pytest.raises(ConfigError, match="draw must be one of uniform, rows; got 'popular'"):
+        Random(draw="popular")
+
+
+def test_popularity_by_sum_and_damped_mean():
+    train = Interactions.from_ids([1, 2, 3, 4], ["x", "x", "y", "z"], [5.0, 3.0, 5.0, 3.0])
+    wide = Interactions(train.user, train.item, train.value, None, train.user_ids, np.array(list("xyzw")))
+
+    def scores(**settings):
+        model = Popularity(**settings).fit(wide, rng=stream(0, "fit"))
+        return model.score(np.array([0], np.int32))[0].tolist()
+
+    assert scores() == [2, 1, 1, 0]
+    assert scores(by="sum") == [8, 5, 3, 0]
+    assert scores(by="mean_rating") == [4, 5, 3, 2]  # who has no row comes last
+    assert scores(by="mean_rating", damping=3) == [4, 4.25, 3.75, 4]
+
+
+@pytest.mark.parametrize("settings", [{"by": "fame"}, {"damping": -1}, {"by": "mean_rating", "damping": "x"}])
+def test_popularity_refuses_wrong_settings(settings):
+    with pytest.raises(ConfigError, match="Popularity: "):
+        Popularity(**settings)
+
+
+def test_random_ratings_have_mean_and_spread_of_the_training_ratings(demo):
+    rows = demo.interactions
+    model = RandomRating().fit(rows, rng=stream(0, "fit"))
+    drawn = model.predict(rows.user, rows.item).astype(np.float64)
+    assert drawn.mean() == pytest.approx(rows.value.mean(), abs=0.02)
+    assert drawn.std() == pytest.approx(rows.value.std(), abs=0.02)
+    skew, excess = (np.mean(((drawn - drawn.mean()) / drawn.std()) ** power) for power in (3, 4))
+    assert (skew, excess) == pytest.approx((0, 3), abs=0.1)
+
+
+def test_random_ratings_follow_the_seed_and_nothing_else(demo):
+    rows = demo.interactions
+    shuffled = rows.take(np.random.default_rng(1).permutation(len(rows)))
+    users, items = rows.user[:500], rows.item[:500]
+    drawn = RandomRating().fit(rows, rng=stream(0, "fit")).predict(users, items)
+    again = RandomRating().fit(shuffled, rng=stream(0, "fit")).predict(users[::-1], items[::-1])
+    np.testing.assert_allclose(drawn, again[::-1], rtol=1e-6)
+    other = RandomRating().fit(rows, rng=stream(1, "fit")).predict(users, items)
+    assert (drawn != other).mean() > 0.99
 
 
 def test_random_changes_with_the_seed(demo):

@@ -3,16 +3,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from recgauge.app.summaries import curve_points, flat_params, metric_values, summary_markdown
+from recgauge.app.summaries import curve_points, final_tags, flat_params, metric_values, summary_markdown
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
+from recgauge.filters.n_core import NCore
 from recgauge.models.popularity import Popularity
 from recgauge.records import RunRecord
 from recgauge.report.tables import JobOutcome, headline_keys, run_lines, sweep_table
-from recgauge.splits.filters import NCore
 from recgauge.splits.random_holdout import RandomRows
 
 
@@ -53,6 +53,16 @@ def test_other_text_is_refused(text):
         RunRecord.from_json(text)
 
 
+def test_the_order_of_filters_is_part_of_the_fingerprint(record):
+    def with_filters(*names):
+        return dataclasses.replace(
+            record, settings={"seed": 0, "filters": {name: {"n": 5} for name in names}}
+        )
+
+    first, same, other = with_filters("a", "b"), with_filters("a", "b"), with_filters("b", "a")
+    assert first.fingerprint() == same.fingerprint() != other.fingerprint()
+
+
 def test_values_are_means_of_per_user_values(result):
     for entry in result.results:
         assert entry.value == pytest.approx(np.nanmean(entry.per_user), abs=1e-12)
@@ -68,6 +78,7 @@ def test_tracker_names_have_sections(record):
 def test_curves_have_one_point_a_cutoff(record):
     assert [(name, k) for name, k, _ in curve_points(record)] == [
         ("ndcg", 5), ("ndcg", 10), ("recall", 5), ("recall", 10),
+        *((f"filters/{kind}", place) for kind in ("rows", "users", "items") for place in (0, 1)),
     ]  # fmt: skip
 
 
@@ -81,6 +92,46 @@ def test_the_note_holds_command_numbers_and_definitions(record):
     assert "nDCG(gain=linear, discount=log2, ideal=at_k)@10" in note
     assert f"{record.values()['ndcg_at_10']:.4f}" in note
     assert "10-core" in note
+    (step,) = (step for step in record.split["steps"] if step["stage"] == "filters")
+    assert f"| {step['rows'][0]:,} → {step['rows'][1]:,} |" in note
+    assert "Marked" not in note
+
+
+def test_filters_are_a_small_table(record):
+    (step,) = (step for step in record.split["steps"] if step["stage"] == "filters")
+    first, second = run_lines(record)[:2]
+    assert first == "filters  60,000 rows, 1,000 users, 1,500 items  as loaded"
+    assert second.split("  ")[-1] == "without users and items outside the 10-core"
+    assert [f"{step[kind][1]:,} {kind}" for kind in ("rows", "users", "items")] == [
+        part.strip() for part in second.strip().split("  without")[0].split(", ")
+    ]
+    assert len(second.split("  without")[0]) == len(first.split("  as loaded")[0])
+
+
+def test_a_change_of_values_stands_in_the_table(record):
+    same = {kind: [3, 3] for kind in ("rows", "users", "items")}
+    step = {"stage": "filters", "name": "no row", "note": "values halved"} | same
+    changed = dataclasses.replace(record, split=record.split | {"steps": [step]})
+    assert run_lines(changed)[1] == "         3 rows, 3 users, 3 items  values halved"
+    assert "| values halved | 3 → 3 | 3 → 3 | 3 → 3 |" in summary_markdown(changed)
+    assert [point for point in curve_points(changed) if point[0] == "filters/rows"] == [
+        ("filters/rows", 0, 3.0), ("filters/rows", 1, 3.0),
+    ]  # fmt: skip
+
+
+def test_a_model_that_saw_the_test_rows_marks_its_run(record):
+    leaking = dataclasses.replace(record, settings=record.settings | {"fit_on": "all"})
+    for text in (
+        "\n".join(run_lines(leaking)),
+        summary_markdown(leaking),
+        final_tags(leaking)["recgauge.leak"],
+    ):
+        assert "fit_on=all: the model was fitted on the test rows, too" in text
+    assert "recgauge.leak" not in final_tags(record)
+    assert leaking.fingerprint() != record.fingerprint()
+    table = sweep_table([JobOutcome(0, "a", record, None), JobOutcome(1, "b", leaking, None)])
+    assert sorted(map(str, table.columns[1].cells)) == ["a", "b (saw the test rows)"]
+    assert all("*" in str(cell) for cell in table.columns[3].cells)  # each is the best of its own kind
 
 
 def test_what_was_dropped_and_skipped_is_printed(record):

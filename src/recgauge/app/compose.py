@@ -14,11 +14,12 @@ from recgauge.conventions import Convention, Definition
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
+from recgauge.filters import Filter
+from recgauge.fit_rows import check_fit_on
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.splits import Splitter
-from recgauge.splits.filters import Filter
 
 Component = TypeVar("Component")
 
@@ -55,6 +56,7 @@ def compose(settings: RunSettings) -> Experiment:
         policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
+        fit_on=check_fit_on(settings.fit_on),
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
 

@@ -62,6 +62,8 @@ def group_options(group: str) -> list[str]:
 
 def _explain_key(key: str) -> str:
     group, _, rest = key.partition(".")
+    if group == "filters" and rest:
+        return _explain_filter(key, *rest.partition(".")[::2])
     if rest and (conf_folder() / group).is_dir():
         lacking = [option for option in _chosen(group) if rest not in _settings(group, option)]
         option = lacking[0] if lacking else _chosen(group)[0]
@@ -71,6 +73,18 @@ def _explain_key(key: str) -> str:
     elsewhere = [f"{g.name}.{key}" for g in conf_folder().iterdir() if g.is_dir() and _has(g.name, key)]
     hint = f" Did you mean {' or '.join(elsewhere)}?" if elsewhere else ""
     return f"{key}: there is no such setting.{hint} {_valid('Settings', key, roots)}"
+
+
+def _explain_filter(key: str, name: str, setting: str) -> str:
+    """Explain a setting of a filter; filters are chosen as a list, and each file holds one by its name."""
+    chosen = [word.strip("[] ") for word in _chosen("filters") if word.strip("[] ")]
+    if name not in group_options("filters"):
+        return f"{key}: there is no such filter. {_valid('Filters', name, group_options('filters'))}"
+    if name not in chosen:
+        return f"{key}: {name} is not among the filters. Choose it: filters=[{','.join([*chosen, name])}]."
+    node = OmegaConf.select(OmegaConf.load(conf_folder() / "filters" / f"{name}.yaml"), name)
+    names = [str(key) for key in node if key != "_target_"]
+    return f"{key}: {name} has no such setting. {_valid('Settings', setting, names)}"
 
 
 def _has(group: str, key: str) -> bool:

@@ -51,13 +51,14 @@ def _run(cfg: DictConfig, job: Any, folder: Path, sweeping: bool) -> None:
     from recgauge.app.compose import build, compose
     from recgauge.app.console import ConsoleProgress
     from recgauge.app.environment import environment
-    from recgauge.app.names import chosen_names, run_again
+    from recgauge.app.names import check_repeats, chosen_names, run_again
     from recgauge.app.printing import print_run
     from recgauge.app.start import run_start
     from recgauge.app.tracking import Tracker
     from recgauge.experiment import run_experiment
     from recgauge.records import RunRecord
 
+    check_repeats(job)
     settings = _settings(cfg)
     names = chosen_names(job, settings)
     command = run_again(job, sweeping=sweeping)

@@ -8,6 +8,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from recgauge.app.settings import RunSettings, conf_folder
+from recgauge.errors import ConfigError
 
 GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
 
@@ -26,6 +27,28 @@ def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
     names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
     names["metrics"] = "+".join(_suites(list(job.overrides.task))) or "none"
     return names
+
+
+def check_repeats(job: Any) -> None:
+    """Refuse a filter that the command line names twice: Hydra would run it once, without a word.
+
+    Raises
+    ------
+    ConfigError
+        If there is one.
+    """
+    for word in job.overrides.task:
+        group, _, given = word.partition("=")
+        names = [name.strip() for name in given.strip("[]").split(",")]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if group == "filters" and repeated:
+            file = OmegaConf.load(conf_folder() / "filters" / f"{repeated[0]}.yaml")
+            again = ",".join(f"{key}:{value}" for key, value in file[repeated[0]].items())
+            raise ConfigError(
+                f"{word}: each name may be given once, got {', '.join(repeated)} more often. For a second "
+                "n-core use filters=[...,n_core_again]; for any second filter, which then runs last, "
+                f"+filters.again={{{again}}} (docs/filters.md)."
+            )
 
 
 def run_again(job: Any, *, sweeping: bool) -> str:

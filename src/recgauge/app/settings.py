@@ -38,6 +38,7 @@ class RunSettings:
     cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
     conventions_table: bool = False
     seed: int = 0
+    fit_on: str = "train"
     data: DataSettings = field(default_factory=DataSettings)
     engine: EngineSettings = field(default_factory=EngineSettings)
     allowed_targets: list[str] = field(default_factory=list)

@@ -3,7 +3,9 @@
 import math
 from typing import Any
 
+from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
+from recgauge.report.steps import filter_points, steps_markdown
 
 
 def metric_values(record: RunRecord) -> dict[str, float]:
@@ -24,8 +26,14 @@ def metric_values(record: RunRecord) -> dict[str, float]:
 
 
 def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
-    """Return ``(name, k, value)`` of every metric with cutoffs, to draw the metric against k."""
-    return [(entry["name"], entry["k"], entry["value"]) for entry in record.results if entry["k"] is not None]
+    """Return ``(name, k, value)`` of every metric with cutoffs, to draw the metric against k.
+
+    The counts after each filter are curves, too: ``filters/rows`` against the number of filters.
+    """
+    return [
+        *((entry["name"], entry["k"], entry["value"]) for entry in record.results if entry["k"] is not None),
+        *filter_points(record),
+    ]
 
 
 def final_tags(record: RunRecord) -> dict[str, str]:
@@ -35,6 +43,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         "recgauge.dataset_sha256": record.dataset["sha256"],
         "recgauge.fingerprint": record.fingerprint(),
         "recgauge.policies": record.policies,
+        "recgauge.leak": leak_mark(record.fit_on) or "",
     }
     for entry in record.results:
         cutoff = "" if entry["k"] is None else f"@{entry['k']}"
@@ -67,6 +76,7 @@ def summary_markdown(record: RunRecord) -> str:
         "",
         f"    {record.command}",
         "",
+        *([f"**Marked**: {mark}", ""] if (mark := leak_mark(record.fit_on)) else []),
         f"{data['n_rows']:,} rows, {data['n_users']:,} users, {data['n_items']:,} items "
         f"({data['provenance']}; sha256 {data['sha256'][:12]}...). "
         + "".join(
@@ -77,11 +87,7 @@ def summary_markdown(record: RunRecord) -> str:
         + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())
         + ".",
         "",
-        *(
-            f"- dropped {step['rows'][0] - step['rows'][1]:,} rows: {step['name']}"
-            for step in split["steps"]
-            if step["rows"][0] > step["rows"][1]
-        ),
+        *steps_markdown(record),
         "",
         "| metric | value | standard error | definition |",
         "| --- | ---: | ---: | --- |",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import check_choice, check_real
+from recgauge._checks import IntArray, LongArray, check_choice, check_real
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.progress import Progress
@@ -54,6 +54,8 @@ class Dataset:
         Lowest rating that makes a held-out item relevant; None means that every row does.
     item_titles : ndarray of str, shape (n_items,), or None
     item_features : ItemFeatures or None
+    scale : (float, float) or None
+        Lowest and highest rating of the scale; None: those that occur. A filter that drops ratings keeps it.
     sha256 : str
         Digest of the file that was read, or of the rows where there is no file.
     provenance : str
@@ -72,6 +74,7 @@ class Dataset:
     licence: str
     item_titles: npt.NDArray[Any] | None = None
     item_features: ItemFeatures | None = None
+    scale: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]+", self.name):
@@ -90,7 +93,7 @@ class Dataset:
                 )
 
     def rating_scale(self) -> tuple[float, float]:
-        """Return the lowest and the highest rating that occur: the scale that predictions are clipped to.
+        """Return the lowest and the highest rating: the scale that predictions are clipped to.
 
         Raises
         ------
@@ -102,6 +105,8 @@ class Dataset:
                 f"Rating metrics: {self.name} has implicit feedback, so there are no ratings to predict. "
                 "Choose an explicit data set, or leave out metrics=rating."
             )
+        if self.scale is not None:
+            return self.scale
         return float(self.interactions.value.min()), float(self.interactions.value.max())
 
     def with_interactions(self, interactions: Interactions) -> "Dataset":
@@ -120,8 +125,8 @@ class Dataset:
         users = np.flatnonzero(interactions.user_counts())
         items = np.flatnonzero(interactions.item_counts())
         kept = Interactions(
-            np.searchsorted(users, interactions.user).astype(np.int32),
-            np.searchsorted(items, interactions.item).astype(np.int32),
+            _new_codes(users, interactions.n_users)[interactions.user],
+            _new_codes(items, interactions.n_items)[interactions.item],
             interactions.value,
             interactions.timestamp,
             interactions.user_ids[users],
@@ -134,6 +139,13 @@ class Dataset:
             item_titles=None if titles is None else titles[items],
             item_features=None if features is None else ItemFeatures(features.matrix[items], features.names),
         )
+
+
+def _new_codes(kept: LongArray, n_codes: int) -> IntArray:
+    """Return for each old code its place among those kept; a table is faster than a search."""
+    places = np.zeros(n_codes, np.int32)
+    places[kept] = np.arange(len(kept), dtype=np.int32)
+    return places
 
 
 class DatasetSource(ABC):

@@ -5,27 +5,49 @@ from typing import Self
 
 import numpy as np
 
-from recgauge._checks import FloatArray, IntArray
+from recgauge._checks import FloatArray, IntArray, LongArray, check_choice
 from recgauge.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
+from recgauge.models._hashing import pair_bits
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+DRAWS = ("uniform", "rows")
+_NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8
 
 
 @dataclass(eq=False)
 class Random(Recommender):
-    """Score every (user, item) pair by a uniform random number in [0, 1).
+    """Recommend items drawn at random, anew for every user.
 
-    The number depends only on the run's seed and the two codes, so neither the order of users nor the size
-    of blocks changes a list.
+    The draw depends only on the run's seed and the codes of user and item, so neither the order of users
+    or rows nor the size of blocks changes a list.
+
+    Parameters
+    ----------
+    draw : {"uniform", "rows"}
+        ``uniform``: every item has the same chance. ``rows``: training rows are drawn and their items
+        recommended, so an item's chance is in proportion to its rows; an item that is drawn again is passed
+        over, and items without rows come last.
+
+    Raises
+    ------
+    ConfigError
+        If `draw` is unknown.
 
     Notes
     -----
-    The pair is hashed with the finaliser of SplitMix64 [1]_; the top 24 bits become the float32.
+    A uniform score is the top 24 bits of the pair's hash, in [0, 1). For ``rows`` an item waits an
+    exponential time with its number of rows as rate, and the score is minus that time: who comes first,
+    second and so on is then distributed as in drawing rows one after the other [1]_.
+
+    The article behind ``rows`` draws from all ratings, those held out included, which ``fit_on=all`` does
+    too, and keeps items that are drawn twice, which a list here never holds [2]_.
 
     References
     ----------
-    .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+    .. [1] P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a reservoir", Information
+       Processing Letters 97(5), 2006.
+    .. [2] C. Longo, "Evaluation metrics for recommender systems", 2018, and the notebook of its library
+       recmetrics.
 
     Examples
     --------
@@ -36,30 +58,30 @@ class Random(Recommender):
     True
     """
 
+    draw: str = "uniform"
+
     def __post_init__(self) -> None:
+        check_choice("Random: draw", self.draw, DRAWS)
         self._key: np.uint64 | None = None
-        self._n_items = 0
+        self._counts: LongArray = np.zeros(0, np.int64)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
-        """Draw the key of the hash."""
+        """Draw the key of the hash and count the items' rows."""
         self._key = rng.integers(2**64, dtype=np.uint64)
-        self._n_items = train.n_items
+        self._counts = train.item_counts()
         return self
 
     def score(self, users: IntArray) -> FloatArray:
-        """Return uniform numbers, shape (b, n_items) float32."""
+        """Return scores, shape (b, n_items) float32."""
         if self._key is None:
             raise not_fitted(self)
-        rows = _mix(users.astype(np.uint64) * _GOLDEN + self._key)
-        columns = np.arange(1, self._n_items + 1, dtype=np.uint64) * _GOLDEN
-        bits = _mix(rows[:, None] + columns)
-        return (bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
-
-
-def _mix(
-    x: np.ndarray[tuple[int, ...], np.dtype[np.uint64]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Scramble 64-bit words; every input bit changes every output bit with probability near one half."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+        items = np.arange(len(self._counts), dtype=np.int32)
+        bits = pair_bits(self._key, users[:, None], items[None, :])
+        uniform = (bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
+        if self.draw == "uniform":
+            return uniform
+        # the lowest bits make the waiting time as fine as a float32 near 0; 1 - u lies in (0, 1]
+        finer = ((bits >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
+        waiting = -np.log(finer) / np.maximum(self._counts, 1)
+        score: FloatArray = np.where(self._counts > 0, -waiting, -_NEVER - uniform).astype(np.float32)
+        return score

@@ -7,7 +7,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
+from recgauge.report.steps import dropped_lines, filter_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ def run_lines(record: RunRecord) -> list[str]:
     """Return what stands around the table: data, what was dropped and skipped, seconds."""
     data, split, counts = record.dataset, record.split, record.counts
     lines = [
+        *filter_lines(record),
         f"data     {record.names['dataset']}: {data['n_rows']:,} rows, {data['n_users']:,} users, "
         f"{data['n_items']:,} items ({data['provenance']})",
         f"split    {record.names['split']}: "
@@ -57,14 +60,10 @@ def run_lines(record: RunRecord) -> list[str]:
             for part in ("train", "validation", "test")
             if f"{part}_rows" in split
         ),
+        *dropped_lines(record),
     ]
-    lines.extend(
-        f"dropped  {step['rows'][0] - step['rows'][1]:,} rows, "
-        f"{step['users'][0] - step['users'][1]:,} users, "
-        f"{step['items'][0] - step['items'][1]:,} items: {step['name']}"
-        for step in split["steps"]
-        if step["rows"][0] > step["rows"][1]
-    )
+    if mark := leak_mark(record.fit_on):
+        lines.append(f"marked   {mark}")
     if "users_left_out" in counts:
         lines.append(_users_line(data["relevant_from"], counts))
     if "ratings_predicted" in counts:
@@ -104,7 +103,7 @@ def sweep_table(jobs: Sequence[JobOutcome]) -> Table:
         if previous is not None and _group(job.record) != previous:
             table.add_section()
         previous = _group(job.record)
-        table.add_row(str(job.number), Text(job.label), _status(job), *_cells(job.record, keys, best))
+        table.add_row(str(job.number), Text(_label(job)), _status(job), *_cells(job.record, keys, best))
     return table
 
 
@@ -124,7 +123,7 @@ def _group(record: RunRecord | None) -> tuple[str, ...]:
         return ("~",)  # failed jobs come last
     names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
     rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
-    return (*names, *rows, str(record.settings.get("candidates")))
+    return (*names, *rows, str(record.settings.get("candidates")), record.fit_on)
 
 
 def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:
@@ -147,6 +146,11 @@ def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, 
         is_best = value == best[_group(record), key]
         cells.append(Text(f"{value:.4f}{'*' if is_best else ' '}", style="bold green" if is_best else ""))
     return cells
+
+
+def _label(job: JobOutcome) -> str:
+    leaks = job.record is not None and leak_mark(job.record.fit_on) is not None
+    return f"{job.label} (saw the test rows)" if leaks else job.label
 
 
 def _status(job: JobOutcome) -> Text:

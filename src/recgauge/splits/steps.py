@@ -1,4 +1,4 @@
-"""The record of one step that dropped rows."""
+"""The record of one step that dropped rows or changed values."""
 
 from dataclasses import dataclass
 
@@ -17,12 +17,18 @@ class Step:
         What the step drops, in words.
     rows, users, items : tuple of int
         Counts before and after; users and items count those with at least one row.
+    note : str
+        What became of the values of rows that stay, in words; empty if they stayed as they were.
+    stage : {"filters", "split"}
+        Whose step it is.
     """
 
     name: str
     rows: tuple[int, int]
     users: tuple[int, int]
     items: tuple[int, int]
+    note: str = ""
+    stage: str = "split"
 
     @classmethod
     def between(cls, name: str, before: Interactions, after: Interactions) -> "Step":
@@ -41,7 +47,8 @@ class Step:
 
     def __str__(self) -> str:
         users, items = self.users[0] - self.users[1], self.items[0] - self.items[1]
-        return f"{self.name}: {self.dropped_rows} rows, {users} users, {items} items dropped"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.name}: {self.dropped_rows} rows, {users} users, {items} items dropped{note}"
 
 
 def _n_distinct(codes: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:

@@ -1,0 +1,137 @@
+"""What a filter is, and the walk through the filters of a run, before the split, in their order."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from recgauge._checks import BoolArray
+from recgauge.datasets import Dataset
+from recgauge.errors import EmptySplitError
+from recgauge.interactions import Interactions
+from recgauge.randomness import stream
+from recgauge.splits.steps import Step
+
+
+class Filter(ABC):
+    """Makes another data set of a data set, before the split.
+
+    Filters see every row, those that will be held out included. ``str`` of a filter says what it drops.
+    """
+
+    @property
+    def changes(self) -> str:
+        """What happens to the values of rows that stay, in words; empty if they stay as they are."""
+        return ""
+
+    @abstractmethod
+    def apply(self, dataset: Dataset, *, rng: np.random.Generator) -> Dataset:
+        """Return what is left of `dataset`, over the users and items that have rows left.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        rng : numpy.random.Generator
+            The stream of this filter alone, the only source of chance.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        DataError
+            If the data lack what the filter needs.
+        """
+
+
+class RowFilter(Filter):
+    """A filter that only chooses rows; values stay as they are."""
+
+    @abstractmethod
+    def keep(self, interactions: Interactions) -> BoolArray:
+        """Return the mask of the rows that stay, shape (n,)."""
+
+    def apply(self, dataset: Dataset, *, rng: np.random.Generator) -> Dataset:  # noqa: ARG002 - contract
+        """Return the data set of the chosen rows."""
+        return dataset.with_interactions(dataset.interactions.take(self.keep(dataset.interactions)))
+
+
+def apply_filters(
+    dataset: Dataset, filters: Sequence[Filter], *, seed: int = 0
+) -> tuple[Dataset, tuple[Step, ...]]:
+    """Run `filters` in their order; users and items without rows leave the data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    filters : sequence of Filter
+        The same filter may come several times.
+    seed : int
+        The run's seed. Each filter draws from a stream of its own, named by its class and how often the
+        class has come before, so filters without chance never change what another one draws.
+
+    Returns
+    -------
+    Dataset
+        What is left, with codes anew.
+    tuple of Step
+        Counts before and after each filter.
+
+    Raises
+    ------
+    EmptySplitError
+        If a filter leaves no rows.
+
+    Examples
+    --------
+    >>> from recgauge.datasets.demo import Demo
+    >>> from recgauge.filters.min_rating import MinRating
+    >>> from recgauge.filters.n_core import NCore
+    >>> filtered, steps = apply_filters(Demo().load(), (MinRating(4), NCore(10)))
+    >>> [step.name for step in steps], steps[-1].rows[1] == len(filtered.interactions)
+    (['ratings below 4', 'users and items outside the 10-core'], True)
+    """
+    if filters:
+        dataset = _with_scale(dataset)
+    steps: list[Step] = []
+    come: Counter[str] = Counter()
+    for rule in filters:
+        name = type(rule).__name__
+        filtered = rule.apply(dataset, rng=stream(seed, f"filter {name} {come[name]}"))
+        come[name] += 1
+        n_rows = len(dataset.interactions)
+        if len(filtered.interactions) == 0:
+            raise EmptySplitError(
+                f"Filters: dropping {rule} leaves no row of the {n_rows} in {dataset.name}"
+                f"{''.join(f'; before: {step}' for step in steps)}. Use a weaker filter."
+            )
+        step = Step.between(str(rule), dataset.interactions, filtered.interactions)
+        steps.append(replace(step, stage="filters", note=_note(rule, dataset, filtered)))
+        dataset = _with_scale(filtered)
+    return dataset, tuple(steps)
+
+
+def _with_scale(dataset: Dataset) -> Dataset:
+    """Fix the scale before rows are dropped: low ratings that are gone still belong to it."""
+    return dataset if dataset.feedback == "implicit" else replace(dataset, scale=dataset.rating_scale())
+
+
+def _note(rule: Filter, before: Dataset, after: Dataset) -> str:
+    """Say what became of the values: in words, and from which range to which."""
+    if not rule.changes:
+        return ""
+    note = f"{rule.changes}; values {_range(before)} become {_range(after)}"
+    if after.feedback != before.feedback:
+        note += f", feedback {after.feedback}"
+    if after.relevant_from != before.relevant_from:
+        relevant = "every row" if after.relevant_from is None else f"a value from {after.relevant_from:g}"
+        note += f", relevant is {relevant}"
+    return note
+
+
+def _range(dataset: Dataset) -> str:
+    values = dataset.interactions.value
+    return f"{values.min():.6g}..{values.max():.6g}"

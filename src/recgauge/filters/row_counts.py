@@ -1,0 +1,113 @@
+"""Users, or items, with too few or too many rows are dropped."""
+
+from dataclasses import dataclass
+
+from recgauge._checks import BoolArray, check_int
+from recgauge.errors import ConfigError
+from recgauge.filters import RowFilter
+from recgauge.interactions import Interactions
+
+
+@dataclass(frozen=True)
+class _RowCounts(RowFilter):
+    at_least: int | None = None
+    more_than: int | None = None
+    at_most: int | None = None
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        for name, minimum in (("at_least", 1), ("more_than", 0), ("at_most", 1)):
+            if getattr(self, name) is not None:
+                check_int(f"{owner}: {name}", getattr(self, name), minimum=minimum)
+        if self.at_least is None and self.more_than is None and self.at_most is None:
+            raise ConfigError(f"{owner}: no limit is set; set at_least, more_than or at_most.")
+        if self.at_most is not None and self.at_most < self._fewest:
+            raise ConfigError(
+                f"{owner}: at_most must not be below the fewest rows asked for, got at_most={self.at_most} "
+                f"and at least {self._fewest}; nobody can have both."
+            )
+
+    @property
+    def _fewest(self) -> int:
+        return max(self.at_least or 1, 1 if self.more_than is None else self.more_than + 1)
+
+    def _outside(self, things: str) -> str:
+        if self.at_most is None:
+            return f"{things} with fewer than {self._fewest} rows"
+        if self._fewest == 1:
+            return f"{things} with more than {self.at_most} rows"
+        return f"{things} with fewer than {self._fewest} or more than {self.at_most} rows"
+
+
+@dataclass(frozen=True)
+class UserRows(_RowCounts):
+    """Keep users with enough, and not too many, rows.
+
+    Parameters
+    ----------
+    at_least : int or None
+        Fewest rows that a user may have, >= 1.
+    more_than : int or None
+        Users must have more rows than this, >= 0; with `at_least`, both hold.
+    at_most : int or None
+        Most rows that a user may have.
+
+    Raises
+    ------
+    ConfigError
+        If no limit is set, or none can be met.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids(["a", "b", "b", "c", "c", "c"], [1, 1, 2, 1, 2, 3])
+    >>> UserRows(more_than=1, at_most=2).keep(ratings).tolist()
+    [False, True, True, False, False, False]
+    """
+
+    def keep(self, interactions: Interactions) -> BoolArray:
+        """Return the mask of the rows that stay, shape (n,)."""
+        counts = interactions.user_counts()
+        inside = counts >= self._fewest
+        if self.at_most is not None:
+            inside &= counts <= self.at_most
+        return inside[interactions.user]
+
+    def __str__(self) -> str:
+        return self._outside("users")
+
+
+@dataclass(frozen=True)
+class ItemRows(_RowCounts):
+    """Keep items with enough, and not too many, rows.
+
+    Parameters
+    ----------
+    at_least : int or None
+        Fewest rows that an item may have, >= 1.
+    more_than : int or None
+        Items must have more rows than this, >= 0; with `at_least`, both hold.
+    at_most : int or None
+        Most rows that an item may have.
+
+    Raises
+    ------
+    ConfigError
+        If no limit is set, or none can be met.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids(["a", "b", "b"], [1, 1, 2])
+    >>> ItemRows(at_least=2).keep(ratings).tolist()
+    [True, True, False]
+    """
+
+    def keep(self, interactions: Interactions) -> BoolArray:
+        """Return the mask of the rows that stay, shape (n,)."""
+        counts = interactions.item_counts()
+        inside = counts >= self._fewest
+        if self.at_most is not None:
+            inside &= counts <= self.at_most
+        return inside[interactions.item]
+
+    def __str__(self) -> str:
+        return self._outside("items")

@@ -1,0 +1,42 @@
+"""Filters from the command line to the screen, the record and the tracker."""
+
+import json
+
+import pytest
+from mlflow import MlflowClient
+
+pytestmark = pytest.mark.e2e
+
+
+def test_each_step_is_printed_recorded_and_logged(workplace):
+    done = workplace.run(
+        "filters=[date_range,min_rating,n_core,sample_users]",
+        "filters.date_range.start=2020-06-01",
+        "filters.sample_users.users=300",
+        "model=popularity",
+        "fit_on=all",
+        "cutoffs=[10]",
+    )
+    assert done.code == 0, done.err
+    (folder,) = workplace.output()
+    record = json.loads((folder / "record.json").read_text())
+    steps = [step for step in record["split"]["steps"] if step["stage"] == "filters"]
+    assert [step["name"] for step in steps] == [
+        "rows before 2020-06-01",
+        "ratings below 4",
+        "users and items outside the 5-core",
+        "users outside a random draw of 300 users",
+    ]
+    assert steps[-1]["users"][1] == record["dataset"]["n_users"] == 300
+    (run,) = workplace.runs()
+    client = MlflowClient(tracking_uri=workplace.uri)
+    for kind in ("rows", "users", "items"):
+        points = client.get_metric_history(run.info.run_id, f"filters/{kind}")
+        counts = [steps[0][kind][0], *(step[kind][1] for step in steps)]
+        assert sorted((point.step, point.value) for point in points) == list(enumerate(counts))
+        assert all(f"{count:,} {kind}" in done.out for count in counts)
+    for text in (done.out, run.data.tags["mlflow.note.content"]):
+        assert all(f"without {step['name']}" in text for step in steps)
+        assert "fit_on=all: the model was fitted on the test rows, too" in text
+    assert run.data.params["filters"] == "date_range+min_rating+n_core+sample_users"
+    assert run.data.params["fit_on"] == "all"

@@ -1,0 +1,167 @@
+"""The walk through the filters: order, counts, scale, chance, and what is left when nothing is."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge.errors import DataError, EmptySplitError
+from recgauge.filters import apply_filters
+from recgauge.filters.binarise import Binarise
+from recgauge.filters.date_range import DateRange
+from recgauge.filters.duplicates import Duplicates
+from recgauge.filters.min_rating import MinRating
+from recgauge.filters.n_core import NCore
+from recgauge.filters.popular_items import PopularItems
+from recgauge.filters.row_counts import ItemRows, UserRows
+from recgauge.filters.sample_users import SampleUsers
+from recgauge.filters.user_weights import UserWeights
+from strategies import logs
+
+ALL = (
+    MinRating(2),
+    NCore(2),
+    NCore(2, item_n=1, repeat=False),
+    UserRows(more_than=1, at_most=20),
+    ItemRows(at_least=2),
+    PopularItems(1),
+    DateRange(start=1_500_000_000 + 86_400, end=1_500_000_000 + 9 * 86_400),
+    Duplicates("mean"),
+    Duplicates("first"),
+    Binarise(2),
+    SampleUsers(0.5),
+    UserWeights("divide_by_mean"),
+    UserWeights("divide_by_rows"),
+)
+
+
+def by_ids(dataset):
+    """Return the rows as they are apart from their order, by the publisher's ids."""
+    rows = dataset.interactions
+    return sorted(
+        zip(
+            rows.user_ids[rows.user].tolist(),
+            rows.item_ids[rows.item].tolist(),
+            rows.value.tolist(),
+            rows.timestamp.tolist(),
+            strict=True,
+        )
+    )
+
+
+def attempt(dataset, filters, seed=0):
+    try:
+        return apply_filters(dataset, filters, seed=seed)
+    except (DataError, ValueError) as error:
+        return type(error)
+
+
+@given(logs(), st.lists(st.sampled_from(ALL), max_size=4), st.integers(0, 3))
+def test_counts_form_a_chain_that_adds_up(dataset_of, rows, filters, seed):
+    outcome = attempt(dataset_of(rows), filters, seed)
+    if isinstance(outcome, type):
+        return
+    left, steps = outcome
+    counts = [(len(rows), len(set(rows.user.tolist())), len(set(rows.item.tolist())))]
+    for step in steps:
+        assert (step.rows[0], step.users[0], step.items[0]) == counts[-1]
+        counts.append((step.rows[1], step.users[1], step.items[1]))
+        assert all(before >= after >= 1 for before, after in (step.rows, step.users, step.items))
+        assert step.stage == "filters"
+    assert len(left.interactions) == len(rows) - sum(step.dropped_rows for step in steps) == counts[-1][0]
+    if steps:
+        assert (left.interactions.n_users, left.interactions.n_items) == counts[-1][1:]
+
+
+@given(logs(), st.sampled_from(ALL), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(dataset_of, rows, rule, random):
+    if isinstance(rule, Duplicates):  # pairs that tie in time go by their order, on purpose
+        pair = rows.user * 10 + rows.item
+        rows = rows.take(np.unique(np.stack([pair, rows.timestamp]), axis=1, return_index=True)[1])
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    first = attempt(dataset_of(rows), (rule,))
+    second = attempt(dataset_of(rows.take(np.array(order))), (rule,))
+    if isinstance(first, type):
+        assert first == second
+        return
+    assert by_ids(first[0]) == by_ids(second[0])
+
+
+@given(logs(), st.sampled_from([rule for rule in ALL if not rule.changes]))
+def test_rows_that_stay_keep_order_and_values(dataset_of, rows, rule):
+    outcome = attempt(dataset_of(rows), (rule,))
+    if isinstance(outcome, type):
+        return
+    left, stays = outcome[0].interactions, iter(by_row(rows))
+    assert all(row in stays for row in by_row(left))  # a subsequence: `in` uses the iterator up
+
+
+def by_row(rows):
+    columns = (rows.user_ids[rows.user], rows.item_ids[rows.item], rows.value, rows.timestamp)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def test_filters_run_in_order_and_each_is_counted(demo):
+    kept, steps = apply_filters(demo, (MinRating(4.0), NCore(10)))
+    assert [step.name for step in steps] == ["ratings below 4", "users and items outside the 10-core"]
+    assert steps[0].rows == (60_000, int((demo.interactions.value >= 4).sum()))
+    assert steps[0].rows[1] == steps[1].rows[0]
+    assert steps[1].rows[1] == len(kept.interactions)
+    assert kept.interactions.value.min() >= 4
+
+
+def test_another_order_gives_other_data_and_a_filter_may_come_twice(demo):
+    before, _ = apply_filters(demo, (NCore(10), MinRating(4.0)))
+    after, _ = apply_filters(demo, (MinRating(4.0), NCore(10)))
+    again, steps = apply_filters(demo, (NCore(10), MinRating(4.0), NCore(10)))
+    assert before.interactions.user_counts().min() < 10
+    assert after.interactions.user_counts().min() >= 10
+    assert by_ids(again) == by_ids(after)  # the core of fewer rows lies inside the core of more
+    assert len(steps) == 3
+
+
+def test_titles_and_features_follow_their_items(demo):
+    kept, _ = apply_filters(demo, (NCore(30),))
+    assert kept.interactions.n_items < demo.interactions.n_items
+    for code in (0, kept.interactions.n_items - 1):
+        old = int(np.flatnonzero(demo.interactions.item_ids == kept.interactions.item_ids[code])[0])
+        assert kept.item_titles[code] == demo.item_titles[old]
+        assert (kept.item_features.matrix[[code]] != demo.item_features.matrix[[old]]).nnz == 0
+
+
+def test_the_scale_outlives_its_ratings_but_not_a_change_of_values(demo):
+    assert apply_filters(demo, (MinRating(4.0),))[0].rating_scale() == (0.5, 5.0)
+    assert apply_filters(demo, (MinRating(4.0), Duplicates("mean")))[0].rating_scale() == (0.5, 5.0)
+    weighted, steps = apply_filters(demo, (UserWeights("subtract_mean"), MinRating(0.0)))
+    low, high = weighted.rating_scale()
+    assert -5 < low < 0 < high < 5
+    assert steps[0].note.startswith("their user's mean is taken from ratings; values 0.5..5 become -")
+    assert steps[1].note == ""
+
+
+def test_a_change_of_values_and_feedback_is_said(demo):
+    binary, (step,) = apply_filters(demo, (Binarise(4.0),))
+    assert step.note == (
+        "the others count as 1; values 0.5..5 become 1..1, feedback implicit, relevant is every row"
+    )
+    assert step.note in str(step)
+    with pytest.raises(ValueError, match="implicit feedback"):
+        binary.rating_scale()
+
+
+def test_a_filter_that_leaves_nothing_says_so(demo):
+    with pytest.raises(EmptySplitError, match="ratings below 6 leaves no row of the 60000 in demo"):
+        apply_filters(demo, (MinRating(6),))
+    with pytest.raises(EmptySplitError, match="of the 26502 in demo; before: ratings below 4: 33498 rows"):
+        apply_filters(demo, (MinRating(4), NCore(5000)))
+
+
+def test_draws_follow_the_seed_and_no_other_filter(demo):
+    def users(*filters, seed=0):
+        return set(apply_filters(demo, filters, seed=seed)[0].interactions.user_ids.tolist())
+
+    assert users(SampleUsers(100)) == users(SampleUsers(100))
+    assert users(SampleUsers(100)) != users(SampleUsers(100), seed=1)
+    assert users(SampleUsers(100)) == users(UserRows(1), ItemRows(1), SampleUsers(100))
+    assert users(SampleUsers(100), SampleUsers(50)) < users(SampleUsers(100))

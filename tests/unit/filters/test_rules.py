@@ -1,0 +1,266 @@
+"""What each filter keeps, checked against a slow and obvious count."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge.errors import ConfigError, EmptySplitError, MissingDataError, SchemaError
+from recgauge.filters.binarise import Binarise
+from recgauge.filters.date_range import DateRange
+from recgauge.filters.duplicates import POLICIES, Duplicates
+from recgauge.filters.min_rating import MinRating
+from recgauge.filters.n_core import NCore
+from recgauge.filters.popular_items import PopularItems
+from recgauge.filters.row_counts import ItemRows, UserRows
+from recgauge.filters.sample_users import SampleUsers
+from recgauge.filters.user_weights import UserWeights
+from recgauge.interactions import Interactions
+from strategies import logs
+
+RNG = np.random.default_rng(0)
+
+
+@given(logs(), st.integers(1, 4), st.one_of(st.none(), st.integers(1, 4)))
+def test_n_core_leaves_only_users_and_items_with_enough_rows(rows, n, item_n):
+    kept = rows.take(NCore(n, item_n).keep(rows))
+    for counts, least in ((kept.user_counts(), n), (kept.item_counts(), n if item_n is None else item_n)):
+        assert counts[counts > 0].min(initial=least) >= least
+    assert NCore(n, item_n).keep(kept).all()
+
+
+@given(logs(max_users=4, max_items=4, max_rows=10), st.integers(1, 3))
+def test_n_core_is_the_largest_such_part(rows, n):
+    """Every part of users and items that satisfies the limits lies inside the core."""
+    kept = NCore(n).keep(rows)
+    for users in range(16):
+        for items in range(16):
+            inside = (users >> rows.user & 1).astype(bool) & (items >> rows.item & 1).astype(bool)
+            part = rows.take(inside)
+            counts = np.concatenate([part.user_counts(), part.item_counts()])
+            if len(part) and counts[counts > 0].min() >= n:
+                assert kept[inside].all()
+
+
+@given(logs(), st.integers(1, 4))
+def test_one_pass_counts_users_and_items_on_the_rows_as_they_come(rows, n):
+    users, items = Counter(rows.user.tolist()), Counter(rows.item.tolist())
+    wanted = [users[u] >= n and items[i] >= n for u, i in zip(rows.user, rows.item, strict=True)]
+    kept = NCore(n, repeat=False).keep(rows)
+    assert kept.tolist() == wanted
+    assert (kept | ~NCore(n).keep(rows)).all()
+
+
+@given(logs(), st.integers(1, 6), st.integers(0, 6), st.integers(0, 6))
+def test_rows_of_users_and_items_are_within_limits(rows, at_least, more_than, room):
+    at_most = max(at_least, more_than + 1) + room
+    for kind, codes in ((UserRows, rows.user), (ItemRows, rows.item)):
+        counts = Counter(codes.tolist())
+        wanted = [at_least <= counts[c] <= at_most and counts[c] > more_than for c in codes.tolist()]
+        assert kind(at_least, more_than, at_most).keep(rows).tolist() == wanted
+
+
+@given(logs(), st.integers(1, 7))
+def test_the_most_popular_items_go_and_ties_by_id(rows, top):
+    counts = Counter(rows.item.tolist())
+    gone = sorted(counts, key=lambda item: (-counts[item], item))[:top]
+    assert PopularItems(top).keep(rows).tolist() == [item not in gone for item in rows.item.tolist()]
+
+
+def test_a_share_of_items_is_rounded_down(demo):
+    items = demo.interactions.item
+    kept = PopularItems(0.01).keep(demo.interactions)
+    assert len(np.unique(items)) - len(np.unique(items[kept])) == int(len(np.unique(items)) * 0.01)
+    hundred = Interactions.from_ids(np.arange(100), np.arange(100))
+    assert PopularItems(0.29).keep(hundred).sum() == 71  # 100 * 0.29 is 28.999999999999996
+
+
+@given(logs(), st.sampled_from(POLICIES[1:]), st.booleans())
+def test_one_row_a_pair_by_its_policy(dataset_of, rows, policy, timeless):
+    if timeless:
+        rows = Interactions(rows.user, rows.item, rows.value, None, rows.user_ids, rows.item_ids)
+    times = [0] * len(rows) if timeless else rows.timestamp.tolist()
+    groups = {}
+    for place, pair in enumerate(zip(rows.user.tolist(), rows.item.tolist(), strict=True)):
+        groups.setdefault(pair, []).append((times[place], place, float(rows.value[place])))
+    merge = {
+        "first": lambda group: min(group)[2],
+        "last": lambda group: max(group)[2],
+        "mean": lambda group: sum(value for *_, value in group) / len(group),
+        "max": lambda group: max(value for *_, value in group),
+        "count": len,
+    }[policy]
+    chosen = min if policy == "first" else max
+    wanted = sorted((chosen(group)[1], *pair, merge(group)) for pair, group in groups.items())
+    left = Duplicates(policy).apply(dataset_of(rows), rng=RNG)
+    kept = left.interactions
+    found = zip(kept.user_ids[kept.user].tolist(), kept.item_ids[kept.item].tolist(), strict=True)
+    assert list(found) == [(rows.user_ids[user], rows.item_ids[item]) for _, user, item, _ in wanted]
+    assert kept.value.tolist() == pytest.approx([value for *_, value in wanted], rel=1e-6)
+    assert left.feedback == ("implicit" if policy == "count" else "explicit")
+    assert left.relevant_from == (None if policy == "count" else 4.0)
+
+
+def test_repeated_pairs_are_refused_by_name(dataset_of):
+    rows = Interactions.from_ids(["ann", "bob", "ann", "ann"], [7, 7, 7, 7])
+    with pytest.raises(SchemaError, match=r"2 rows more than pairs; row 3 repeats user 'ann', item 7"):
+        Duplicates("error").apply(dataset_of(rows), rng=RNG)
+    once = dataset_of(rows.take(np.array([0, 1])))
+    assert len(Duplicates("error").apply(once, rng=RNG).interactions) == 2
+
+
+@given(logs(), st.integers(0, 9), st.integers(1, 5))
+def test_ranges_that_follow_one_another_part_the_rows(rows, day, length):
+    start, end = 1_500_000_000 + 86_400 * day, 1_500_000_000 + 86_400 * (day + length)
+    inside = (rows.timestamp >= start) & (rows.timestamp < end)
+    for rule, wanted in (
+        (DateRange(start=start, end=end), inside),
+        (DateRange(end=start), rows.timestamp < start),
+        (DateRange(start=datetime.fromtimestamp(end, UTC).isoformat()), rows.timestamp >= end),
+    ):
+        if wanted.any():
+            assert np.array_equal(rule.keep(rows), wanted)
+        else:
+            with pytest.raises(EmptySplitError, match=r"the data reach from 2017-07-\d\dT02:40:00Z to"):
+                rule.keep(rows)
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [
+        ("2018-01-01", 1_514_764_800),
+        ("2018-01-01T01:00", 1_514_768_400),
+        ("2018-01-01T01:00:00+01:00", 1_514_764_800),
+        (1_514_764_800, 1_514_764_800),
+    ],
+)
+def test_a_limit_is_the_moment_it_names(limit, seconds):
+    rows = Interactions.from_ids([1, 1, 1], [1, 2, 3], timestamp=[seconds - 1, seconds, seconds + 1])
+    assert DateRange(start=limit).keep(rows).tolist() == [False, True, True]
+    assert DateRange(end=limit).keep(rows).tolist() == [True, False, False]
+
+
+def test_dates_need_times():
+    with pytest.raises(SchemaError, match="must have times, these have none"):
+        DateRange(start="2018-01-01").keep(Interactions.from_ids([1], [1]))
+
+
+def test_binarise_keeps_the_rows_of_min_rating_as_ones(demo):
+    binary = Binarise(3.5).apply(demo, rng=RNG)
+    rated = MinRating(3.5).apply(demo, rng=RNG)
+    assert np.array_equal(binary.interactions.item, rated.interactions.item)
+    assert (binary.interactions.value == 1).all()
+    assert (binary.feedback, binary.relevant_from) == ("implicit", None)
+
+
+def test_whole_users_are_drawn(demo):
+    rows = SampleUsers(0.25).apply(demo, rng=np.random.default_rng(3)).interactions
+    assert rows.n_users == 250
+    counts = dict(zip(demo.interactions.user_ids, demo.interactions.user_counts(), strict=True))
+    assert rows.user_counts().tolist() == [counts[user] for user in rows.user_ids]
+
+
+def test_every_user_has_the_same_chance(demo):
+    drawn = Counter()
+    for seed in range(200):
+        rows = SampleUsers(100).apply(demo, rng=np.random.default_rng(seed)).interactions
+        drawn.update(rows.user_ids.tolist())
+    counts = np.array([drawn[user] for user in demo.interactions.user_ids.tolist()])
+    chi_square = ((counts - 20) ** 2 / 18).sum()  # variance 200 * 0.1 * 0.9
+    assert abs(chi_square - 999) < 4 * np.sqrt(2 * 999)
+
+
+@pytest.mark.parametrize("users", [1001, 0.0001])
+def test_a_draw_of_nobody_or_of_too_many_is_refused(demo, users):
+    with pytest.raises(ConfigError, match="from 1 to 1000 users, all that demo has here"):
+        SampleUsers(users).apply(demo, rng=RNG)
+
+
+@pytest.fixture
+def few(dataset_of):
+    return dataset_of(Interactions.from_ids(["a", "a", "b"], [1, 2, 1], [2.0, 4.0, 5.0]))
+
+
+@pytest.mark.parametrize(
+    ("method", "values"),
+    [
+        ("divide_by_mean", [2 / 3, 4 / 3, 1]),
+        ("subtract_mean", [-1, 1, 0]),
+        ("divide_by_rows", [1, 2, 5]),
+    ],
+)
+def test_weights_by_hand(few, method, values):
+    weighted = UserWeights(method, relevant_from=1.0).apply(few, rng=RNG)
+    assert weighted.interactions.value.tolist() == pytest.approx(values)
+    assert weighted.relevant_from == 1.0
+    assert UserWeights(method).apply(few, rng=RNG).relevant_from is None
+
+
+def test_weights_from_a_table(few, tmp_path):
+    path = tmp_path / "worth.csv"
+    path.write_text("\ufeffuser,name,weight\r\na,Ann,0.5\r\nb,Bob,3\r\nz,Zoe,9\r\n", encoding="utf-8")
+    weighted = UserWeights("table", path=str(path)).apply(few, rng=RNG)
+    assert weighted.interactions.value.tolist() == [1.0, 2.0, 15.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must name the columns user and weight, got nothing"),
+        ("user,value\na,1\n", "got user, value"),
+        ("user,weight\na,1\n", "none for 'b' and 0 more"),
+        ("user,weight\na,1\nb,0\n", "line 3: weight must be a number above 0, got '0'"),
+        ("user,weight\na,1\nb\n", "line 3: weight must be a number above 0, got None"),
+        ("user,weight\na,nan\nb,1\n", "line 2: weight must be"),
+        ("user,weight\na,1\na,2\nb,1\n", "line 3: each user must have one weight, got a second one for a"),
+    ],
+)
+def test_a_table_of_weights_that_cannot_be_used(few, tmp_path, text, message):
+    path = tmp_path / "worth.csv"
+    path.write_text(text)
+    with pytest.raises(SchemaError, match=message):
+        UserWeights("table", path=str(path)).apply(few, rng=RNG)
+
+
+def test_weights_that_are_not_there_and_means_that_cannot_divide(few, dataset_of, tmp_path):
+    with pytest.raises(MissingDataError, match="cannot read"):
+        UserWeights("table", path=str(tmp_path / "none.csv")).apply(few, rng=RNG)
+    centred = UserWeights("subtract_mean").apply(few, rng=RNG)
+    with pytest.raises(SchemaError, match="got 0 for user 'a' and 1 more"):
+        UserWeights("divide_by_mean").apply(centred, rng=RNG)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: NCore(0), "n must be a whole number >= 1, got 0"),
+        (lambda: NCore("a"), "n must be a whole number"),
+        (lambda: NCore(2, item_n=0), "item_n must be"),
+        (lambda: NCore(2, repeat="no"), "repeat must be true or false"),
+        (lambda: MinRating("high"), "rating must be a finite number"),
+        (lambda: Binarise(float("nan")), "rating must be a finite number"),
+        (lambda: UserRows(), "no limit is set"),
+        (lambda: UserRows(at_least=0), "at_least must be"),
+        (lambda: ItemRows(more_than=5, at_most=5), "at_most=5 and at least 6; nobody can have both"),
+        (lambda: PopularItems(0), "a count .* or a share .*, got 0"),
+        (lambda: PopularItems(1.0), "got 1.0"),
+        (lambda: PopularItems(True), "got True"),
+        (lambda: SampleUsers(-0.5), "got -0.5"),
+        (lambda: Duplicates("newest"), "one of error, first, last, mean, max, count; got 'newest'"),
+        (lambda: DateRange(), "set start, end or both"),
+        (lambda: DateRange(start="yesterday"), "ISO date .*, got 'yesterday'"),
+        (lambda: DateRange(start=2018), "got 2018"),
+        (lambda: DateRange(end=20180101), "got 20180101"),
+        (lambda: DateRange(start="2018-02-30"), "got '2018-02-30'"),
+        (lambda: DateRange(start="2018-01-01", end="2018-01-01"), "the end itself is left out"),
+        (lambda: UserWeights("worth"), "one of divide_by_mean, "),
+        (lambda: UserWeights("table"), "needs path"),
+        (lambda: UserWeights("divide_by_mean", path="x.csv"), "path belongs to method table"),
+    ],
+)
+def test_wrong_settings_are_refused(build, message):
+    with pytest.raises(ConfigError, match=message):
+        build()
