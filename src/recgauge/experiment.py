@@ -9,6 +9,7 @@ from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.evaluation import evaluate_top_k
+from recgauge.fitting import fit
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.policies import Policies
@@ -96,10 +97,11 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         loaded = experiment.dataset.load(reporter)
     with timings.stage("split"):
         dataset, steps = apply_filters(loaded, experiment.filters)
-        split = experiment.splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
+        splitter = experiment.splitter.for_dataset(dataset)
+        split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
     with timings.stage("fit"):
-        model = experiment.model.fit(split.train, rng=stream(seed, "fit"))
+        model = fit(experiment.model, split, rng=stream(seed, "fit"))
     ranking = rating = None
     if experiment.list_metrics and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, timings)

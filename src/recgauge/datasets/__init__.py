@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge._checks import check_choice, check_real
+from recgauge.datasets.published import PublishedSplits
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.progress import Progress
@@ -54,6 +55,8 @@ class Dataset:
         Lowest rating that makes a held-out item relevant; None means that every row does.
     item_titles : ndarray of str, shape (n_items,), or None
     item_features : ItemFeatures or None
+    published : PublishedSplits or None
+        The splits that the publisher made, as pairs of ids, which filters leave as they are.
     sha256 : str
         Digest of the file that was read, or of the rows where there is no file.
     provenance : str
@@ -72,6 +75,7 @@ class Dataset:
     licence: str
     item_titles: npt.NDArray[Any] | None = None
     item_features: ItemFeatures | None = None
+    published: PublishedSplits | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]+", self.name):

@@ -27,3 +27,7 @@ class Popularity(FactorModel):
         ones = np.ones((train.n_users, 1), dtype=np.float32)
         self._factors = Factors(ones, train.item_counts().astype(np.float32)[:, None])
         return self
+
+    def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: all users are served alike, and counts stay those of the training rows."""
+        return self

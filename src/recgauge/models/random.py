@@ -46,6 +46,10 @@ class Random(Recommender):
         self._n_items = train.n_items
         return self
 
+    def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: users need no rows."""
+        return self
+
     def score(self, users: IntArray) -> FloatArray:
         """Return uniform numbers, shape (b, n_items) float32."""
         if self._key is None:
