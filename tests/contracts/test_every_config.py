@@ -36,8 +36,6 @@ def test_every_option_builds(group, option):
     extra = []
     if option == "table":
         extra = ["dataset.path=ratings.csv"]
-    if option == "temporal_date":
-        extra = ["split.test_from=1998-03-01"]
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
     compose(OmegaConf.to_object(compose_config(f"{group}={choice}", *extra)))

@@ -9,7 +9,7 @@ import numpy as np
 from recgauge.datasets import Dataset
 from recgauge.datasets.published import PublishedParts, PublishedSplits
 from recgauge.datasets.table import Table
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, DataError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.splits import Split, Splitter
 from recgauge.splits._match import match
@@ -112,9 +112,9 @@ class Published(Splitter):
         if matched.n_absent > n_dropped:
             filters = f", and filters dropped {n_dropped} rows" if n_dropped else ""
             raise SchemaError(
-                f"split=published: {matched.n_absent} of the {matched.n_pairs} published pairs are not in the "
-                f"data set, the first has {matched.first_absent}{filters}. Do the files belong to this data "
-                "set? Name all files in dataset.path, or choose columns with split.user and split.item."
+                f"split=published: {matched.n_absent} of the {matched.n_pairs} published pairs are not in "
+                f"the data set, the first has {matched.first_absent}{filters}. Do the files belong to it? "
+                "Name all files in dataset.path, or choose columns: split.user, split.item."
             )
         return self._assemble(interactions, matched.assignment, steps)
 
@@ -131,19 +131,25 @@ class Published(Splitter):
             If there is nothing to read.
         """
         if self.test is not None:
-            return PublishedParts(
-                self._table(self.test).load().interactions,
-                *(
-                    None if paths is None else self._table(paths).load().interactions
-                    for paths in (self.validation, self.train)
-                ),
-            )
+            test, validation, train = map(self._read, ("test", "validation", "train"))
+            return PublishedParts(test, validation, train)  # type: ignore[arg-type]
         if self.source is None:
             raise ConfigError(
                 "split=published: the data set comes with no split of its own. Name the files with "
                 "split.test=FILE and, if there are, split.validation=FILE and split.train=FILE."
             )
         return self.source.read(self.fold)
+
+    def _read(self, part: str) -> Interactions | None:
+        paths = getattr(self, part)
+        if paths is None:
+            return None
+        try:
+            return self._table(paths).load().interactions
+        except DataError as error:
+            # The settings have the same names here as in dataset=table, whose words these are.
+            text = str(error).replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
+            raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
 
     def _table(self, paths: Paths) -> Table:
         return Table(

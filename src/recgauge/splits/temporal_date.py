@@ -22,7 +22,8 @@ class TemporalDate(Splitter):
     Parameters
     ----------
     test_from : str or int
-        First moment of the test part: ISO 8601, UTC unless it says otherwise, or seconds since 1970.
+        First moment of the test part: ISO 8601, UTC unless it says otherwise, or seconds since 1970. It must
+        be given; who leaves it out is told the span of the data.
     validation_from : str or int, optional
         First moment of the validation part, which ends where test begins; None makes no validation part.
     test_until : str or int, optional
@@ -33,7 +34,7 @@ class TemporalDate(Splitter):
     Raises
     ------
     ConfigError
-        If a date is none, or they are not in order.
+        If a date is none, dates are not in order, or `test_from` is not given when rows are split.
     SchemaError
         If the data have no timestamps.
     EmptySplitError
@@ -51,7 +52,7 @@ class TemporalDate(Splitter):
     [86400, 90000]
     """
 
-    test_from: Date
+    test_from: Date | None = None
     validation_from: Date | None = None
     test_until: Date | None = None
 
@@ -74,6 +75,10 @@ class TemporalDate(Splitter):
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
         """Return which rows are held out; no chance is involved."""
         times = times_of(interactions, "TemporalDate")
+        if self.test_from is None:
+            raise ConfigError(
+                f"TemporalDate: test_from is not set. Set split.test_from=DATE; {_span(times)}."
+            )
         begin = seconds_of("TemporalDate: test_from", self.test_from)
         later = times >= begin
         unused: tuple[tuple[str, BoolArray], ...] = ()
@@ -92,5 +97,10 @@ class TemporalDate(Splitter):
 
 
 def _outside(times: LongArray, part: str) -> str:
-    span = f"{shown_date(int(times.min()))} to {shown_date(int(times.max()))}" if len(times) else "no time"
-    return f"TemporalDate: {part} has no rows; the data span {span} (UTC). Choose dates inside."
+    return f"TemporalDate: {part} has no rows; {_span(times)}. Choose dates inside."
+
+
+def _span(times: LongArray) -> str:
+    if len(times) == 0:
+        return "the data have no rows"
+    return f"the data span {shown_date(int(times.min()))} to {shown_date(int(times.max()))} (UTC)"
