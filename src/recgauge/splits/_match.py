@@ -43,7 +43,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
     SchemaError
         If a pair is in several parts.
     """
-    rows = pair_codes(interactions)
+    rows = _Sorted.of(pair_codes(interactions))
     masks: dict[str, BoolArray] = {}
     n_absent, first_absent = 0, ""
     named = {"test": parts.test, "validation": parts.validation, "train": parts.train}
@@ -53,7 +53,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
         items = places_of(part.item_ids, interactions.item_ids)[part.item]
         pairs = users * interactions.n_items + items
         there = (users >= 0) & (items >= 0)
-        there[there] = _are_in(pairs[there], rows)
+        masks[name], there[there] = rows.find(pairs[there])
         if not there.all():
             first = int(np.flatnonzero(~there)[0])
             first_absent = first_absent or (
@@ -61,7 +61,6 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
                 f"{shown(part.item_ids[part.item[first]])} ({name})"
             )
             n_absent += int((~there).sum())
-        masks[name] = _are_in(rows, pairs[there])
         _refuse_overlap(name, masks)
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
@@ -83,16 +82,6 @@ def places_of(ids: npt.NDArray[Any], known: npt.NDArray[Any]) -> LongArray:
     return found
 
 
-def _are_in(codes: LongArray, wanted: LongArray) -> BoolArray:
-    """Return which codes are among the wanted ones; both are looked up in order, which caches like."""
-    if len(wanted) == 0:
-        return np.zeros(len(codes), dtype=bool)
-    wanted = np.sort(wanted)
-    place = np.minimum(np.searchsorted(wanted, codes), len(wanted) - 1)
-    found: BoolArray = wanted[place] == codes
-    return found
-
-
 def _refuse_overlap(name: str, masks: dict[str, BoolArray]) -> None:
     for other, mask in masks.items():
         if other != name and (n_shared := int((mask & masks[name]).sum())):
@@ -100,3 +89,30 @@ def _refuse_overlap(name: str, masks: dict[str, BoolArray]) -> None:
                 f"split=published: {n_shared} rows have a pair that is in {other} and in {name}. Each pair "
                 "may be in one part: correct the files."
             )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sorted:
+    """Codes of rows, sorted once, so that looking up many of them in order stays in the cache."""
+
+    codes: LongArray
+    order: LongArray
+
+    @classmethod
+    def of(cls, codes: LongArray) -> "_Sorted":
+        order = np.argsort(codes)
+        return cls(codes[order], order)
+
+    def find(self, wanted: LongArray) -> tuple[BoolArray, BoolArray]:
+        """Return which rows have a wanted code, and which wanted codes some row has."""
+        by_code = np.argsort(wanted)
+        first = np.searchsorted(self.codes, wanted[by_code], side="left")
+        end = np.searchsorted(self.codes, wanted[by_code], side="right")
+        is_there = np.empty(len(wanted), dtype=bool)
+        is_there[by_code] = end > first
+        # A code's rows lie between the first and the end: open a span there, close it here.
+        open_spans = np.bincount(first, minlength=len(self.codes) + 1)
+        open_spans -= np.bincount(end, minlength=len(self.codes) + 1)
+        rows = np.empty(len(self.codes), dtype=bool)
+        rows[self.order] = np.cumsum(open_spans[:-1]) > 0
+        return rows, is_there

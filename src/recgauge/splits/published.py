@@ -1,7 +1,7 @@
 """The split that a publisher made: from the data set's own archive, or from files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -43,7 +43,7 @@ class Published(Splitter):
     source : PublishedSplits, optional
         What comes with the data set; `for_dataset` sets it.
     cold_users, cold_items : {"drop", "keep"}
-        See `Splitter`. "keep" keeps all published test rows.
+        See `Splitter`; both "keep": the test part is the publisher's.
 
     Raises
     ------
@@ -82,6 +82,7 @@ class Published(Splitter):
     encoding: str = "utf-8"
     member: str | None = None
     source: PublishedSplits | None = None
+    cold_users: str = field(default="keep", kw_only=True)
 
     name: ClassVar[str] = "published"
 

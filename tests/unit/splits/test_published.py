@@ -50,7 +50,6 @@ def test_files_say_which_rows_are_test(folder):
         load(folder / "all.csv"),
         test=str(folder / "test.csv"),
         validation=str(folder / "validation.csv"),
-        cold_users="keep",
     )
     assert ids(split.test) == {("007", "c"), ("9", "c")}
     assert ids(split.validation) == {("9", "a")}
@@ -59,10 +58,13 @@ def test_files_say_which_rows_are_test(folder):
 
 
 def test_rows_that_no_file_names_are_counted(folder):
-    split = publish(load(folder / "all.csv"), test=str(folder / "test.csv"), train=str(folder / "train.csv"))
+    files = {"test": str(folder / "test.csv"), "train": str(folder / "train.csv")}
+    split = publish(load(folder / "all.csv"), **files)
     assert "does not name: 1 rows" in str(split.steps[0])
     assert len(split.train) == 2
-    assert ids(split.test) == {("007", "c")}  # user 9 has no training row, and is counted
+    assert split.cold_counts()["test_cold_users"] == 1  # user 9; the test part stays as published
+    split = publish(load(folder / "all.csv"), **files, cold_users="drop")
+    assert ids(split.test) == {("007", "c")}
     assert split.steps[1].dropped_rows == 1
 
 
@@ -87,7 +89,6 @@ def test_a_filter_may_drop_published_rows(folder):
         (MinRating(3),),
         test=str(folder / "test.csv"),
         validation=str(folder / "validation.csv"),  # its only row has a rating of 2
-        cold_users="keep",
     )
     assert len(split.validation) == 0
     assert ids(split.test) == {("007", "c"), ("9", "c")}
@@ -99,6 +100,16 @@ def test_pairs_that_the_data_have_not_are_refused(folder):
         SchemaError, match=r"1 of the 2 published pairs .* user '007' and item 'zzz' \(test\)"
     ):
         publish(load(folder / "all.csv"), test=str(folder / "other.csv"))
+
+
+def test_a_repeated_pair_is_in_the_part_that_is_published_for_it(folder):
+    (folder / "twice.csv").write_text((folder / "all.csv").read_text() + "007,a,1\n")
+    split = publish(load(folder / "twice.csv"), test=str(folder / "test.csv"))
+    assert len(split.train) == 4
+    (folder / "first.csv").write_text("userId,itemId\n007,a\n")
+    twice, files = load(folder / "twice.csv"), [str(folder / name) for name in ("test.csv", "first.csv")]
+    with pytest.raises(SchemaError, match=r"validation repeats 1"):
+        publish(twice, test=files[0], validation=files[1])
 
 
 def test_a_pair_in_two_files_is_refused(folder):
