@@ -131,7 +131,7 @@ def _rank(
         )
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
-        catalogue = Catalogue.from_train(split.train, features)
+        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
         measure = partial(
             evaluate_top_k,
             top_k=top_k,

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from recgauge.candidates import AllItems
+from recgauge.catalogue import Catalogue
 from recgauge.datasets.movielens import MovieLens
 from recgauge.errors import ConfigError, NotFittedError, SchemaError
 from recgauge.fitting import fit, models_that_fold_in
@@ -128,6 +129,16 @@ def test_fold_in_rows_are_never_recommended(held_out):
     seen = held_out.fold_in.to_csr()
     for user, items in zip(lists.users, lists.items, strict=True):
         assert not set(items) & set(seen[[user]].indices)
+
+
+def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):
+    catalogue = Catalogue.from_train(held_out.train, fold_in=held_out.fold_in)
+    plain = Catalogue.from_train(held_out.train)
+    assert np.array_equal(catalogue.train_users, plain.train_users)
+    assert np.array_equal(catalogue.train_counts, plain.train_counts)
+    user = held_out.test_users[0]
+    assert plain.seen[[user]].nnz == 0
+    assert catalogue.seen[[user]].nnz == held_out.fold_in.user_counts()[user]
 
 
 def test_folding_in_serves_held_out_users_better_than_popularity(mirror):
