@@ -1,5 +1,7 @@
 """Orders of each user's rows: by time, or by chance; independent of the order of the table."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -8,6 +10,7 @@ from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 
 Words = npt.NDArray[np.uint64]
+_GOLDEN = 0x9E3779B97F4A7C15  # the golden ratio, as SplitMix64 has it
 
 
 def times_of(interactions: Interactions, owner: str) -> LongArray:
@@ -34,35 +37,58 @@ def latest_first(interactions: Interactions, owner: str) -> LongArray:
     table, nor that of the ids, nor the seed decides, and no kind of item is favoured.
     """
     times = times_of(interactions, owner)
-    order = np.lexsort((scramble(interactions), times, interactions.user))
-    return interactions.user_counts()[interactions.user] - 1 - _places(interactions, order)
+    places = places_by(interactions, times, scramble(interactions, 0))
+    return interactions.user_counts()[interactions.user] - 1 - places
 
 
 def shuffled(interactions: Interactions, rng: np.random.Generator) -> LongArray:
     """Return each row's random place among its user's rows, from 0, shape (n,).
 
-    Numbers are drawn in the order of the codes, so that the order of the table does not matter.
+    Pairs of codes are scrambled by a number drawn from `rng`, so that the order of the table does not matter.
     """
-    by_code = np.lexsort((interactions.item, interactions.user))
-    draws = np.empty(len(interactions))
-    draws[by_code] = rng.random(len(interactions))
-    return _places(interactions, np.lexsort((draws, interactions.user)))
+    words = scramble(interactions, int(rng.integers(2**64, dtype=np.uint64)))
+    return places_by(interactions, (words >> np.uint64(24)).astype(np.int64), words)
 
 
-def scramble(interactions: Interactions) -> Words:
-    """Return a fixed, even hash of each row's pair of codes, shape (n,): SplitMix64's finaliser."""
+def places_by(interactions: Interactions, first_key: LongArray, second_key: npt.NDArray[Any]) -> LongArray:
+    """Return each row's place among its user's rows, from 0, by two keys; equal rows keep their order.
+
+    User and first key are sorted as one number, the second key only looks at what is equal then: on 20
+    million rows in half the time of sorting by one key after the other.
+    """
+    order = _by_user(interactions, first_key, second_key)
+    counts = interactions.user_counts()
+    places = np.empty(len(interactions), dtype=np.int64)
+    places[order] = np.arange(len(interactions)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return places
+
+
+def _by_user(interactions: Interactions, first_key: LongArray, second_key: npt.NDArray[Any]) -> LongArray:
+    low = int(first_key.min(initial=0))
+    span = int(first_key.max(initial=0)) - low + 1
+    if interactions.n_users * span >= 1 << 63:
+        return np.lexsort((second_key, first_key, interactions.user))
+    packed = interactions.user.astype(np.int64) * span + (first_key - low)
+    order = np.argsort(packed, kind="stable")
+    ordered = packed[order]
+    same = ordered[1:] == ordered[:-1]
+    if same.any():
+        tied = np.zeros(len(order), dtype=bool)
+        tied[1:], tied[:-1] = same, tied[:-1] | same
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((second_key[rows], packed[rows]))]
+    return order
+
+
+def scramble(interactions: Interactions, key: int) -> Words:
+    """Return an even hash of each row's pair of codes, another one for each key: SplitMix64's finaliser."""
     word = (interactions.user.astype(np.uint64) << np.uint64(32)) | interactions.item.astype(np.uint64)
-    word = (word + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    word = _mix(word * np.uint64(_GOLDEN) + np.uint64(key))
+    return _mix(word + np.uint64(_GOLDEN))
+
+
+def _mix(word: Words) -> Words:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
-    scrambled: Words = word ^ (word >> np.uint64(31))
-    return scrambled
-
-
-def _places(interactions: Interactions, order: LongArray) -> LongArray:
-    """Return the place inside the user's rows of each row, given all rows ordered user by user."""
-    counts = interactions.user_counts()
-    first = np.cumsum(counts) - counts
-    places = np.empty(len(interactions), dtype=np.int64)
-    places[order] = np.arange(len(interactions)) - first[interactions.user[order]]
-    return places
+    mixed: Words = word ^ (word >> np.uint64(31))
+    return mixed

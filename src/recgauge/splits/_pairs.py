@@ -6,7 +6,7 @@ from recgauge._checks import LongArray
 from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 
-_PARTS = 4  # a part's number takes the two lowest bits of a pair's code
+_BITS = 2  # a part's number takes the lowest bits of a pair's code
 
 
 def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:
@@ -26,13 +26,14 @@ def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Intera
     SchemaError
         With how many pairs are in two places.
     """
-    coded = [pair_codes(part) * _PARTS for part in known]
-    coded += [pair_codes(part) * _PARTS + number for number, part in enumerate(held_out.values(), start=1)]
-    tagged = np.concatenate(coded)
+    tagged = np.concatenate(
+        [pair_codes(part) << _BITS for part in known]
+        + [pair_codes(part) << _BITS | number for number, part in enumerate(held_out.values(), start=1)]
+    )
     tagged.sort()
-    pair = tagged // _PARTS
-    same = np.flatnonzero(pair[1:] == pair[:-1])
-    if (tagged[same + 1] % _PARTS == 0).all():  # only training rows repeat pairs; the last of a pair tells
+    # Neighbours that differ in a part's number at most have one pair; only training rows may repeat one.
+    same = (tagged[1:] ^ tagged[:-1]) >> _BITS == 0
+    if not (tagged[1:][same] & ((1 << _BITS) - 1)).any():
         return
     _refuse(name, known, held_out)
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.interactions import Interactions
+from recgauge.splits._order import places_by
 from recgauge.splits._shares import Shares
 from recgauge.splits.assignment import Assignment
 
@@ -83,9 +84,7 @@ class RandomPerUser(Shares):
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out."""
-        shuffled = np.lexsort((rng.random(len(interactions)), interactions.user))
+        draws = rng.random(len(interactions))
+        position = places_by(interactions, (draws * 2**40).astype(np.int64), draws)
         counts = interactions.user_counts()
-        first = np.cumsum(counts) - counts
-        position = np.empty(len(interactions), dtype=np.int64)
-        position[shuffled] = np.arange(len(interactions)) - first[interactions.user[shuffled]]
         return Assignment(*self._masks(position, counts[interactions.user]))
