@@ -8,8 +8,8 @@ from recgauge.interactions import Interactions
 
 
 @st.composite
-def interactions(draw, max_users=8, max_items=10, min_rows=1):
-    """Distinct (user, item) pairs with half-star values, in any order."""
+def interactions(draw, max_users=8, max_items=10, min_rows=1, days=None):
+    """Distinct (user, item) pairs with half-star values, in any order; timed inside `days`, if given."""
     n_users = draw(st.integers(1, max_users))
     n_items = draw(st.integers(1, max_items))
     pairs = draw(
@@ -22,7 +22,10 @@ def interactions(draw, max_users=8, max_items=10, min_rows=1):
     )
     halves = draw(hnp.arrays(np.int64, len(pairs), elements=st.integers(1, 10)))
     user, item = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    return Interactions(user, item, halves / 2, None, np.arange(n_users), np.arange(n_items))
+    times = None
+    if days is not None:  # few distinct moments, so that many rows share one
+        times = 43_200 * draw(hnp.arrays(np.int64, len(pairs), elements=st.integers(0, 2 * days)))
+    return Interactions(user, item, halves / 2, times, np.arange(n_users), np.arange(n_items))
 
 
 @st.composite

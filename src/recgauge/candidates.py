@@ -24,7 +24,8 @@ class AllItems(Candidates):
     Parameters
     ----------
     seen : {"train", "none"}
-        Whose rows count as seen: the user's training rows, or none (everything is a candidate).
+        Whose rows count as seen: the user's training rows (fold-in rows of a held-out user), or none
+        (everything is a candidate).
 
     Raises
     ------
@@ -38,5 +39,5 @@ class AllItems(Candidates):
         check_choice("AllItems: seen", self.seen, ("train", "none"))
 
     def excluded(self, split: Split) -> sparse.csr_array | None:
-        """Return the users' training rows, or None."""
-        return split.train.to_csr() if self.seen == "train" else None
+        """Return the users' training and fold-in rows, or None."""
+        return split.history.to_csr() if self.seen == "train" else None

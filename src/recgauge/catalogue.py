@@ -25,7 +25,7 @@ class Catalogue:
     n_train_users : int
         Users with training rows; 0 without training data.
     seen : scipy.sparse.csr_array, shape (n_users, n_items), or None
-        Stored entries are the users' training items.
+        Stored entries are the users' training items, or the fold-in items of held-out users.
     features : scipy.sparse.csr_array of float, shape (n_items, n_features), or None
         A row without entries is an item without features.
     similarity : scipy.sparse.csr_array or ndarray of float64, shape (n_items, n_items), or None
@@ -90,6 +90,7 @@ class Catalogue:
         train: Interactions,
         features: sparse.csr_array | None = None,
         similarity: Similarity | None = None,
+        fold_in: Interactions | None = None,
     ) -> "Catalogue":
         """Count the training interactions; the catalogue is all their item ids, with or without rows.
 
@@ -98,10 +99,16 @@ class Catalogue:
         train : Interactions
         features : scipy.sparse.csr_array, shape (n_items, n_features), optional
         similarity : scipy.sparse.csr_array or ndarray, shape (n_items, n_items), optional
+        fold_in : Interactions, optional
+            Rows of held-out users: what these users have seen; popularity stays that of the training rows.
 
         Returns
         -------
         Catalogue
         """
         n_users = int(np.count_nonzero(train.user_counts()))
-        return cls(train.n_items, train.item_counts(), n_users, train.to_csr(), features, similarity)
+        seen = train.to_csr()
+        train_users = np.bincount(seen.indices, minlength=train.n_items)
+        if fold_in is not None:
+            seen = train.followed_by(fold_in).to_csr()
+        return cls(train.n_items, train.item_counts(), n_users, seen, features, similarity, train_users)

@@ -10,7 +10,7 @@ from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.evaluation import evaluate_top_k
 from recgauge.filters import Filter, apply_filters
-from recgauge.fit_rows import rows_to_fit
+from recgauge.fitting import fit
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.policies import Policies
@@ -100,10 +100,11 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         dataset = experiment.dataset.load(reporter)
     with timings.stage("split"):
         dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)
-        split = experiment.splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
+        splitter = experiment.splitter.for_dataset(dataset)
+        split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
     with timings.stage("fit"):
-        model = experiment.model.fit(rows_to_fit(split, experiment.fit_on), rng=stream(seed, "fit"))
+        model = fit(experiment.model, split, experiment.fit_on, rng=stream(seed, "fit"))
     ranking = rating = None
     if experiment.list_metrics and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, timings)
@@ -133,7 +134,7 @@ def _rank(
         )
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
-        catalogue = Catalogue.from_train(split.train, features)
+        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
         measure = partial(
             evaluate_top_k,
             top_k=top_k,

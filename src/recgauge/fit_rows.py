@@ -34,7 +34,7 @@ def rows_to_fit(split: Split, fit_on: str) -> Interactions:
     Returns
     -------
     Interactions
-        For ``all`` in the order train, validation, test, over the same ids.
+        For ``all`` in the order train, fold-in, validation, test, over the same ids.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def rows_to_fit(split: Split, fit_on: str) -> Interactions:
     """
     if check_fit_on(fit_on) == "train":
         return split.train
-    parts = [part for part in (split.train, split.validation, split.test) if part is not None]
+    parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
     times = [part.timestamp for part in parts if part.timestamp is not None]
     return Interactions(
         np.concatenate([part.user for part in parts]),

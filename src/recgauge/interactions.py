@@ -132,6 +132,27 @@ class Interactions:
             self.item_ids,
         )
 
+    def followed_by(self, other: "Interactions") -> "Interactions":
+        """Return these rows and then those of `other`, which is over the same ids.
+
+        Raises
+        ------
+        SchemaError
+            If only one of the two has timestamps.
+        """
+        if (self.timestamp is None) != (other.timestamp is None):
+            raise SchemaError("Interactions: rows with and without timestamps cannot be joined.")
+        return Interactions(
+            np.concatenate([self.user, other.user]),
+            np.concatenate([self.item, other.item]),
+            np.concatenate([self.value, other.value]),
+            None
+            if self.timestamp is None or other.timestamp is None
+            else np.concatenate([self.timestamp, other.timestamp]),
+            self.user_ids,
+            self.item_ids,
+        )
+
     def user_counts(self) -> LongArray:
         """Rows of each user, shape (n_users,)."""
         return np.bincount(self.user, minlength=self.n_users)

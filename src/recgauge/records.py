@@ -141,13 +141,20 @@ def _dataset_facts(result: RunResult) -> dict[str, Any]:
 
 
 def _split_facts(result: RunResult) -> dict[str, Any]:
-    parts = {"train": result.split.train, "validation": result.split.validation, "test": result.split.test}
+    split = result.split
+    parts = {
+        "train": split.train,
+        "fold_in": split.fold_in,
+        "validation": split.validation,
+        "test": split.test,
+    }
     facts: dict[str, Any] = {}
     for name, part in parts.items():
         if part is not None:
             facts[f"{name}_rows"] = len(part)
             facts[f"{name}_users"] = int((part.user_counts() > 0).sum())
             facts[f"{name}_sha256"] = part.sha256()
+    facts |= split.cold_counts()
     facts["steps"] = [
         {
             "stage": step.stage,
@@ -157,7 +164,7 @@ def _split_facts(result: RunResult) -> dict[str, Any]:
             "items": list(step.items),
             "note": step.note,
         }
-        for step in result.split.steps
+        for step in split.steps
     ]
     return facts
 

@@ -81,7 +81,7 @@ def summary_markdown(record: RunRecord) -> str:
         f"({data['provenance']}; sha256 {data['sha256'][:12]}...). "
         + "".join(
             f"{part} {split[f'{part}_rows']:,} rows, "
-            for part in ("train", "validation", "test")
+            for part in ("train", "fold_in", "validation", "test")
             if f"{part}_rows" in split
         )
         + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge._checks import IntArray, LongArray, check_choice, check_real
+from recgauge.datasets.published import PublishedSplits
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.progress import Progress
@@ -56,6 +57,8 @@ class Dataset:
     item_features : ItemFeatures or None
     scale : (float, float) or None
         Lowest and highest rating of the scale; None: those that occur. A filter that drops ratings keeps it.
+    published : PublishedSplits or None
+        The splits that the publisher made, as pairs of ids, which filters leave as they are.
     sha256 : str
         Digest of the file that was read, or of the rows where there is no file.
     provenance : str
@@ -75,6 +78,7 @@ class Dataset:
     item_titles: npt.NDArray[Any] | None = None
     item_features: ItemFeatures | None = None
     scale: tuple[float, float] | None = None
+    published: PublishedSplits | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]+", self.name):

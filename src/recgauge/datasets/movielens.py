@@ -11,6 +11,7 @@ from recgauge.datasets._fetch.places import Places
 from recgauge.datasets._fetch.search import find
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import RELEASES, Release
+from recgauge.datasets._movielens_splits import splits_of
 from recgauge.datasets._movielens_tables import read_movies, read_ratings
 from recgauge.errors import IntegrityError
 from recgauge.interactions import Interactions
@@ -56,6 +57,8 @@ class MovieLens(DatasetSource):
     An archive is accepted as the publisher's by size and sha256; else if the members that are read have the
     publisher's digests; else if the user pins it, by `sha256` or by a ``SHA256SUMS`` file in a mirror folder.
     ``Dataset.provenance`` says which.
+
+    ml_100k comes with published splits: u1..u5, five folds, and ua and ub, ten test rows of each user.
 
     References
     ----------
@@ -163,4 +166,5 @@ class MovieLens(DatasetSource):
             licence=release.licence,
             item_titles=titles,
             item_features=genres,
+            published=splits_of(release, file),
         )

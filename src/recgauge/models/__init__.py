@@ -1,8 +1,8 @@
 """The contracts of models. Models learn and score; they never mask, rank, download, log or read config."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -80,6 +80,26 @@ class Recommender(ABC):
         return None
 
 
+@runtime_checkable
+class FoldsIn(Protocol):
+    """A model that can serve users whom it was not trained on, by rows that it is given after training."""
+
+    def fold_in(self, histories: Interactions) -> Self:
+        """Learn users from their rows, leave everything else as it was trained, and return self.
+
+        Parameters
+        ----------
+        histories : Interactions
+            Rows of users without a training row, over the ids of the training rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        ...
+
+
 def not_fitted(model: object) -> NotFittedError:
     """Return the error for scores asked of a model that has not been fitted."""
     name = type(model).__name__
@@ -138,6 +158,10 @@ class KnownRatings:
             raise SchemaError("Training: a rating predictor needs at least one rating, got none.")
         mean = float(train.value.mean(dtype=np.float64))
         return cls(mean, train.user_counts() > 0, train.item_counts() > 0)
+
+    def with_users_of(self, histories: Interactions) -> "KnownRatings":
+        """Return the same summary with the users of fold-in rows as known users."""
+        return replace(self, users=self.users | (histories.user_counts() > 0))
 
 
 class RatingPredictor(ABC):

@@ -43,6 +43,8 @@ class Bias(FactorModel, RatingPredictor):
         b_i = \frac{\sum_{u} (r_{ui} - \mu - b_u)}{\lambda_i + n_i}, \qquad
         b_u = \frac{\sum_{i} (r_{ui} - \mu - b_i)}{\lambda_u + n_u}
 
+    `fold_in` estimates users' biases by the same formula, with the items' biases as trained.
+
     An unknown user or item has bias 0. As a recommender it ranks items by their bias, the same for all users.
     `n_epochs`, `reg_i` and `reg_u` act on ``als`` only. No chance is involved.
 
@@ -102,6 +104,28 @@ class Bias(FactorModel, RatingPredictor):
                 train.user, deviation - item_bias[train.item], train.n_users, self.reg_u
             )
         return user_bias, item_bias
+
+    def fold_in(self, histories: Interactions) -> Self:
+        """Estimate the biases of users from their rows; see Notes.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        known, factors = self.known(), self.factors()
+        if self.method in ("als", "user_mean"):
+            deviation = histories.value - np.float64(known.mean)
+            if self.method == "als":
+                deviation -= factors.item[histories.item, 0]
+            pull = self.reg_u if self.method == "als" else 0.0
+            user_bias = _shrunk_means(histories.user, deviation, histories.n_users, pull)
+            users = np.flatnonzero(histories.user_counts())
+            folded = factors.user.copy()
+            folded[users, 1] = known.mean + user_bias[users]
+            self._factors = Factors(folded, factors.item)
+        self._known = known.with_users_of(histories)
+        return self
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
         """Return mean plus biases, shape (n,) float32; unknown users and items have bias 0."""

@@ -11,6 +11,7 @@ from recgauge.interactions import Interactions
 from recgauge.models import FactorModel, Factors, KnownRatings, RatingPredictor
 
 ROWS_AT_A_TIME = 1 << 16
+RIDGE = 1e-8  # of fold-in without regularization, where factors of few rows are not determined
 
 
 @dataclass(eq=False)
@@ -46,6 +47,9 @@ class BiasedMF(FactorModel, RatingPredictor):
     .. math::
         \sum_{(u, i)} (r_{ui} - \hat r_{ui})^2
         + \lambda \left( b_u^2 + b_i^2 + \lVert p_u \rVert^2 + \lVert q_i \rVert^2 \right)
+
+    `fold_in` minimises the same sum over a user's bias and factors exactly, with the items' as trained: a
+    ridge regression of the user's deviations on the items' factors, with penalty :math:`\lambda n_u`.
 
     In float32; one seed gives one result on one kind of machine. An unknown user or item has bias and
     factors 0. As a recommender it scores by the predicted rating, which is known to rank poorly beside
@@ -114,6 +118,35 @@ class BiasedMF(FactorModel, RatingPredictor):
                 )
         self._known = known
         self._factors = _with_biases(known.mean, user_bias, item_bias, p, q)
+        return self
+
+    def fold_in(self, histories: Interactions) -> Self:
+        """Fit the biases and factors of users to their rows; see Notes.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        known, factors = self.known(), self.factors()
+        d = self.n_factors
+        by_user = np.argsort(histories.user, kind="stable")
+        users, starts = np.unique(histories.user[by_user], return_index=True)
+        folded = factors.user.copy()
+        for user, rows in zip(users, np.split(by_user, starts[1:]), strict=True):
+            items = factors.item[histories.item[rows]].astype(np.float64)
+            # Unknown: the user's factors, then the bias. The last two columns of items are (bias, 1).
+            q = np.column_stack([items[:, :d], np.ones(len(rows))])
+            deviation = histories.value[rows] - known.mean - items[:, d]
+            # By the dual system, n_u x n_u, where there are fewer rows than unknowns.
+            pull = max(self.regularization, RIDGE) * len(rows)
+            if len(rows) < q.shape[1]:
+                solution = q.T @ np.linalg.solve(q @ q.T + pull * np.eye(len(rows)), deviation)
+            else:
+                solution = np.linalg.solve(q.T @ q + pull * np.eye(q.shape[1]), q.T @ deviation)
+            folded[user, :d], folded[user, d + 1] = solution[:d], known.mean + solution[d]
+        self._factors = Factors(folded, factors.item)
+        self._known = known.with_users_of(histories)
         return self
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:

@@ -74,3 +74,7 @@ class Popularity(FactorModel):
         damped = sums + self.damping * train.value.mean(dtype=np.float64)
         np.divide(damped, counts + self.damping, out=means, where=counts + self.damping > 0)
         return means
+
+    def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: all users are served alike, and counts stay those of the training rows."""
+        return self

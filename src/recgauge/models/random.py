@@ -71,6 +71,10 @@ class Random(Recommender):
         self._counts = train.item_counts()
         return self
 
+    def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: users need no rows."""
+        return self
+
     def score(self, users: IntArray) -> FloatArray:
         """Return scores, shape (b, n_items) float32."""
         if self._key is None:

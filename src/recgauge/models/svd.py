@@ -38,6 +38,9 @@ class SVD(FactorModel):
     of the run's seed; factors come in order of falling singular value, each with the sign that makes the
     largest entry of its item vector positive, so one seed gives one result.
 
+    `fold_in` projects a user's row of the matrix on the item factors, :math:`R_u V`, which for a user of the
+    training matrix gives :math:`(U \Sigma)_u` again.
+
     References
     ----------
     .. [1] P. Cremonesi, Y. Koren, R. Turrin, "Performance of recommender algorithms on top-N recommendation
@@ -85,4 +88,22 @@ class SVD(FactorModel):
         signs = np.where(peaks < 0, -1.0, 1.0)
         user = (left * (singular * signs)).astype(np.float32)
         self._factors = Factors(user, (right.T * signs).astype(np.float32))
+        return self
+
+    def fold_in(self, histories: Interactions) -> Self:
+        """Project the users' rows on the item factors; see Notes.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        factors = self.factors()
+        rows = histories.to_csr()
+        if self.values == "binary":
+            rows.data[:] = 1.0
+        users = np.flatnonzero(histories.user_counts())
+        folded = factors.user.copy()
+        folded[users] = rows[users].astype(np.float64) @ factors.item.astype(np.float64)
+        self._factors = Factors(folded, factors.item)
         return self

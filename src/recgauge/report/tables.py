@@ -57,7 +57,7 @@ def run_lines(record: RunRecord) -> list[str]:
         f"split    {record.names['split']}: "
         + ", ".join(
             f"{part} {split[f'{part}_rows']:,} rows"
-            for part in ("train", "validation", "test")
+            for part in ("train", "fold_in", "validation", "test")
             if f"{part}_rows" in split
         ),
         *dropped_lines(record),

@@ -1,14 +1,20 @@
 """What a split is, and the contract of a strategy that makes one."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 import numpy as np
 
-from recgauge._checks import BoolArray, IntArray
+from recgauge._checks import BoolArray, IntArray, check_choice
+from recgauge.datasets import Dataset
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.interactions import Interactions
+from recgauge.splits._pairs import check_pairs
+from recgauge.splits.assignment import Assignment
 from recgauge.splits.steps import Step
+
+POLICIES = ("drop", "keep")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,11 +33,15 @@ class Split:
         What only the final evaluation looks at.
     steps : tuple of Step
         What was dropped on the way, in order.
+    fold_in : Interactions or None
+        Rows of held-out users, who have none in train: models are given them after training and before
+        they recommend. None: no user is held out.
 
     Raises
     ------
     SchemaError
-        If the parts do not share ids, or a held-out part repeats a pair or shares one with train.
+        If the parts do not share ids, if a held-out part repeats a pair or shares one with another part, or
+        if a user with fold-in rows has training rows.
     EmptySplitError
         If train or test have no rows.
     """
@@ -41,6 +51,7 @@ class Split:
     validation: Interactions | None
     test: Interactions
     steps: tuple[Step, ...] = ()
+    fold_in: Interactions | None = None
 
     def __post_init__(self) -> None:
         for part_name, part in (("train", self.train), ("test", self.test)):
@@ -49,28 +60,21 @@ class Split:
                     f"Split {self.name}: {part_name} has no rows{self._history()}. "
                     "Use more data, weaker filters or other fractions."
                 )
-        seen = _pair_codes(self.train)
-        for part_name, held_out in (("validation", self.validation), ("test", self.test)):
-            if held_out is None:
-                continue
-            if not (
-                np.array_equal(held_out.user_ids, self.train.user_ids)
-                and np.array_equal(held_out.item_ids, self.train.item_ids)
-            ):
+        parts = {"validation": self.validation, "test": self.test, "fold_in": self.fold_in}
+        for part_name, held in parts.items():
+            if held is not None and not _same_ids(held, self.train):
                 raise SchemaError(f"Split {self.name}: {part_name} and train must share their id arrays.")
-            pairs = _pair_codes(held_out)
-            n_repeated = len(pairs) - len(np.unique(pairs))
-            if n_repeated:
+        if self.fold_in is not None:
+            n_both = int(((self.fold_in.user_counts() > 0) & (self.train.user_counts() > 0)).sum())
+            if n_both:
                 raise SchemaError(
-                    f"Split {self.name}: {part_name} repeats {n_repeated} (user, item) pairs. "
-                    "Remove them from the data before splitting."
+                    f"Split {self.name}: {n_both} users have training rows and fold-in rows; held-out users "
+                    "must not be trained on. Put their rows into one of the two parts."
                 )
-            n_shared = int(np.isin(pairs, seen).sum())
-            if n_shared:
-                raise SchemaError(
-                    f"Split {self.name}: {n_shared} (user, item) pairs of {part_name} are in train too. "
-                    "Remove repeated pairs from the data before splitting."
-                )
+        held_out = {"test": self.test}
+        if self.validation is not None:
+            held_out["validation"] = self.validation
+        check_pairs(self.name, [self.train, *([] if self.fold_in is None else [self.fold_in])], held_out)
 
     def _history(self) -> str:
         return "".join(f"; {step}" for step in self.steps if step.dropped_rows)
@@ -78,24 +82,68 @@ class Split:
     @property
     def test_users(self) -> IntArray:
         """Users with test rows, ascending codes, shape (m,)."""
-        return np.unique(self.test.user)
+        return np.flatnonzero(self.test.user_counts()).astype(np.int32)
+
+    @property
+    def history(self) -> Interactions:
+        """What is known of every user when lists are made: the training rows, then the fold-in rows."""
+        return self.train if self.fold_in is None else self.train.followed_by(self.fold_in)
+
+    def cold_counts(self) -> dict[str, int]:
+        """Return how many test rows, users and items lack what models learn from.
+
+        A user is cold without a row in train or fold-in, an item without a row in train.
+        """
+        users = (self.test.user_counts() > 0) & (self.history.user_counts() == 0)
+        items = (self.test.item_counts() > 0) & (self.train.item_counts() == 0)
+        return {
+            "test_cold_users": int(users.sum()),
+            "test_cold_user_rows": int(users[self.test.user].sum()),
+            "test_cold_items": int(items.sum()),
+            "test_cold_item_rows": int(items[self.test.item].sum()),
+        }
 
 
+@dataclass(frozen=True)
 class Splitter(ABC):
-    """A strategy that assigns rows to train, validation and test."""
+    """A strategy that assigns rows to train, validation and test.
 
-    name: str
+    Parameters
+    ----------
+    cold_users : {"drop", "keep"}
+        Held-out rows of users without a training row (or fold-in row): dropped and counted as a step, or
+        kept, so that models must do without. Default "drop".
+    cold_items : {"drop", "keep"}
+        Held-out rows of items without a training row, which most models cannot recommend: kept and counted,
+        or dropped and counted as a step. Default "keep".
+
+    Raises
+    ------
+    ConfigError
+        If a setting cannot be meant.
+    """
+
+    cold_users: str = field(default="drop", kw_only=True)
+    cold_items: str = field(default="keep", kw_only=True)
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for setting in ("cold_users", "cold_items"):
+            check_choice(f"{type(self).__name__}: {setting}", getattr(self, setting), POLICIES)
 
     @abstractmethod
-    def assign(
-        self, interactions: Interactions, *, rng: np.random.Generator
-    ) -> tuple[BoolArray, BoolArray | None]:
-        """Return the mask of test rows and that of validation rows (or None), each shape (n,)."""
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out; every row is in one part or unused for a reason."""
+
+    def for_dataset(self, dataset: Dataset) -> Self:  # noqa: ARG002 - contract
+        """Return the strategy with what it must know of `dataset` besides its rows: by default nothing."""
+        return self
 
     def split(
         self, interactions: Interactions, *, rng: np.random.Generator, steps: tuple[Step, ...] = ()
     ) -> Split:
-        """Split `interactions`; held-out rows of users without a training row are dropped and counted.
+        """Split `interactions`; what is in no part is counted in the steps.
 
         Parameters
         ----------
@@ -115,23 +163,42 @@ class Splitter(ABC):
         EmptySplitError
             If train or test come out empty.
         """
-        in_test, in_validation = self.assign(interactions, rng=rng)
-        in_train = ~in_test if in_validation is None else ~(in_test | in_validation)
-        train = interactions.take(in_train)
-        known = train.user_counts() > 0
-        test, step = _keep_known(interactions.take(in_test), known, "test")
-        steps = (*steps, step)
-        validation = None
-        if in_validation is not None:
-            validation, step = _keep_known(interactions.take(in_validation), known, "validation")
-            steps = (*steps, step)
-        return Split(self.name, train, validation, test, steps)
+        return self._assemble(interactions, self.assign(interactions, rng=rng), steps)
+
+    def _assemble(self, interactions: Interactions, assigned: Assignment, steps: tuple[Step, ...]) -> Split:
+        for reason, mask in assigned.unused:
+            steps = (*steps, Step.between(reason, interactions, interactions.take(~mask)))
+        train = interactions.take(assigned.train)
+        fold_in = None if assigned.fold_in is None else interactions.take(assigned.fold_in)
+        known_users = train.user_counts() > 0
+        if fold_in is not None:
+            known_users |= fold_in.user_counts() > 0
+        held_out: dict[str, Interactions] = {}
+        for name, rows in (("test", assigned.test), ("validation", assigned.validation)):
+            if rows is not None:
+                held_out[name], dropped = self._keep_known(
+                    interactions.take(rows), known_users, train.item_counts() > 0, name
+                )
+                steps = (*steps, *dropped)
+        return Split(self.name, train, held_out.get("validation"), held_out["test"], steps, fold_in)
+
+    def _keep_known(
+        self, part: Interactions, users: BoolArray, items: BoolArray, name: str
+    ) -> tuple[Interactions, tuple[Step, ...]]:
+        steps = []
+        if self.cold_users == "drop":
+            kept = part.take(users[part.user])
+            steps.append(Step.between(f"{name} rows of users without training rows", part, kept))
+            part = kept
+        if self.cold_items == "drop":
+            kept = part.take(items[part.item])
+            steps.append(Step.between(f"{name} rows of items without training rows", part, kept))
+            part = kept
+        return part, tuple(steps)
 
 
-def _pair_codes(part: Interactions) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return part.user.astype(np.int64) * part.n_items + part.item
-
-
-def _keep_known(part: Interactions, known: BoolArray, part_name: str) -> tuple[Interactions, Step]:
-    kept = part.take(known[part.user])
-    return kept, Step.between(f"{part_name} rows of users without training rows", part, kept)
+def _same_ids(part: Interactions, train: Interactions) -> bool:
+    return all(
+        ours is theirs or np.array_equal(ours, theirs)
+        for ours, theirs in ((part.user_ids, train.user_ids), (part.item_ids, train.item_ids))
+    )

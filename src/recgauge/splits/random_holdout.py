@@ -1,42 +1,18 @@
 """Random hold-out, over all rows or inside each user's rows."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray, check_real
-from recgauge.errors import ConfigError
 from recgauge.interactions import Interactions
-from recgauge.splits import Splitter
+from recgauge.splits._order import places_by
+from recgauge.splits._shares import Shares
+from recgauge.splits.assignment import Assignment
 
 
 @dataclass(frozen=True)
-class _Fractions(Splitter):
-    test_size: float = 0.2
-    validation_size: float = 0.0
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__
-        check_real(f"{owner}: test_size", self.test_size, low=0.0, high=1.0, low_open=True)
-        check_real(f"{owner}: validation_size", self.validation_size, low=0.0, high=1.0)
-        if self.test_size + self.validation_size >= 1.0:
-            raise ConfigError(
-                f"{owner}: test_size + validation_size must be below 1 so that training rows are left, "
-                f"got {self.test_size:g} + {self.validation_size:g}."
-            )
-
-    def _masks(self, position: LongArray, n_rows: LongArray | int) -> tuple[BoolArray, BoolArray | None]:
-        """Turn each row's random position among `n_rows` into masks: test first, then validation."""
-        n_test = np.rint(np.multiply(n_rows, self.test_size))
-        in_test = position < n_test
-        if self.validation_size == 0.0:
-            return in_test, None
-        n_validation = np.rint(np.multiply(n_rows, self.validation_size))
-        return in_test, ~in_test & (position < n_test + n_validation)
-
-
-@dataclass(frozen=True)
-class RandomRows(_Fractions):
+class RandomRows(Shares):
     """Hold out a random share of all rows.
 
     Parameters
@@ -45,11 +21,17 @@ class RandomRows(_Fractions):
         Share of rows in test, in (0, 1); the count is rounded to the nearest whole number.
     validation_size : float
         Share of rows in validation, in [0, 1); 0 makes no validation part.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
 
     Raises
     ------
     ConfigError
         If the shares leave nothing to train on.
+
+    Notes
+    -----
+    Depends on the order of the rows, which is the publisher's.
 
     Examples
     --------
@@ -59,18 +41,16 @@ class RandomRows(_Fractions):
     (3, 3)
     """
 
-    name: str = "random"
+    name: ClassVar[str] = "random"
 
-    def assign(
-        self, interactions: Interactions, *, rng: np.random.Generator
-    ) -> tuple[BoolArray, BoolArray | None]:
-        """Return the masks of test and validation rows."""
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out."""
         n_rows = len(interactions)
-        return self._masks(rng.permutation(n_rows), n_rows)
+        return Assignment(*self._masks(rng.permutation(n_rows), n_rows))
 
 
 @dataclass(frozen=True)
-class RandomPerUser(_Fractions):
+class RandomPerUser(Shares):
     """Hold out a random share of each user's rows.
 
     Parameters
@@ -80,11 +60,17 @@ class RandomPerUser(_Fractions):
         to even, so a user with few rows may have none.
     validation_size : float
         Share of a user's rows in validation, in [0, 1); 0 makes no validation part.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
 
     Raises
     ------
     ConfigError
         If the shares leave nothing to train on.
+
+    Notes
+    -----
+    Depends on the order of the rows, which is the publisher's.
 
     Examples
     --------
@@ -94,15 +80,11 @@ class RandomPerUser(_Fractions):
     [1, 1]
     """
 
-    name: str = "random_per_user"
+    name: ClassVar[str] = "random_per_user"
 
-    def assign(
-        self, interactions: Interactions, *, rng: np.random.Generator
-    ) -> tuple[BoolArray, BoolArray | None]:
-        """Return the masks of test and validation rows."""
-        shuffled = np.lexsort((rng.random(len(interactions)), interactions.user))
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out."""
+        draws = rng.random(len(interactions))
+        position = places_by(interactions, (draws * 2**40).astype(np.int64), draws)
         counts = interactions.user_counts()
-        first = np.cumsum(counts) - counts
-        position = np.empty(len(interactions), dtype=np.int64)
-        position[shuffled] = np.arange(len(interactions)) - first[interactions.user[shuffled]]
-        return self._masks(position, counts[interactions.user])
+        return Assignment(*self._masks(position, counts[interactions.user]))

@@ -25,6 +25,9 @@ class PublishedFile:
         What somebody should know whose file does not match, as a sentence.
     outage : str
         What is known to be wrong with the publisher's server, as a sentence.
+    by_hand : str
+        How to make the archive, as a sentence that goes on, if nobody offers it as a whole; then `address` is
+        where its files are, `size` and the archive's digests are not known, and the members tell.
     """
 
     filename: str
@@ -35,3 +38,4 @@ class PublishedFile:
     members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveat: str = ""
     outage: str = ""
+    by_hand: str = ""

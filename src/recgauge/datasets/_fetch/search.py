@@ -65,7 +65,10 @@ class _Search:
         found = self._ask_folder("cache folder", self._cached.parent, self.places.pin)
         for mirror in self.places.mirrors:
             found = found or self._ask_mirror(mirror)
-        found = found or self._ask_server("publisher", self.published.address)
+        if self.published.by_hand:
+            self.tried.append(f"publisher {self.published.address}: offers the files, but no archive of them")
+        else:
+            found = found or self._ask_server("publisher", self.published.address)
         if found is None:
             raise (IntegrityError if self.found_wrong else MissingDataError)(self._nowhere())
         return found
@@ -119,7 +122,7 @@ class _Search:
     def _nowhere(self) -> str:
         places = "\n".join(f"  - {place}" for place in self.tried)
         address, filename = self.published.address, self.published.filename
-        by_hand = f"Download {address} by hand, on another machine if need be,"
+        by_hand = self.published.by_hand or f"Download {address} by hand, on another machine if need be,"
         if self.certificate_refused:
             by_hand = (
                 f"{self.published.outage} Download the file by hand (curl --insecure -O {address} does not "

@@ -106,10 +106,12 @@ def verify(
     if pin is not None and pinned:
         return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {pin.source}")
     listed = "" if pin is None else f", and not the file that {pin.source} lists (sha256 {pin.sha256})"
+    wanted = f"sha256 {published.sha256} and {published.size:,} bytes"
+    if published.by_hand:
+        wanted = f"an archive with {' and '.join(published.members)}"
     raise IntegrityError(
-        f"{origin or path} is not the publisher's {published.filename}: expected sha256 {published.sha256} "
-        f"and {published.size:,} bytes, found {found}; {problem}{listed}. "
-        + _remedy(path, sha256, published, origin)
+        f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
+        f"found {found}; {problem}{listed}. " + _remedy(path, sha256, published, origin)
     )
 
 
@@ -147,7 +149,9 @@ def _zip_problem(path: Path) -> str | None:
 
 
 def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None) -> str:
-    if origin is None:
+    if origin is None and published.by_hand:
+        remedy = f"Make the archive again from the files at {published.address}"
+    elif origin is None:
         remedy = f"Delete the file and download {published.address} again"
     else:
         remedy = "Nothing was stored. Use another mirror or try again later"

@@ -1,0 +1,153 @@
+"""Gowalla check-ins with the split that NGCF and LightGCN were measured on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from recgauge.datasets import Dataset, DatasetSource
+from recgauge.datasets._fetch.places import Places
+from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets._fetch.search import find
+from recgauge.datasets._fetch.verify import REZIPPED, VerifiedFile
+from recgauge.datasets._table.check import check_part
+from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.join import join
+from recgauge.datasets._table.user_lines import read_user_lines
+from recgauge.datasets.published import PublishedParts, PublishedSplits
+from recgauge.errors import MissingDataError
+from recgauge.interactions import Interactions
+from recgauge.progress import NoProgress, Progress
+
+TRAIN, TEST = "gowalla/train.txt", "gowalla/test.txt"
+
+GOWALLA = PublishedFile(
+    filename="gowalla.zip",
+    address="https://github.com/kuandeng/LightGCN/tree/master/Data/gowalla",
+    size=0,
+    sha256="",
+    md5="",
+    members={
+        TRAIN: "0f086326b28a56c2e6dcb81d86ee72d4ccb7eed3a8d26788392356d8f51111cc",
+        TEST: "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3",
+    },
+    caveat=(
+        "The digest of train.txt is that of a copy whose items ascend inside each line; the repository's own "
+        "file may differ in bytes, though not in pairs."
+    ),
+    by_hand=(
+        "Download train.txt and test.txt from https://github.com/kuandeng/LightGCN/tree/master/Data/gowalla "
+        "into a folder gowalla, pack the folder (zip -r gowalla.zip gowalla),"
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Gowalla(DatasetSource):
+    """Gowalla: 29,858 users, 40,981 places, 1,027,370 check-ins; implicit, without times.
+
+    Parameters
+    ----------
+    mirror : str or sequence of str, optional
+        Folders or http(s) addresses that hold gowalla.zip; one text may name several, parted by ``|``.
+    cache : str, optional
+        Folder that keeps downloads; by default the user's own cache folder.
+    archive : str, optional
+        A local archive; no other place is asked then.
+    sha256 : str, optional
+        Accept exactly the archive with this digest.
+    offline : bool
+        Never use the network.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter cannot be meant.
+
+    Notes
+    -----
+    The rows are those of train.txt, then those of test.txt (810,128 and 217,242), each in the file's order.
+    ``Dataset.published`` has the one split that these files are: choose it with ``split=published``. It has
+    no validation part, so figures published for it were selected on test. No archive of the two files is
+    offered by the publisher; one is accepted if they have the known sha256.
+
+    References
+    ----------
+    .. [1] X. Wang, X. He, M. Wang, F. Feng, T.-S. Chua, "Neural graph collaborative filtering", SIGIR 2019.
+    .. [2] X. He, K. Deng, X. Wang, Y. Li, Y. Zhang, M. Wang, "LightGCN: simplifying and powering graph
+       convolution network for recommendation", SIGIR 2020.
+    .. [3] E. Cho, S. A. Myers, J. Leskovec, "Friendship and mobility: user movement in location-based social
+       networks", KDD 2011.
+
+    Examples
+    --------
+    >>> Gowalla(offline="maybe")
+    Traceback (most recent call last):
+    recgauge.errors.ConfigError: offline must be true or false, got 'maybe'.
+    """
+
+    mirror: str | Sequence[str] | None = None
+    cache: str | None = None
+    archive: str | None = None
+    sha256: str | None = None
+    offline: bool = False
+
+    def __post_init__(self) -> None:
+        self._places()
+
+    def fetch(self, progress: Progress | None = None) -> VerifiedFile:
+        """Find the archive and verify it, without reading it.
+
+        Raises
+        ------
+        MissingDataError
+            If no place has the archive.
+        IntegrityError
+            If the archive is not what it should be.
+        """
+        return find(GOWALLA, self._places(), progress or NoProgress())
+
+    def load(self, progress: Progress | None = None) -> Dataset:
+        """Find, verify and read the archive.
+
+        Raises
+        ------
+        MissingDataError
+            If no place has the archive.
+        IntegrityError
+            If the archive is not what it should be, or is damaged.
+        SchemaError
+            If a pinned archive is not laid out as published.
+        """
+        file = self.fetch(progress)
+        provenance = file.provenance
+        if provenance == REZIPPED:
+            provenance = "the two files of the published split, by their sha256"
+        return Dataset(
+            name="gowalla",
+            interactions=_read(file.path, TRAIN, TEST),
+            feedback="implicit",
+            relevant_from=None,
+            sha256=file.sha256,
+            provenance=provenance,
+            source=GOWALLA.address,
+            licence="not stated by the publisher; check-ins collected by SNAP, cite Cho et al. 2011",
+            published=PublishedSplits("gowalla", {"lightgcn": partial(_held_out, file.path)}),
+        )
+
+    def _places(self) -> Places:
+        return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)
+
+
+def _held_out(path: Path) -> PublishedParts:
+    return PublishedParts(test=_read(path, TEST))
+
+
+def _read(path: Path, *members: str) -> Interactions:
+    try:
+        parts = [read_user_lines(TableFile(path, member), None, "utf-8") for member in members]
+    except KeyError as error:
+        raise MissingDataError(
+            f"{path} has no member {error}. Use an archive with {TRAIN} and {TEST}."
+        ) from error
+    return join([check_part(part, "s") for part in parts])

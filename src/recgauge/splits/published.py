@@ -1,0 +1,167 @@
+"""The split that a publisher made: from the data set's own archive, or from files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from recgauge.datasets import Dataset
+from recgauge.datasets.published import PublishedParts, PublishedSplits
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.interactions import Interactions
+from recgauge.splits import Split, Splitter
+from recgauge.splits._match import match
+from recgauge.splits.assignment import Assignment
+from recgauge.splits.steps import Step
+
+Paths = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Published(Splitter):
+    """Hold out the rows that a publisher held out; rows are matched by user and item id.
+
+    The data set loads all rows; the published split says which of them are test.
+
+    Parameters
+    ----------
+    fold : str, optional
+        Name of a split that comes with the data set, such as ``u1`` of ml_100k; may be left out if the data
+        set comes with a single one. Not together with files.
+    test : str or sequence of str, optional
+        File or files with the test rows.
+    validation : str or sequence of str, optional
+        With the validation rows; None makes no validation part.
+    train : str or sequence of str, optional
+        With the training rows; rows of the data set in no file are then not used, and counted. None: all
+        rows in no other file are for training.
+    format, user, item, header, separator, encoding, member
+        How the files are read: as those of ``dataset=table``, see `Table`. Ratings and times are those of the
+        data set, whatever the files say.
+    source : PublishedSplits, optional
+        What comes with the data set; `for_dataset` sets it.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`; both "keep": the test part is the publisher's.
+
+    Raises
+    ------
+    ConfigError
+        If neither or both of `fold` and files are meant, or the data set has no such split.
+    MissingDataError
+        If a file is absent.
+    SchemaError
+        If the files name pairs that the data set has not (unless filters dropped as many rows), or one pair
+        is in several files.
+
+    Notes
+    -----
+    A row that a filter drops is in no part, and counted by the filter. Does not depend on the order of the
+    rows.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids(["ann", "ann", "bob"], ["x", "y", "x"])
+    >>> parts = PublishedParts(test=Interactions.from_ids(["ann"], ["y"]))
+    >>> source = PublishedSplits("mine", {"theirs": lambda: parts})
+    >>> split = Published(source=source).split(ratings, rng=np.random.default_rng(0))
+    >>> split.test.item_ids[split.test.item].tolist()
+    ['y']
+    """
+
+    fold: str | None = None
+    test: Paths | None = None
+    validation: Paths | None = None
+    train: Paths | None = None
+    format: str | None = None
+    user: str | int | None = None
+    item: str | int | None = None
+    header: bool | None = None
+    separator: str | None = None
+    encoding: str = "utf-8"
+    member: str | None = None
+    source: PublishedSplits | None = None
+    cold_users: str = field(default="keep", kw_only=True)
+
+    name: ClassVar[str] = "published"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        files = [part for part in ("train", "validation", "test") if getattr(self, part) is not None]
+        if files and self.fold is not None:
+            raise ConfigError(
+                f"Published: fold names a split of the data set, {', '.join(files)} name files; set either, "
+                "not both."
+            )
+        if files and self.test is None:
+            raise ConfigError(f"Published: {', '.join(files)} needs test=FILE beside it, got none.")
+        for part in files:
+            self._table(getattr(self, part))
+
+    def for_dataset(self, dataset: Dataset) -> Self:
+        """Return the strategy with the splits that come with `dataset`."""
+        return replace(self, source=dataset.published)
+
+    def split(
+        self, interactions: Interactions, *, rng: np.random.Generator, steps: tuple[Step, ...] = ()
+    ) -> Split:
+        """Split `interactions` as published; see `Splitter.split`."""
+        del rng  # no chance is involved
+        matched = match(self.parts(), interactions)
+        n_dropped = sum(step.dropped_rows for step in steps)
+        if matched.n_absent > n_dropped:
+            filters = f", and filters dropped {n_dropped} rows" if n_dropped else ""
+            raise SchemaError(
+                f"split=published: {matched.n_absent} of the {matched.n_pairs} published pairs are not in "
+                f"the data set, the first has {matched.first_absent}{filters}. Do the files belong to it? "
+                "Name all files in dataset.path, or choose columns: split.user, split.item."
+            )
+        return self._assemble(interactions, matched.assignment, steps)
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
+        """Return which rows are held out, whether or not all published pairs are there."""
+        return match(self.parts(), interactions).assignment
+
+    def parts(self) -> PublishedParts:
+        """Read the published pairs.
+
+        Raises
+        ------
+        ConfigError
+            If there is nothing to read.
+        """
+        if self.test is not None:
+            test, validation, train = map(self._read, ("test", "validation", "train"))
+            return PublishedParts(test, validation, train)  # type: ignore[arg-type]
+        if self.source is None:
+            raise ConfigError(
+                "split=published: the data set comes with no split of its own. Name the files with "
+                "split.test=FILE and, if there are, split.validation=FILE and split.train=FILE."
+            )
+        return self.source.read(self.fold)
+
+    def _read(self, part: str) -> Interactions | None:
+        paths = getattr(self, part)
+        if paths is None:
+            return None
+        try:
+            return self._table(paths).load().interactions
+        except DataError as error:
+            # The settings have the same names here as in dataset=table, whose words these are.
+            text = str(error).replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
+            raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
+
+    def _table(self, paths: Paths) -> Table:
+        return Table(
+            paths,
+            format=self.format,  # type: ignore[arg-type]
+            member=self.member,
+            user=self.user,
+            item=self.item,
+            rating=False,
+            time=False,
+            header=self.header,
+            separator=self.separator,
+            encoding=self.encoding,
+        )

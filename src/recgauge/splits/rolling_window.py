@@ -1,0 +1,109 @@
+"""Windows that roll on in time: each is tested with what was known before it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge._checks import check_int, check_real
+from recgauge.errors import ConfigError, EmptySplitError
+from recgauge.interactions import Interactions
+from recgauge.splits import Splitter
+from recgauge.splits._dates import shown_date
+from recgauge.splits._order import times_of
+from recgauge.splits.assignment import Assignment
+from recgauge.splits.k_fold import check_index
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class RollingWindow(Splitter):
+    """Hold out one of `n_windows` spans of time, train on what lies before it.
+
+    Parameters
+    ----------
+    n_windows : int
+        Number of windows, >= 1; they follow each other without gaps, and the last ends with the last row.
+    window : int
+        The window that is tested, from 0, the earliest.
+    test_days : float
+        Length of a window, > 0.
+    validation_days : float
+        Length of the span right before the window that is the validation part, >= 0; 0 makes none.
+    train_days : float, optional
+        Length of the span before those that is trained on, > 0: a sliding window. None: everything before,
+        an expanding window.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`. Many users and items have no row before a window.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such window, or a length cannot be meant.
+    SchemaError
+        If the data have no timestamps.
+    EmptySplitError
+        If nothing lies before the window, or nothing in it.
+
+    Notes
+    -----
+    Rows after the window and rows before a sliding window are not used, and counted. Neither the order of the
+    rows nor chance matters.
+
+    Examples
+    --------
+    >>> days = np.arange(6) * 86_400
+    >>> ratings = Interactions.from_ids([1] * 6, [1, 2, 3, 4, 5, 6], None, days)
+    >>> windows = [RollingWindow(n_windows=2, window=window, test_days=2) for window in range(2)]
+    >>> splits = [window.split(ratings, rng=np.random.default_rng(0)) for window in windows]
+    >>> [(len(split.train), len(split.test)) for split in splits]
+    [(2, 2), (4, 2)]
+    """
+
+    n_windows: int = 5
+    window: int = 0
+    test_days: float = 14.0
+    validation_days: float = 0.0
+    train_days: float | None = None
+
+    name: ClassVar[str] = "rolling_window"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("RollingWindow: n_windows", self.n_windows, minimum=1)
+        check_index("RollingWindow: window", self.window, self.n_windows, "n_windows")
+        infinity = np.inf
+        check_real("RollingWindow: test_days", self.test_days, low=0.0, high=infinity, low_open=True)
+        check_real("RollingWindow: validation_days", self.validation_days, low=0.0, high=infinity)
+        if self.train_days is not None:
+            check_real("RollingWindow: train_days", self.train_days, low=0.0, high=infinity, low_open=True)
+        if round(self.test_days * _DAY) == 0:
+            raise ConfigError(f"RollingWindow: test_days must be at least a second, got {self.test_days!r}.")
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
+        """Return which rows are held out; no chance is involved."""
+        times = times_of(interactions, "RollingWindow")
+        if len(times) == 0:
+            raise EmptySplitError("RollingWindow: there are no rows. Use more data.")
+        length = round(self.test_days * _DAY)
+        until = int(times.max()) + 1 - (self.n_windows - 1 - self.window) * length
+        begin = until - length
+        validate_from = begin - round(self.validation_days * _DAY)
+        train_from = times.min() if self.train_days is None else validate_from - round(self.train_days * _DAY)
+        in_test = (times >= begin) & (times < until)
+        in_validation = (times >= validate_from) & (times < begin) if self.validation_days else None
+        unused = (
+            ("rows after the window", times >= until),
+            ("rows before the window's training rows", (times < train_from) & (times < validate_from)),
+        )
+        assignment = Assignment(in_test, in_validation, unused=unused)
+        for part, rows in (("train", assignment.train), ("test", in_test)):
+            if not rows.any():
+                raise EmptySplitError(
+                    f"RollingWindow: {part} has no rows. Window {self.window} of {self.n_windows} is tested "
+                    f"from {shown_date(begin)} to before {shown_date(until)}, and the data begin at "
+                    f"{shown_date(int(times.min()))} (UTC). Lower split.n_windows or split.test_days, or "
+                    "choose a later split.window."
+                )
+        return assignment

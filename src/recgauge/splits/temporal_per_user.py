@@ -1,0 +1,55 @@
+"""The last share of each user's rows, by time, is held out."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge.interactions import Interactions
+from recgauge.splits._order import latest_first
+from recgauge.splits._shares import Shares
+from recgauge.splits.assignment import Assignment
+
+
+@dataclass(frozen=True)
+class TemporalPerUser(Shares):
+    """Hold out the last share of each user's rows by time.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of a user's rows in test, in (0, 1); the count is rounded to the nearest whole number, half
+        to even, so a user with few rows may have none.
+    validation_size : float
+        Share of a user's rows in validation, in [0, 1), those right before the test rows; 0 makes no
+        validation part.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
+
+    Raises
+    ------
+    ConfigError
+        If the shares leave nothing to train on.
+    SchemaError
+        If the data have no timestamps.
+
+    Notes
+    -----
+    Rows of one user and second are ordered by a fixed scramble of the codes of user and item: not by the
+    file's order, nor by the ids', nor by the seed. Does not depend on the order of the rows if no
+    (user, item) pair repeats. Rows of other users may be later than a user's test rows.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids([1, 1, 1, 1], [1, 2, 3, 4], None, [30, 10, 20, 40])
+    >>> split = TemporalPerUser(test_size=0.5).split(ratings, rng=np.random.default_rng(0))
+    >>> split.test.item_ids[split.test.item].tolist()
+    [1, 4]
+    """
+
+    name: ClassVar[str] = "temporal_per_user"
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
+        """Return which rows are held out; no chance is involved."""
+        place = latest_first(interactions, "TemporalPerUser")
+        return Assignment(*self._masks(place, interactions.user_counts()[interactions.user]))

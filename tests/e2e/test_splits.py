@@ -1,0 +1,38 @@
+"""Splits from the command line: held-out users over several folds, and files of one's own."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+
+def test_folds_of_users_are_a_sweep_and_the_fold_in_rows_are_recorded(workplace):
+    done = workplace.run(
+        "-m", "split=k_fold_users", "split.fold=0,1", "model=svd", "metrics=ranking", "cutoffs=[10]"
+    )
+    assert done.code == 0, done.err
+    first, second = (run.data for run in workplace.runs())
+    assert {first.params["split.fold"], second.params["split.fold"]} == {"0", "1"}
+    for run in (first, second):
+        assert run.metrics["data/test_users"] == 200
+        assert run.metrics["data/fold_in_rows"] > 3 * run.metrics["data/test_rows"]
+        assert run.metrics["data/test_cold_users"] == 0
+    assert first.metrics["data/train_rows"] != second.metrics["data/train_rows"]
+
+
+def test_files_say_what_is_test_and_a_wrong_file_is_explained(workplace):
+    rows = [f"user{user},item{item},{1 + (user * item) % 5}" for user in range(20) for item in range(10)]
+    (workplace.folder / "all.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
+    (workplace.folder / "test.csv").write_text("user,item\nuser0,item3\nuser7,item9\n")
+    (workplace.folder / "wrong.csv").write_text("user,item\nuser0,item99\n")
+    common = ("dataset=table", "dataset.path=all.csv", "model=popularity", "metrics=ranking", "tracking=off")
+    done = workplace.run(*common, "split=published", "split.test=test.csv")
+    assert done.code == 0, done.err
+    (folder,) = workplace.output()
+    split = json.loads((folder / "record.json").read_text())["split"]
+    assert (split["train_rows"], split["test_rows"], split["test_users"]) == (198, 2, 2)
+    refused = workplace.run(*common, "split=published", "split.test=wrong.csv")
+    assert refused.code == 1
+    assert "user 'user0' and item 'item99' (test)" in refused.out + refused.err
+    assert "Traceback" not in refused.out + refused.err

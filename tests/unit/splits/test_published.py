@@ -1,0 +1,215 @@
+import gzip
+import zipfile
+
+import numpy as np
+import pytest
+from recgauge.splits.filters import MinRating, NCore, apply_filters
+
+from recgauge.datasets.gowalla import Gowalla
+from recgauge.datasets.movielens import MovieLens
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.splits.published import Published
+
+RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(name, rows):
+        (tmp_path / name).write_text("userId,itemId,rating\n" + "".join(f"{u},{i},{r}\n" for u, i, r in rows))
+
+    write("all.csv", RATINGS)
+    write("train.csv", RATINGS[:2])
+    write("test.csv", [RATINGS[2], RATINGS[4]])
+    write("validation.csv", [RATINGS[3]])
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def ml_100k(mirror):
+    return MovieLens("ml_100k", mirror=mirror, offline=True).load()
+
+
+def publish(dataset, rules=(), **settings):
+    kept, steps = apply_filters(dataset, rules)
+    splitter = Published(**settings).for_dataset(kept)
+    return splitter.split(kept.interactions, rng=np.random.default_rng(0), steps=steps)
+
+
+def ids(part):
+    return set(zip(part.user_ids[part.user].tolist(), part.item_ids[part.item].tolist(), strict=True))
+
+
+def load(path):
+    return Table(str(path)).load()
+
+
+def test_files_say_which_rows_are_test(folder):
+    split = publish(
+        load(folder / "all.csv"),
+        test=str(folder / "test.csv"),
+        validation=str(folder / "validation.csv"),
+    )
+    assert ids(split.test) == {("007", "c"), ("9", "c")}
+    assert ids(split.validation) == {("9", "a")}
+    assert ids(split.train) == {("007", "a"), ("007", "b")}
+    assert split.test.value.tolist() == [4, 4]
+
+
+def test_rows_that_no_file_names_are_counted(folder):
+    files = {"test": str(folder / "test.csv"), "train": str(folder / "train.csv")}
+    split = publish(load(folder / "all.csv"), **files)
+    assert "does not name: 1 rows" in str(split.steps[0])
+    assert len(split.train) == 2
+    assert split.cold_counts()["test_cold_users"] == 1  # user 9; the test part stays as published
+    split = publish(load(folder / "all.csv"), **files, cold_users="drop")
+    assert ids(split.test) == {("007", "c")}
+    assert split.steps[1].dropped_rows == 1
+
+
+def test_files_may_have_another_format_and_numbers_for_text(folder):
+    with gzip.open(folder / "test.txt.gz", "wt") as file:
+        file.write("9 c\n")
+    split = publish(load(folder / "all.csv"), test=str(folder / "test.txt.gz"), format="user_lines")
+    assert ids(split.test) == {("9", "c")}
+    (folder / "plain.tsv").write_text("9\ta\n")
+    assert ids(publish(load(folder / "all.csv"), test=str(folder / "plain.tsv")).test) == {("9", "a")}
+
+
+def test_columns_can_be_named(folder):
+    (folder / "odd.csv").write_text("thing,who\nc,9\n")
+    split = publish(load(folder / "all.csv"), test=str(folder / "odd.csv"), user="who", item="thing")
+    assert ids(split.test) == {("9", "c")}
+
+
+def test_a_filter_may_drop_published_rows(folder):
+    split = publish(
+        load(folder / "all.csv"),
+        (MinRating(3),),
+        test=str(folder / "test.csv"),
+        validation=str(folder / "validation.csv"),  # its only row has a rating of 2
+    )
+    assert len(split.validation) == 0
+    assert ids(split.test) == {("007", "c"), ("9", "c")}
+
+
+def test_pairs_that_the_data_have_not_are_refused(folder):
+    (folder / "other.csv").write_text("userId,itemId\n007,zzz\n9,c\n")
+    with pytest.raises(
+        SchemaError, match=r"1 of the 2 published pairs .* user '007' and item 'zzz' \(test\)"
+    ):
+        publish(load(folder / "all.csv"), test=str(folder / "other.csv"))
+
+
+def test_a_repeated_pair_is_in_the_part_that_is_published_for_it(folder):
+    (folder / "twice.csv").write_text((folder / "all.csv").read_text() + "007,a,1\n")
+    split = publish(load(folder / "twice.csv"), test=str(folder / "test.csv"))
+    assert len(split.train) == 4
+    (folder / "first.csv").write_text("userId,itemId\n007,a\n")
+    twice, files = load(folder / "twice.csv"), [str(folder / name) for name in ("test.csv", "first.csv")]
+    with pytest.raises(SchemaError, match=r"validation repeats 1"):
+        publish(twice, test=files[0], validation=files[1])
+
+
+def test_a_pair_in_two_files_is_refused(folder):
+    with pytest.raises(SchemaError, match=r"2 rows have a pair that is in test and in train"):
+        publish(load(folder / "all.csv"), test=str(folder / "test.csv"), train=str(folder / "test.csv"))
+
+
+def test_a_missing_file_is_named_with_its_setting(folder):
+    with pytest.raises(MissingDataError, match=r"published, test: .*no such file.*Correct split.test"):
+        publish(load(folder / "all.csv"), test="nothing.csv")
+
+
+def test_a_column_that_is_not_there_is_named_with_its_setting(folder):
+    with pytest.raises(SchemaError, match=r"split\.user=COLUMN"):
+        publish(load(folder / "all.csv"), test=str(folder / "test.csv"), user="nobody")
+
+
+def test_a_data_set_without_a_split_of_its_own_asks_for_files(folder):
+    with pytest.raises(ConfigError, match=r"comes with no split of its own.*split.test=FILE"):
+        publish(load(folder / "all.csv"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fold": "u1", "test": "a.csv"}, "set either, not both"),
+        ({"train": "a.csv"}, "train needs test=FILE"),
+        ({"test": ""}, "path must name a file"),
+        ({"test": "a.csv", "format": "xls"}, "format must be one of"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        Published(**settings)
+
+
+@pytest.mark.parametrize("fold", ["u1", "u2", "u3", "u4", "u5", "ua", "ub"])
+def test_the_published_splits_of_ml_100k(mirror, ml_100k, fold):
+    split = publish(ml_100k, fold=fold)
+    with zipfile.ZipFile(f"{mirror}/ml-100k.zip") as archive:
+        for part, ending in ((split.train, "base"), (split.test, "test")):
+            published = np.loadtxt(archive.open(f"ml-100k/{fold}.{ending}"), dtype=np.int64)
+            assert len(part) == len(published)
+            assert ids(part) == set(map(tuple, published[:, :2].tolist()))
+
+
+def test_the_five_folds_of_ml_100k_test_every_row_once(ml_100k):
+    tested = [ids(publish(ml_100k, fold=f"u{number}").test) for number in range(1, 6)]
+    assert len(set().union(*tested)) == sum(map(len, tested)) == 100_000
+
+
+def test_filters_before_the_published_split_of_ml_100k(ml_100k):
+    split = publish(ml_100k, (MinRating(4), NCore(5)), fold="u1")
+    assert split.test.value.min() >= 4
+    assert ids(split.test) < ids(publish(ml_100k, fold="u1").test)
+
+
+@pytest.mark.parametrize("fold", [None, "u6"])
+def test_folds_that_there_are_not_are_listed(ml_100k, fold):
+    with pytest.raises(ConfigError, match=r"ml_100k comes with the splits u1, u2, u3, u4, u5, ua, ub, and"):
+        publish(ml_100k, fold=fold)
+
+
+def test_a_changed_member_of_the_archive_is_refused(mirror, tmp_path):
+    changed = tmp_path / "ml-100k.zip"
+    with zipfile.ZipFile(f"{mirror}/ml-100k.zip") as old, zipfile.ZipFile(changed, "w") as new:
+        for name in ("u.data", "u.item", "u.genre", "u1.test"):
+            content = old.read(f"ml-100k/{name}")
+            new.writestr(f"ml-100k/{name}", content[:-20] if name == "u1.test" else content)
+    dataset = MovieLens("ml_100k", archive=str(changed)).load()
+    with pytest.raises(IntegrityError, match=r"u1.test is not the publisher's"):
+        publish(dataset, fold="u1")
+    with pytest.raises(IntegrityError, match=r"no member ml-100k/u2.test"):
+        publish(dataset, fold="u2")
+
+
+def test_gowalla_is_split_as_published(mirror):
+    dataset = Gowalla(mirror=mirror, offline=True).load()
+    rows = dataset.interactions
+    assert (rows.n_users, rows.n_items, len(rows)) == (29_858, 40_981, 1_027_370)
+    assert rows.timestamp is None
+    assert dataset.feedback == "implicit"
+    split = publish(dataset)
+    assert (len(split.train), len(split.test)) == (810_128, 217_242)
+    assert (rows.user_ids[0], rows.user_ids[-1], rows.item_ids[-1]) == (0, 29_857, 40_980)
+    first = split.test.item_ids[split.test.item[split.test.user == 0]]
+    assert first[:4].tolist() == [7580, 3730, 5983, 5990]
+    assert "by their sha256" in dataset.provenance
+
+
+def test_gowalla_without_an_archive_says_how_to_make_one(tmp_path):
+    with pytest.raises(
+        MissingDataError, match=r"(?s)offers the files, but no archive.*zip -r gowalla.zip gowalla"
+    ):
+        Gowalla(cache=str(tmp_path)).load()
+
+
+def test_another_archive_is_not_taken_for_gowalla(tmp_path):
+    with zipfile.ZipFile(tmp_path / "gowalla.zip", "w") as archive:
+        archive.writestr("gowalla/train.txt", "0 1 2\n")
+        archive.writestr("gowalla/test.txt", "0 3\n")
+    with pytest.raises(IntegrityError, match=r"train.txt is not the publisher's"):
+        Gowalla(archive=str(tmp_path / "gowalla.zip")).load()

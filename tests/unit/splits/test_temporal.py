@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+
+from recgauge.errors import ConfigError, EmptySplitError
+from recgauge.interactions import Interactions
+from recgauge.splits.leave_n_out import LeaveLastOut, LeaveRandomOut
+from recgauge.splits.rolling_window import RollingWindow
+from recgauge.splits.temporal_date import TemporalDate
+from recgauge.splits.temporal_fraction import TemporalFraction
+from recgauge.splits.temporal_per_user import TemporalPerUser
+
+DAY = 86_400
+
+
+def timed(days, users=None):
+    return Interactions.from_ids(
+        np.ones(len(days), int) if users is None else users,
+        np.arange(len(days)),
+        None,
+        (np.array(days) * DAY).astype(int),
+    )
+
+
+def days_of(part):
+    return (part.timestamp // DAY).tolist()
+
+
+def cut(splitter, rows):
+    return splitter.split(rows, rng=np.random.default_rng(0))
+
+
+def test_a_date_cuts_at_its_first_second():
+    split = cut(TemporalDate("1970-01-03", validation_from="1970-01-02"), timed([0, 1, 1.5, 2, 3]))
+    assert [days_of(part) for part in (split.train, split.validation, split.test)] == [[0], [1, 1], [2, 3]]
+
+
+def test_dates_may_be_seconds_or_have_a_zone():
+    rows = timed([0, 1, 2, 3])
+    for date in (2 * DAY, "1970-01-03T00:00", "1970-01-03T02:00+02:00", "1970-01-03T00:00Z"):
+        assert days_of(cut(TemporalDate(date), rows).test) == [2, 3]
+
+
+def test_rows_after_the_test_part_are_counted_not_used():
+    split = cut(TemporalDate("1970-01-03", test_until="1970-01-04"), timed([0, 1, 2, 3, 4]))
+    assert days_of(split.test) == [2]
+    assert str(split.steps[0]) == "rows after the test part: 2 rows, 0 users, 2 items dropped"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"test_from": "soon"}, "must be a date such as"),
+        ({"test_from": 1.5}, "must be a date such as"),
+        ({"test_from": True}, "must be a date such as"),
+        ({"test_from": "1970-01-02", "validation_from": "1970-01-03"}, "validation_from must be before"),
+        ({"test_from": "1970-01-02", "test_until": "1970-01-02"}, "test_from must be before test_until"),
+    ],
+)
+def test_dates_that_cannot_be_meant_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        TemporalDate(**settings)
+
+
+def test_who_sets_no_date_is_told_the_span():
+    with pytest.raises(ConfigError, match=r"split.test_from=DATE; the data span 1970-01-01 .* to 1970-01-05"):
+        cut(TemporalDate(), timed([0, 4]))
+
+
+@pytest.mark.parametrize(("date", "part"), [("1969-01-01", "train"), ("1999-01-01", "test")])
+def test_dates_outside_the_data_are_refused_with_the_span(date, part):
+    with pytest.raises(EmptySplitError, match=f"{part} has no rows; the data span 1970-01-01"):
+        cut(TemporalDate(date), timed([0, 4]))
+
+
+def test_rows_of_one_second_are_not_parted_by_a_fraction():
+    split = cut(TemporalFraction(test_size=0.25), timed([0, 1, 2, 2, 2, 2, 1, 0]))
+    assert days_of(split.test) == [2, 2, 2, 2]
+
+
+def test_a_fraction_is_exact_without_ties():
+    split = cut(TemporalFraction(test_size=0.2, validation_size=0.3), timed([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]))
+    assert sorted(days_of(split.test)) == [8, 9]
+    assert sorted(days_of(split.validation)) == [5, 6, 7]
+
+
+def test_windows_follow_each_other_to_the_last_row_and_training_grows():
+    rows = timed(range(12))
+    windows = [cut(RollingWindow(n_windows=3, window=w, test_days=2), rows) for w in range(3)]
+    assert [days_of(split.test) for split in windows] == [[6, 7], [8, 9], [10, 11]]
+    assert [days_of(split.train) for split in windows] == [list(range(6)), list(range(8)), list(range(10))]
+    assert [split.steps[0].dropped_rows for split in windows] == [4, 2, 0]
+
+
+def test_windows_may_slide_and_have_a_validation_part():
+    splitter = RollingWindow(n_windows=3, window=1, test_days=2, validation_days=1, train_days=4)
+    split = cut(splitter, timed(range(12)))
+    assert [days_of(part) for part in (split.train, split.validation, split.test)] == [
+        [3, 4, 5, 6],
+        [7],
+        [8, 9],
+    ]
+    assert [step.dropped_rows for step in split.steps[:2]] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"window": 5}, "window must be a whole number from 0 to 4 \\(n_windows is 5\\), got 5"),
+        ({"n_windows": 0}, "n_windows"),
+        ({"test_days": 0}, "test_days"),
+        ({"test_days": 1e-9}, "at least a second"),
+        ({"validation_days": -1}, "validation_days"),
+        ({"train_days": 0}, "train_days"),
+    ],
+)
+def test_windows_that_cannot_be_meant_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        RollingWindow(**settings)
+
+
+def test_a_window_before_the_data_is_refused_with_its_dates():
+    with pytest.raises(
+        EmptySplitError, match=r"Window 0 of 5 is tested from .* the data begin at 1970-01-01"
+    ):
+        cut(RollingWindow(), timed([0, 1, 2]))
+
+
+def test_the_last_rows_of_each_user_are_tested_and_those_before_validate():
+    rows = timed([5, 1, 3, 4, 2, 9, 8], users=[1, 1, 1, 1, 1, 2, 2])
+    split = cut(LeaveLastOut(n=2, n_validation=1), rows)
+    assert sorted(days_of(split.test)) == [4, 5]
+    assert days_of(split.validation) == [3]
+    assert sorted(days_of(split.train)) == [1, 2, 8, 9]  # user 2 has too few rows to be tested
+
+
+@pytest.mark.parametrize("kind", [LeaveLastOut, LeaveRandomOut])
+def test_one_row_of_everybody_is_left_out(kind, demo):
+    split = kind().split(demo.interactions, rng=np.random.default_rng(0))
+    assert (split.test.user_counts() == 1).all()
+    assert len(split.train) == len(demo.interactions) - demo.interactions.n_users
+
+
+def test_the_last_share_of_each_user_is_tested(demo):
+    rows = demo.interactions
+    split = cut(TemporalPerUser(test_size=0.3), rows)
+    assert np.array_equal(split.test.user_counts(), np.rint(rows.user_counts() * 0.3))
+
+
+def test_ties_favour_neither_items_of_high_code_nor_late_rows():
+    """All rows of a user share one second; the one left out is then anywhere among the items."""
+    users, items = np.repeat(np.arange(2000), 5), np.tile(np.arange(5), 2000)
+    rows = Interactions.from_ids(users, items, None, np.zeros(10_000, int))
+    counts = cut(LeaveLastOut(), rows).test.item_counts()
+    assert counts.sum() == 2000
+    assert np.abs(counts - 400).max() < 90  # five standard deviations of a fair draw

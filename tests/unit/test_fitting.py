@@ -1,0 +1,174 @@
+import importlib
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from recgauge.candidates import AllItems
+from recgauge.catalogue import Catalogue
+from recgauge.datasets.movielens import MovieLens
+from recgauge.errors import ConfigError, NotFittedError, SchemaError
+from recgauge.fitting import fit, models_that_fold_in
+from recgauge.interactions import Interactions
+from recgauge.models import RatingPredictor, Recommender
+from recgauge.models.bias import METHODS, Bias
+from recgauge.models.biased_mf import BiasedMF
+from recgauge.models.popularity import Popularity
+from recgauge.models.svd import SVD
+from recgauge.randomness import stream
+from recgauge.recommending import recommend
+from recgauge.splits import Split
+from recgauge.splits.strong_generalisation import StrongGeneralisation
+
+
+@pytest.fixture
+def held_out(demo):
+    splitter = StrongGeneralisation(n_test=100, n_validation=50)
+    return splitter.split(demo.interactions, rng=stream(0, "split"))
+
+
+def fitted(model, split):
+    return fit(model, split, rng=np.random.default_rng(0))
+
+
+@dataclass(eq=False)
+class Stubborn(Recommender):
+    """Cannot serve users whom it was not trained on."""
+
+    def fit(self, train, *, rng):
+        pytest.fail("it must be refused before it is trained")
+
+    def score(self, users):
+        raise NotImplementedError
+
+
+def test_a_model_that_cannot_fold_in_is_refused_before_training_with_those_that_can(held_out):
+    with pytest.raises(
+        ConfigError, match=r"Stubborn cannot serve .* bias, biased_mf, popularity, random, svd"
+    ):
+        fitted(Stubborn(), held_out)
+
+
+@pytest.mark.parametrize("name", models_that_fold_in())
+def test_folding_in_keeps_what_was_learnt(held_out, name):
+    kind = next(
+        thing
+        for thing in vars(importlib.import_module(f"recgauge.models.{name}")).values()
+        if isinstance(thing, type) and thing.__module__.endswith(f".{name}") and hasattr(thing, "fold_in")
+    )
+    trained = np.unique(held_out.train.user)[:20]
+    before = kind().fit(held_out.train, rng=np.random.default_rng(0)).score(trained)
+    model = fitted(kind(), held_out)
+    assert np.array_equal(model.score(trained), before)
+    scores = model.score(held_out.test_users)
+    assert scores.shape == (100, held_out.train.n_items)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("kind", [SVD, Bias, BiasedMF])
+def test_folding_in_before_training_is_refused(held_out, kind):
+    with pytest.raises(NotFittedError):
+        kind().fold_in(held_out.fold_in)
+
+
+@pytest.mark.parametrize("values", ["rating", "binary"])
+def test_svd_folds_in_a_trained_users_rows_as_it_trained_them(demo, values):
+    rows = demo.interactions
+    model = SVD(values=values).fit(rows, rng=np.random.default_rng(0))
+    expected = model.factors().user.copy()
+    np.testing.assert_allclose(model.fold_in(rows).factors().user, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bias_folds_in_a_trained_users_rows_as_it_trained_them(demo, method):
+    rows = demo.interactions
+    model = Bias(method=method).fit(rows, rng=np.random.default_rng(0))
+    expected = model.factors().user.copy()
+    np.testing.assert_allclose(model.fold_in(rows).factors().user, expected, atol=1e-5)
+
+
+def test_biased_mf_folds_in_the_minimum_of_its_own_sum(held_out):
+    """No small step of a user's bias or factors makes the penalised sum smaller."""
+    model = BiasedMF(n_factors=8, n_epochs=5, regularization=0.1)
+    fitted(model, held_out)
+    factors, mean = model.factors(), model.known().mean
+
+    def total(user, p, bias):
+        mine = held_out.fold_in.take(held_out.fold_in.user == user)
+        q, item_bias = factors.item[mine.item, :8].astype(float), factors.item[mine.item, 8]
+        error = mine.value - mean - bias - item_bias - q @ p
+        return (error**2).sum() + 0.1 * len(mine) * (bias**2 + p @ p)
+
+    rng = np.random.default_rng(1)
+    for user in held_out.test_users[:10]:
+        p, bias = factors.user[user, :8].astype(float), factors.user[user, 9] - mean
+        least = total(user, p, bias)
+        for _ in range(20):
+            step = rng.normal(scale=0.05, size=9)
+            assert total(user, p + step[:8], bias + step[8]) > least
+
+
+def test_biased_mf_folds_in_one_row_without_regularization():
+    train = Interactions.from_ids([0, 0, 1, 1], [0, 1, 0, 1], [5.0, 1.0, 4.0, 2.0])
+    ids = np.arange(3), train.item_ids
+    wider = Interactions(train.user, train.item, train.value, None, *ids)
+    new = Interactions(np.array([2]), np.array([0]), np.array([5.0]), None, *ids)
+    model = BiasedMF(n_factors=4, regularization=0.0).fit(wider, rng=np.random.default_rng(0)).fold_in(new)
+    assert model.predict(new.user, new.item) == pytest.approx([5.0], abs=1e-3)
+
+
+def test_folded_users_are_known_to_rating_metrics(held_out):
+    for model in (Bias(), BiasedMF(n_factors=4, n_epochs=2)):
+        assert isinstance(fitted(model, held_out), RatingPredictor)
+        assert model.known().users[held_out.test_users].all()
+
+
+def test_fold_in_rows_are_never_recommended(held_out):
+    model = fitted(SVD(), held_out)
+    lists = recommend(model, held_out.test_users, 20, excluded=AllItems().excluded(held_out))
+    seen = held_out.fold_in.to_csr()
+    for user, items in zip(lists.users, lists.items, strict=True):
+        assert not set(items) & set(seen[[user]].indices)
+
+
+def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):
+    catalogue = Catalogue.from_train(held_out.train, fold_in=held_out.fold_in)
+    plain = Catalogue.from_train(held_out.train)
+    assert np.array_equal(catalogue.train_users, plain.train_users)
+    assert np.array_equal(catalogue.train_counts, plain.train_counts)
+    user = held_out.test_users[0]
+    assert plain.seen[[user]].nnz == 0
+    assert catalogue.seen[[user]].nnz == held_out.fold_in.user_counts()[user]
+
+
+def test_folding_in_serves_held_out_users_better_than_popularity(mirror):
+    data = MovieLens("ml_100k", mirror=mirror).load()
+    split = StrongGeneralisation(n_test=0.2).split(data.interactions, rng=stream(0, "split"))
+
+    def hits(model):
+        excluded = AllItems().excluded(split)
+        lists = recommend(fitted(model, split), split.test_users, 10, excluded=excluded)
+        wanted = split.test.to_csr()
+        return np.mean(
+            [
+                np.isin(items, wanted[[user]].indices).sum()
+                for user, items in zip(lists.users, lists.items, strict=True)
+            ]
+        )
+
+    assert hits(SVD(n_factors=16)) > 1.2 * hits(Popularity())
+
+
+def test_a_user_with_fold_in_rows_must_not_be_trained_on():
+    rows = Interactions.from_ids([1, 1, 1, 2], [1, 2, 3, 1])
+    with pytest.raises(SchemaError, match="1 users have training rows and fold-in rows"):
+        Split(
+            "bad", rows.take(np.array([0, 3])), None, rows.take(np.array([1])), (), rows.take(np.array([2]))
+        )
+
+
+def test_a_pair_in_validation_and_test_is_refused():
+    rows = Interactions.from_ids([1, 1, 2], [1, 2, 1])
+    held_out = rows.take(np.array([1]))
+    with pytest.raises(SchemaError, match="1 \\(user, item\\) pairs of validation are in test"):
+        Split("bad", rows.take(np.array([0, 2])), held_out, held_out)
