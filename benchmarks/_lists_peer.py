@@ -16,7 +16,7 @@ NAMES = ("precision", "recall", "ndcg_binary", "map", "mrr", "hit_rate")
 
 
 class Problem:
-    """Lists (n_users, k) of item codes, best first, and each user's relevant items, as metrics.py wrote them."""
+    """Lists (n_users, k) of item codes, best first, and relevant items, as metrics.py wrote them."""
 
     def __init__(self, folder):
         arrays = np.load(Path(folder) / "lists.npz")

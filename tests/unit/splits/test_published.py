@@ -3,12 +3,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from recgauge.splits.filters import MinRating, NCore, apply_filters
 
 from recgauge.datasets.gowalla import Gowalla
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.filters import apply_filters
+from recgauge.filters.min_rating import MinRating
+from recgauge.filters.n_core import NCore
 from recgauge.splits.published import Published
 
 RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
