@@ -14,6 +14,7 @@ from recgauge.conventions import Convention, Definition
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
+from recgauge.guards import GuardSettings
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
@@ -55,6 +56,8 @@ def compose(settings: RunSettings) -> Experiment:
         policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
+        guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
+        sanity=settings.sanity,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
 

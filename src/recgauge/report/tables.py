@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recgauge.records import RunRecord
+from recgauge.report.marks import MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,8 @@ def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, 
 
 def _status(job: JobOutcome) -> Text:
     if job.record is not None:
-        return Text("done", style="green")
+        # sampled numbers look like others in a table: the mark stands in the row, its reason below
+        return Text(f"done {MARK}" if job.record.incomparable else "done", style="green")
     return Text("failed", style="red")
 
 

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -85,6 +86,8 @@ class Splitter(ABC):
     """A strategy that assigns rows to train, validation and test."""
 
     name: str
+    temporal: ClassVar[bool] = False
+    """Whether no user's training rows come after the user's test rows; a guard holds the strategy to it."""
 
     @abstractmethod
     def assign(
