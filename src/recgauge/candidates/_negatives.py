@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import DoubleArray, IntArray, LongArray
+from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray
 
 _ROUNDS = 8
 
@@ -54,14 +54,14 @@ def draw_negatives(
             place = np.searchsorted(np.cumsum(chance), rng.random(len(row)) * chance.sum(), side="right")
         item = open_to_all[np.minimum(place, len(open_to_all) - 1)]
         code = np.unique(row * np.int64(n_items) + item)
-        code = code[~np.isin(code, barred, assume_unique=True)]
+        code = code[~_among(code, barred)]
         taken = np.union1d(taken, code)
         lacking = n - np.bincount(taken // n_items, minlength=len(users))
-    for position in np.flatnonzero(lacking):
-        taken = np.concatenate(
-            (taken, _rest(int(position), int(lacking[position]), taken, barred, weight, rng))
-        )
-    taken = np.sort(taken)
+    rest = [
+        _rest(int(position), int(lacking[position]), (taken, barred), weight, rng)
+        for position in np.flatnonzero(lacking)
+    ]
+    taken = np.sort(np.concatenate((taken, *rest)))
     return users[taken // n_items], (taken % n_items).astype(np.int32)
 
 
@@ -72,20 +72,28 @@ def _codes(known: sparse.csr_array, users: IntArray, n_items: int) -> LongArray:
     return np.sort(row * n_items + rows.indices)
 
 
+def _among(code: LongArray, barred: LongArray) -> BoolArray:
+    """Whether each code is one of the rising `barred`."""
+    if len(barred) == 0:
+        return np.zeros(len(code), np.bool_)
+    place = np.minimum(np.searchsorted(barred, code), len(barred) - 1)
+    found: BoolArray = barred[place] == code
+    return found
+
+
 def _rest(
     position: int,
     lacking: int,
-    taken: LongArray,
-    barred: LongArray,
+    gone: tuple[LongArray, LongArray],
     weight: DoubleArray,
     rng: np.random.Generator,
 ) -> LongArray:
-    """Draw what one user still lacks from the items that are left."""
+    """Draw what one user still lacks from the items that are neither taken nor barred."""
     n_items = len(weight)
     free = weight.copy()
-    for codes in (taken, barred):
-        own = codes[codes // n_items == position]
-        free[own % n_items] = 0.0
+    for codes in gone:
+        start, stop = np.searchsorted(codes, (position * n_items, (position + 1) * n_items))
+        free[codes[start:stop] % n_items] = 0.0
     left = np.flatnonzero(free)
     if len(left) > lacking:
         left = rng.choice(left, lacking, replace=False, p=free[left] / free[left].sum())
