@@ -76,25 +76,26 @@ def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
 
 
 def selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
-    """Say which jobs differ in a model's settings and are judged by test rows alone.
-
-    Choosing the best of them would be selection on test.
-    """
+    """Say which jobs differ in a model's settings alone: choosing the best of them is selection on test."""
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for number, record in records:
-        if "validation_rows" in record.split:
-            continue
-        names = (record.names["model"], record.names["dataset"], record.names["split"], str(record.seed))
-        place = (*names, record.names["candidates"], record.split["test_sha256"])
+        names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
+        place = (*names, str(record.seed), record.split["test_sha256"], _remedy(record))
         settings = str(record.settings.get("model"))
         groups.setdefault(place, {}).setdefault(settings, []).append(number)
-    return [
-        f"warning  selection_on_test: settings of {place[0]} differ and the split has no validation rows; "
-        "the best of these is chosen on test, so do not report it: hold out validation rows "
-        f"(split.validation_size=0.1) [{_jobs(sorted(job for jobs in by_settings.values() for job in jobs))}]"
-        for place, by_settings in groups.items()
-        if len(by_settings) > 1
-    ]
+    jobs_of: dict[str, list[str]] = {}
+    for place, by_settings in groups.items():
+        if len(by_settings) > 1:
+            line = f"settings of {place[0]} differ and this table is of test rows, so choosing the best of it"
+            jobs = _jobs(sorted(job for jobs in by_settings.values() for job in jobs))
+            jobs_of.setdefault(f"{line} is selection on test; {place[-1]}", []).append(jobs)
+    return [f"warning  selection_on_test: {line} [{'; '.join(jobs)}]" for line, jobs in jobs_of.items()]
+
+
+def _remedy(record: RunRecord) -> str:
+    if "validation_rows" in record.split:
+        return "choose by the validation rows."
+    return "hold out validation rows (split.validation_size=0.1) and choose by those."
 
 
 def _jobs(numbers: Sequence[int]) -> str:
