@@ -164,12 +164,21 @@ def pairs_matrix(user: IntArray, item: IntArray, shape: tuple[int, int]) -> spar
 
 
 def stored(matrix: sparse.csr_array, user: IntArray, item: IntArray) -> BoolArray:
-    """Return whether each (user, item) is a stored entry of `matrix`, shape (n,)."""
-    n_rows, n_items = matrix.shape
-    asked = np.zeros(n_rows, np.bool_)
-    asked[user] = True
-    owner = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))
-    kept = asked[owner]
-    entries = owner[kept] * np.int64(n_items) + matrix.indices[kept]
-    found: BoolArray = np.isin(user.astype(np.int64) * n_items + item, entries)
+    """Return whether each (user, item) is a stored entry of `matrix`, shape (n,).
+
+    Bisects the rows of all pairs at once, which beats sorting twenty million entries.
+    """
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    if matrix.nnz == 0:
+        return np.zeros(len(user), np.bool_)
+    indptr = matrix.indptr.astype(np.int64)
+    low, high = indptr[user], indptr[np.add(user, 1)]
+    end, last = high, matrix.nnz - 1
+    while (searching := low < high).any():
+        middle = (low + high) >> 1
+        below = matrix.indices[np.minimum(middle, last)] < item
+        low = np.where(searching & below, middle + 1, low)
+        high = np.where(searching & ~below, middle, high)
+    found: BoolArray = (low < end) & (matrix.indices[np.minimum(low, last)] == item)
     return found

@@ -3,7 +3,7 @@
 import numpy as np
 
 from recgauge._checks import LongArray
-from recgauge.candidates.rule import known_rows, pairs_matrix, stored
+from recgauge.candidates.rule import known_rows, stored
 from recgauge.guards.result import GuardResult
 from recgauge.interactions import Interactions
 from recgauge.relevance import Relevant
@@ -39,8 +39,7 @@ def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[Gua
 
 def _overlap(split: Split) -> GuardResult:
     seen, test = known_rows(split), split.test
-    matrix = pairs_matrix(seen.user, seen.item, (seen.n_users, seen.n_items))
-    n_shared = int(stored(matrix, test.user, test.item).sum())
+    n_shared = int(stored(seen.to_csr(), test.user, test.item).sum())
     share = n_shared / len(test)
     if not n_shared:
         return GuardResult("overlap", 0.0, "note", "No test row is in train.")
@@ -63,8 +62,8 @@ def _train_after_test(split: Split, temporal: bool) -> GuardResult:
     first = np.full(test.n_users, np.iinfo(np.int64).max)
     np.minimum.at(first, test.user, _times(test))
     later = _times(train) > first[train.user]
-    n_users, n_test_users = len(np.unique(train.user[later])), len(split.test_users)
-    share = n_users / n_test_users
+    n_users = np.count_nonzero(np.bincount(train.user[later]))
+    share = n_users / len(split.test_users)
     found = f"{share:.1%} of test users have training rows later than their first test row"
     if temporal and n_users:
         message = (
