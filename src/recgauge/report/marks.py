@@ -52,11 +52,17 @@ def sanity_table(record: RunRecord) -> Table:
         table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
     cells = {}
     for entry in entries:
-        best = f"{oracle[entry['key']]:.4f}" if entry["key"] in oracle else ""
-        cells[entry["name"], entry["k"]] = f"{chance[entry['key']]:.4f} .. {best}"
+        best = _short(oracle[entry["key"]]) if entry["key"] in oracle else ""
+        cells[entry["name"], entry["k"]] = f"{_short(chance[entry['key']])} .. {best}"
     for name in dict.fromkeys(entry["name"] for entry in entries):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
     return table
+
+
+def _short(value: float) -> str:
+    """Four decimals of small values and three of others, so that four cutoffs fit 80 columns."""
+    text = f"{value:.4f}"
+    return text.removeprefix("0") if text.startswith("0.") else f"{value:.3f}"
 
 
 def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:

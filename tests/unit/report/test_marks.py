@@ -91,8 +91,8 @@ def test_sanity_table_has_a_row_a_metric(record):
     columns = {str(column.header): list(column.cells) for column in table.columns}
     assert columns == {
         "chance .. best": ["ndcg", "novelty"],
-        "@5": ["0.1000 .. 0.9000", "3.0000 .. "],
-        "@10": ["0.2000 .. 1.0000", ""],
+        "@5": [".1000 .. .9000", "3.000 .. "],
+        "@10": [".2000 .. 1.000", ""],
     }
 
 
