@@ -187,7 +187,9 @@ def _rank(
         compile_kernels(random, timings, given=candidates.per_user is not None)
         with timings.stage("sanity"):
             sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
-    return RankingResult(top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, sanity)
+    return RankingResult(
+        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
+    )
 
 
 def _sanity(

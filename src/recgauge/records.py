@@ -39,6 +39,8 @@ class RunRecord:
     environment : dict of str to Any
     incomparable : str
         Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
+    candidates_sha256 : str
+        Digest of the candidates that a rule names; empty where it names none.
     guards : list of dict
         ``name``, ``value``, ``level``, ``message``, ``overridden`` each.
     sanity : dict of str to dict
@@ -58,6 +60,7 @@ class RunRecord:
     seconds: dict[str, float]
     environment: dict[str, Any]
     incomparable: str = ""
+    candidates_sha256: str = ""
     guards: list[dict[str, Any]] = field(default_factory=list)
     sanity: dict[str, dict[str, float]] = field(default_factory=dict)
 
@@ -87,6 +90,7 @@ class RunRecord:
             seconds=dict(result.seconds),
             environment=environment,
             incomparable="" if result.ranking is None else result.ranking.incomparable,
+            candidates_sha256="" if result.ranking is None else result.ranking.candidates_sha256,
             guards=[asdict(guard) for guard in result.guards],
             sanity=_sanity_facts(result),
         )

@@ -29,6 +29,8 @@ class RankingResult:
         Metrics that their own definition refuses for these lists, and why.
     incomparable : str
         Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
+    candidates_sha256 : str
+        Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
     """
@@ -39,6 +41,7 @@ class RankingResult:
     evaluation: Evaluation
     refused: Mapping[str, str] = field(default_factory=dict)
     incomparable: str = ""
+    candidates_sha256: str = ""
     sanity: SanityRows | None = None
 
 

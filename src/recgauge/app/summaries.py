@@ -51,6 +51,7 @@ def _mark_tags(record: RunRecord) -> dict[str, str]:
     """Return the tags that say what a reader of the numbers must know; empty ones are left out."""
     return {
         "recgauge.incomparable": record.incomparable,
+        "recgauge.candidates_sha256": record.candidates_sha256,
         "recgauge.guards": ", ".join(g["name"] for g in record.guards if g["level"] != "note"),
         "recgauge.overridden": ", ".join(g["name"] for g in record.guards if g["overridden"]),
         "recgauge.selected_on": record.settings.get("guards", {}).get("selected_on") or "",

@@ -24,7 +24,7 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
     SchemaError
         If it is not UTF-8 text.
     """
-    file = Path(path)
+    file = Path(path).expanduser()
     if not file.is_file():
         raise MissingDataError(f"{subject}: there is no file {path}. Name one with candidates.path=FILE.")
     try:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from scipy import sparse
@@ -57,6 +58,17 @@ class CandidateItems:
     def limited(self) -> bool:
         """Whether the rule names the candidates, instead of only barring what users have seen."""
         return self.items is not None or self.per_user is not None
+
+    def sha256(self) -> str:
+        """Return the digest of the candidates that the rule names; empty where it names none."""
+        if not self.limited:
+            return ""
+        matrix = self.per_user
+        arrays = [self.items] if matrix is None else [matrix.indptr.astype(np.int64), matrix.indices]
+        digest = sha256()
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     def holds(self, user: IntArray, item: IntArray) -> BoolArray:
         """Return whether each (user, item) pair is a candidate, shape (n,)."""

@@ -125,7 +125,7 @@ def _group(record: RunRecord | None) -> tuple[str, ...]:
         return ("~",)  # failed jobs come last
     names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
     rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
-    return (*names, *rows, str(record.settings.get("candidates")))
+    return (*names, *rows, str(record.settings.get("candidates")), record.candidates_sha256)
 
 
 def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:
