@@ -47,13 +47,13 @@ def sanity_table(record: RunRecord) -> Table:
     entries = [entry for entry in record.results if entry["key"] in chance]
     cutoffs = list(dict.fromkeys(entry["k"] for entry in entries))
     table = Table(pad_edge=False, box=None)
-    table.add_column("chance .. best", no_wrap=True)
+    table.add_column("chance/best", no_wrap=True)
     for k in cutoffs:
         table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
     cells = {}
     for entry in entries:
         best = _short(oracle[entry["key"]]) if entry["key"] in oracle else ""
-        cells[entry["name"], entry["k"]] = f"{_short(chance[entry['key']])} .. {best}"
+        cells[entry["name"], entry["k"]] = f"{_short(chance[entry['key']])}/{best}"
     for name in dict.fromkeys(entry["name"] for entry in entries):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
     return table

@@ -90,9 +90,9 @@ def test_sanity_table_has_a_row_a_metric(record):
     table = sanity_table(record)
     columns = {str(column.header): list(column.cells) for column in table.columns}
     assert columns == {
-        "chance .. best": ["ndcg", "novelty"],
-        "@5": [".1000 .. .9000", "3.000 .. "],
-        "@10": [".2000 .. 1.000", ""],
+        "chance/best": ["ndcg", "novelty"],
+        "@5": [".1000/.9000", "3.000/"],
+        "@10": [".2000/1.000", ""],
     }
 
 
