@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray
+from recgauge.candidates.rule import distinct
 
 _ROUNDS = 8
 
@@ -53,9 +54,9 @@ def draw_negatives(
         else:
             place = np.searchsorted(np.cumsum(chance), rng.random(len(row)) * chance.sum(), side="right")
         item = open_to_all[np.minimum(place, len(open_to_all) - 1)]
-        code = np.unique(row * np.int64(n_items) + item)
-        code = code[~_among(code, barred)]
-        taken = np.union1d(taken, code)
+        code = distinct(row * np.int64(n_items) + item)
+        code = code[~(_among(code, barred) | _among(code, taken))]
+        taken = np.sort(np.concatenate((taken, code)), kind="stable")
         lacking = n - np.bincount(taken // n_items, minlength=len(users))
     rest = [
         _rest(int(position), int(lacking[position]), (taken, barred), weight, rng)
