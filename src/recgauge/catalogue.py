@@ -32,6 +32,9 @@ class Catalogue:
         Symmetric; for metrics that take similarities as given.
     train_users : ndarray of int64, shape (n_items,), or None
         Training users of each item; counted from `seen`, or taken to be `train_counts` without it.
+    irrelevant : ndarray of int64, shape (n_users,), or None
+        Candidates of each user code that are not relevant, where a rule limits the candidates; without it,
+        metrics count them from `n_items` and `seen`.
     sized : bool, default True
         Whether `n_items` is the catalogue's size; False where it only covers the items that appear in lists
         and among relevant items, which is not enough for shares of the catalogue.
@@ -56,6 +59,7 @@ class Catalogue:
     similarity: Similarity | None = None
     train_users: LongArray | None = None
     sized: bool = True
+    irrelevant: LongArray | None = None
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)

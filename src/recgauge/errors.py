@@ -8,7 +8,8 @@
     │  ├─ SchemaError       a column, type or value of a table is wrong
     │  ├─ IntegrityError    a file is not the one that was expected
     │  ├─ MissingDataError  a file could not be found or fetched
-    │  └─ EmptySplitError   nobody is left to train on or to evaluate
+    │  ├─ EmptySplitError   nobody is left to train on or to evaluate
+    │  └─ GuardError        numbers would mean nothing; a guard says why
     ├─ ModelError           a model cannot do what was asked
     │  ├─ NotFittedError    scores were asked for before fit
     │  ├─ FitError          training failed or diverged
@@ -47,6 +48,10 @@ class MissingDataError(DataError):
 
 class EmptySplitError(DataError):
     """Nobody is left to train on or to evaluate."""
+
+
+class GuardError(DataError):
+    """Numbers would mean nothing; a guard says why."""
 
 
 class ModelError(RecgaugeError, RuntimeError):

@@ -1,18 +1,25 @@
 """One run from data to numbers. The page to read first: `run_experiment` walks the rooms in order."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from recgauge.candidates import Candidates
+from recgauge._checks import IntArray
+from recgauge.candidates import CandidateItems, Candidates
 from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
 from recgauge.datasets import Dataset, DatasetSource
+from recgauge.errors import ConfigError
 from recgauge.evaluation import evaluate_top_k
 from recgauge.filters import Filter, apply_filters
 from recgauge.fitting import fit
+from recgauge.guards import GuardResult, GuardSettings, enforce
+from recgauge.guards.lists import check_candidates, check_selection
+from recgauge.guards.sanity import check_sanity
+from recgauge.guards.splits import check_split
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
+from recgauge.models.random import Random
 from recgauge.policies import Policies
 from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
@@ -21,7 +28,9 @@ from recgauge.rating_evaluation import evaluate_predictions
 from recgauge.recommending import compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
+from recgauge.results import Evaluation
 from recgauge.run_results import RankingResult, RatingResult, RunResult
+from recgauge.sanity import SanityRows, oracle_lists, sanity_rows
 from recgauge.splits import Split, Splitter
 from recgauge.timing import Timings
 
@@ -51,6 +60,10 @@ class Experiment:
         Rows that the model learns from; with ``all`` it sees the test rows, as in some articles.
     memory_mib : int
         Memory for blocks of users while lists are made, MiB; never changes a number.
+    guards : GuardSettings
+        Which guards may not stop the run, and what the settings were chosen by.
+    sanity : bool
+        Evaluate random and the best lists, too.
     """
 
     dataset: DatasetSource
@@ -64,6 +77,12 @@ class Experiment:
     seed: int = 0
     fit_on: str = "train"
     memory_mib: int = 256
+    guards: GuardSettings = field(default_factory=GuardSettings)
+    sanity: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sanity and not self.list_metrics:
+            raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
 
     @property
     def list_metrics(self) -> dict[str, Definition]:
@@ -77,7 +96,7 @@ class Experiment:
 
 
 def run_experiment(experiment: Experiment, progress: Progress | None = None) -> RunResult:
-    """Load, filter, split, fit; then recommend, judge and evaluate lists, and predict and evaluate ratings.
+    """Load, filter, split, guard, fit; then recommend, judge and evaluate lists, and predict ratings.
 
     Parameters
     ----------
@@ -103,14 +122,34 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         splitter = experiment.splitter.for_dataset(dataset)
         split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
+        guards = _guarded_split(experiment, split, relevant)
+    candidates = None
+    if experiment.list_metrics and isinstance(experiment.model, Recommender):
+        with timings.stage("candidates"):
+            candidates = experiment.candidates.choose(split, rng=stream(seed, "candidates"))
+            guards += _guarded_candidates(experiment, split, relevant, candidates)
     with timings.stage("fit"):
         model = fit(experiment.model, split, experiment.fit_on, rng=stream(seed, "fit"))
     ranking = rating = None
-    if experiment.list_metrics and isinstance(model, Recommender):
-        ranking = _rank(experiment, model, dataset, split, relevant, timings)
+    if candidates is not None and isinstance(model, Recommender):
+        ranking = _rank(experiment, model, dataset, split, relevant, candidates, timings)
+        if ranking.sanity is not None:
+            guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, dataset.rating_scale(), split, timings)
-    return RunResult(dataset, split, ranking, rating, timings.seconds)
+    return RunResult(dataset, split, ranking, rating, timings.seconds, guards)
+
+
+def _guarded_split(experiment: Experiment, split: Split, relevant: Relevant) -> tuple[GuardResult, ...]:
+    found = check_split(split, relevant, temporal=experiment.splitter.temporal)
+    return enforce([check_selection(experiment.guards), *found], experiment.guards)
+
+
+def _guarded_candidates(
+    experiment: Experiment, split: Split, relevant: Relevant, candidates: CandidateItems
+) -> tuple[GuardResult, ...]:
+    sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items, "top_k": max(experiment.cutoffs)}
+    return enforce(check_candidates(candidates, relevant, **sizes), experiment.guards)
 
 
 def _rank(
@@ -119,25 +158,27 @@ def _rank(
     dataset: Dataset,
     split: Split,
     relevant: Relevant,
+    candidates: CandidateItems,
     timings: Timings,
 ) -> RankingResult:
     counts_everybody = experiment.policies.no_relevant != "skip"
-    compile_kernels(model, timings)
+    compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
         top_k = recommend(
             model,
             split.test_users if counts_everybody else relevant.users,
             max(experiment.cutoffs),
-            excluded=experiment.candidates.excluded(split),
+            candidates=candidates,
             memory_mib=experiment.memory_mib,
             progress=reporter,
         )
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
+        irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
         catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
+        catalogue = replace(catalogue, irrelevant=irrelevant)
         measure = partial(
             evaluate_top_k,
-            top_k=top_k,
             relevant=relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
@@ -145,8 +186,33 @@ def _rank(
             catalogue=catalogue,
             users=split.test_users if counts_everybody else None,
         )
-        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, measure)
-    return RankingResult(top_k, relevant, catalogue, evaluation, refused)
+        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, partial(measure, top_k=top_k))
+    sanity = None
+    if experiment.sanity:
+        random = Random().fit(split.train, rng=stream(experiment.seed, "sanity"))
+        compile_kernels(random, timings, given=candidates.per_user is not None)
+        with timings.stage("sanity"):
+            sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
+    return RankingResult(
+        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
+    )
+
+
+def _sanity(
+    experiment: Experiment,
+    random: Random,
+    relevant: Relevant,
+    candidates: CandidateItems,
+    users: IntArray,
+    measure: Callable[..., Evaluation],
+) -> SanityRows:
+    """Evaluate chance and the best lists exactly as the model's."""
+    k, memory = max(experiment.cutoffs), experiment.memory_mib
+    chance = recommend(random, users, k, candidates=candidates, memory_mib=memory)
+    oracle = oracle_lists(relevant, users, k, candidates)
+    return sanity_rows(
+        experiment.list_metrics, partial(measure, top_k=chance), partial(measure, top_k=oracle)
+    )
 
 
 def _predict(

@@ -1,13 +1,15 @@
 """From a fitted model to ranked lists: candidates, mask, rank, ties; once, for all models."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from recgauge._checks import FloatArray, IntArray, check_int, read_only
-from recgauge.engine import Source, is_compiled, kind_of, top_k, warm_up
-from recgauge.errors import ScoreError
+from recgauge.candidates import CandidateItems
+from recgauge.engine import Source, is_compiled, kind_of, rank_candidates, top_k, warm_up
+from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Recommender
 from recgauge.progress import NoProgress, Progress
 from recgauge.timing import Timings
@@ -47,17 +49,18 @@ class TopK:
         return lengths
 
 
-def recommend(
+def recommend(  # noqa: PLR0913
     model: Recommender,
     users: IntArray,
     k: int,
     *,
     excluded: sparse.csr_array | None = None,
+    candidates: CandidateItems | None = None,
     memory_mib: int = 256,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> TopK:
-    """Return each user's `k` best items among those that are not excluded.
+    """Return each user's `k` best items among the candidates.
 
     Parameters
     ----------
@@ -68,7 +71,9 @@ def recommend(
     k : int
         Length of the lists, >= 1; lists are shorter where fewer items are left.
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), optional
-        Stored entries are barred, such as the training rows.
+        Stored entries are barred, such as the training rows; short for candidates that only bar.
+    candidates : CandidateItems, optional
+        What a candidate rule gives; everything if neither is given.
     memory_mib : int
         Memory for blocks of users, MiB; never changes a list.
     n_threads : int, optional
@@ -81,28 +86,33 @@ def recommend(
 
     Raises
     ------
+    ConfigError
+        If both `excluded` and `candidates` are given.
     ScoreError
         If the model's scores have a wrong shape or type, or are not finite.
     """
     check_int("recommend: k", k, minimum=1)
     check_int("recommend: memory_mib", memory_mib, minimum=1)
+    if candidates is not None and excluded is not None:
+        raise ConfigError("recommend: give either excluded or candidates, which can hold the excluded.")
+    chosen = candidates or CandidateItems(excluded=excluded)
     with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
-        items, scores = top_k(
-            source_of(model),
-            users,
-            k,
-            seen=excluded,
-            memory_mib=memory_mib,
-            n_threads=n_threads,
-            on_progress=advance,
-            name=type(model).__name__,
-        )
+        source, name = source_of(model), type(model).__name__
+        settings: Any = {"memory_mib": memory_mib, "n_threads": n_threads, "on_progress": advance}
+        if chosen.per_user is not None:
+            items, scores = rank_candidates(source, users, k, chosen.per_user, name=name, **settings)
+        else:
+            seen, only = chosen.excluded, chosen.items
+            items, scores = top_k(source, users, k, seen=seen, items=only, name=name, **settings)
     return TopK(users, items, scores)
 
 
-def compile_kernels(model: Recommender, timings: Timings) -> None:
-    """Compile what `recommend` needs for this model, as a stage of its own, unless it is there already."""
-    kind = kind_of(source_of(model))
+def compile_kernels(model: Recommender, timings: Timings, *, given: bool = False) -> None:
+    """Compile what `recommend` needs for this model, as a stage of its own, unless it is there already.
+
+    `given`: users come with candidates of their own.
+    """
+    kind = kind_of(source_of(model), given=given)
     if not is_compiled(kind):
         with timings.stage("compile") as reporter:
             reporter.note("compiling kernels (once on this machine)")

@@ -1,7 +1,7 @@
 """The part of a run that is kept as JSON: what was run, on what, and what came out."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, Self
 
@@ -37,6 +37,14 @@ class RunRecord:
         Users evaluated and left out.
     seconds : dict of str to float
     environment : dict of str to Any
+    incomparable : str
+        Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
+    candidates_sha256 : str
+        Digest of the candidates that a rule names; empty where it names none.
+    guards : list of dict
+        ``name``, ``value``, ``level``, ``message``, ``overridden`` each.
+    sanity : dict of str to dict
+        ``chance`` and ``oracle``, each ``{key: value}``; empty if not asked for.
     """
 
     names: dict[str, str]
@@ -51,6 +59,10 @@ class RunRecord:
     counts: dict[str, int]
     seconds: dict[str, float]
     environment: dict[str, Any]
+    incomparable: str = ""
+    candidates_sha256: str = ""
+    guards: list[dict[str, Any]] = field(default_factory=list)
+    sanity: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def from_result(
@@ -77,6 +89,10 @@ class RunRecord:
             counts=result.counts,
             seconds=dict(result.seconds),
             environment=environment,
+            incomparable="" if result.ranking is None else result.ranking.incomparable,
+            candidates_sha256="" if result.ranking is None else result.ranking.candidates_sha256,
+            guards=[asdict(guard) for guard in result.guards],
+            sanity=_sanity_facts(result),
         )
 
     def values(self) -> dict[str, float]:
@@ -167,6 +183,12 @@ def _split_facts(result: RunResult) -> dict[str, Any]:
         for step in split.steps
     ]
     return facts
+
+
+def _sanity_facts(result: RunResult) -> dict[str, dict[str, float]]:
+    if result.ranking is None or result.ranking.sanity is None:
+        return {}
+    return {"chance": dict(result.ranking.sanity.chance), "oracle": dict(result.ranking.sanity.oracle)}
 
 
 def _result_facts(entry: MetricResult) -> dict[str, Any]:

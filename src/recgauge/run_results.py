@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 from recgauge.catalogue import Catalogue
 from recgauge.datasets import Dataset
+from recgauge.guards import GuardResult
 from recgauge.rating import RatingPredictions
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
 from recgauge.results import Evaluation, MetricResult
+from recgauge.sanity import SanityRows
 from recgauge.splits import Split
 
 
@@ -25,6 +27,12 @@ class RankingResult:
     evaluation : Evaluation
     refused : mapping of str to str
         Metrics that their own definition refuses for these lists, and why.
+    incomparable : str
+        Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
+    candidates_sha256 : str
+        Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
+    sanity : SanityRows or None
+        Chance and the best reachable, if asked for.
     """
 
     top_k: TopK
@@ -32,6 +40,9 @@ class RankingResult:
     catalogue: Catalogue
     evaluation: Evaluation
     refused: Mapping[str, str] = field(default_factory=dict)
+    incomparable: str = ""
+    candidates_sha256: str = ""
+    sanity: SanityRows | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +75,8 @@ class RunResult:
         None if no rating metric was asked for.
     seconds : mapping of str to float
         Wall-clock seconds of each stage.
+    guards : tuple of GuardResult
+        What was looked at, fired or not.
     """
 
     dataset: Dataset
@@ -71,6 +84,7 @@ class RunResult:
     ranking: RankingResult | None
     rating: RatingResult | None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    guards: tuple[GuardResult, ...] = ()
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:

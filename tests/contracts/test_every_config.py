@@ -36,6 +36,8 @@ def test_every_option_builds(group, option):
     extra = []
     if option == "table":
         extra = ["dataset.path=ratings.csv"]
+    if group == "candidates" and option in ("allow_list", "sampled_file"):
+        extra = ["candidates.path=items.txt"]
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
     compose(OmegaConf.to_object(compose_config(f"{group}={choice}", *extra)))

@@ -60,10 +60,11 @@ def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Pa
 
 
 def write_record(record: RunRecord, config_yaml: str, folder: Path) -> list[Path]:
-    """Write record.json, environment.json and config.yaml."""
+    """Write record.json, environment.json, guards.json and config.yaml."""
     texts = {
         "record.json": record.to_json(),
         "environment.json": json.dumps(record.environment, indent=2) + "\n",
+        "guards.json": json.dumps(record.guards, indent=2, ensure_ascii=False) + "\n",
         "config.yaml": config_yaml,
     }
     for name, text in texts.items():

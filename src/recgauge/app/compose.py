@@ -16,6 +16,7 @@ from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
 from recgauge.fit_rows import check_fit_on
+from recgauge.guards import GuardSettings
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
@@ -57,6 +58,8 @@ def compose(settings: RunSettings) -> Experiment:
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
         fit_on=check_fit_on(settings.fit_on),
+        guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
+        sanity=settings.sanity,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
 

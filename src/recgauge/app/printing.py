@@ -10,6 +10,7 @@ from rich.table import Table
 
 from recgauge.app.console import output
 from recgauge.records import RunRecord
+from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
 from recgauge.report.tables import JobOutcome, headline_keys, result_table, run_lines, sweep_table
 
 
@@ -22,7 +23,8 @@ def print_run(
     if brief:
         values = record.values()
         numbers = (f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in headline_keys([record]))
-        console.print(f"{title}: {'  '.join(numbers)}", markup=False)
+        mark = f" {MARK}" if record.incomparable else ""
+        console.print(f"{title}: {'  '.join(numbers)}{mark}", markup=False)
         return
     console.print(f"\n{title}", style="bold", markup=False)
     table = result_table(record)
@@ -30,6 +32,11 @@ def print_run(
     print_table(console, result_table(record, stderr=False) if too_wide else table)
     if too_wide:
         console.print("standard errors need a wider terminal; record.json has them", markup=False)
+    if record.sanity:
+        console.print()
+        print_table(console, sanity_table(record))
+    for line in mark_lines(record):
+        console.print(line, style="yellow", markup=False)
     for line in run_lines(record):
         console.print(line, markup=False)
     print_addresses(address, folder, run_id)
@@ -41,6 +48,8 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
     n_done = sum(job.record is not None for job in jobs)
     console.print(f"\n{n_done} done, {len(jobs) - n_done} failed", style="bold")
     print_table(console, sweep_table(jobs))
+    for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
+        console.print(line, style="yellow", markup=False)
     for job in jobs:
         if job.error is not None:
             console.print(f"failed   job {job.number} ({job.label}): {job.error}", markup=False)

@@ -24,6 +24,14 @@ class EngineSettings:
 
 
 @dataclass
+class GuardsSettings:
+    """What the user says about guards."""
+
+    override: list[str] = field(default_factory=list)
+    selected_on: str | None = None
+
+
+@dataclass
 class RunSettings:
     """All settings of one run; the groups hold one component each, as plain mappings."""
 
@@ -37,6 +45,8 @@ class RunSettings:
     tracking: Any = None
     cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
     conventions_table: bool = False
+    sanity: bool = False
+    guards: GuardsSettings = field(default_factory=GuardsSettings)
     seed: int = 0
     fit_on: str = "train"
     data: DataSettings = field(default_factory=DataSettings)

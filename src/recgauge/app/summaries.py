@@ -5,6 +5,7 @@ from typing import Any
 
 from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
+from recgauge.report.marks import mark_lines
 from recgauge.report.steps import filter_points, steps_markdown
 
 
@@ -20,6 +21,9 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     values |= {f"data/{name}": count for name, count in record.counts.items()}
     for facts in (record.dataset, record.split):
         values |= {f"data/{name}": count for name, count in facts.items() if type(count) in (int, float)}
+    values |= {f"guards/{guard['name']}": guard["value"] for guard in record.guards}
+    for row, numbers in record.sanity.items():
+        values |= {f"sanity/{row}_{key}": value for key, value in numbers.items()}
     values["data/dropped_rows"] = sum(step["rows"][0] - step["rows"][1] for step in record.split["steps"])
     known = {key: float(value) for key, value in values.items() if value is not None}
     return {key: value for key, value in known.items() if math.isfinite(value)}
@@ -45,10 +49,22 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         "recgauge.policies": record.policies,
         "recgauge.leak": leak_mark(record.fit_on) or "",
     }
+    tags |= _mark_tags(record)
     for entry in record.results:
         cutoff = "" if entry["k"] is None else f"@{entry['k']}"
         tags[f"definition.{entry['name']}"] = entry["definition"].replace(cutoff, "@k" if cutoff else "", 1)
     return {key: value for key, value in tags.items() if value}
+
+
+def _mark_tags(record: RunRecord) -> dict[str, str]:
+    """Return the tags that say what a reader of the numbers must know; empty ones are left out."""
+    return {
+        "recgauge.incomparable": record.incomparable,
+        "recgauge.candidates_sha256": record.candidates_sha256,
+        "recgauge.guards": ", ".join(g["name"] for g in record.guards if g["level"] != "note"),
+        "recgauge.overridden": ", ".join(g["name"] for g in record.guards if g["overridden"]),
+        "recgauge.selected_on": record.settings.get("guards", {}).get("selected_on") or "",
+    }
 
 
 def flat_params(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
@@ -74,6 +90,8 @@ def summary_markdown(record: RunRecord) -> str:
     lines = [
         f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}",
         "",
+        *(f"> {line}" for line in mark_lines(record)),
+        "",
         f"    {record.command}",
         "",
         *([f"**Marked**: {mark}", ""] if (mark := leak_mark(record.fit_on)) else []),
@@ -95,5 +113,16 @@ def summary_markdown(record: RunRecord) -> str:
     for entry in record.results:
         stderr = "" if entry["stderr"] is None else f"{entry['stderr']:.4f}"
         lines.append(f"| {entry['key']} | {entry['value']:.4f} | {stderr} | {entry['definition']} |")
+    if record.sanity:
+        lines += ["", *_sanity_lines(record)]
     lines += ["", *(f"- {name} refused: {reason}" for name, reason in record.refused.items())]
     return "\n".join([*lines, "", f"Policies: {record.policies}"])
+
+
+def _sanity_lines(record: RunRecord) -> list[str]:
+    chance, oracle = record.sanity["chance"], record.sanity["oracle"]
+    lines = ["| metric | chance | best reachable |", "| --- | ---: | ---: |"]
+    for key in chance:
+        best = f"{oracle[key]:.4f}" if key in oracle else ""
+        lines.append(f"| {key} | {chance[key]:.4f} | {best} |")
+    return lines

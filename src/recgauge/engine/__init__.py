@@ -1,10 +1,22 @@
 """Exact top k for every user against the whole catalogue, faster than the product of the factors.
 
-One function, `top_k`, and what it takes. Importing this package imports neither numba nor the kernels.
+`top_k` ranks the catalogue, `rank_candidates` the items that each user was given.
+Importing this package imports neither numba nor the kernels.
 """
 
 from recgauge.engine.compiling import is_compiled, kind_of, warm_up
+from recgauge.engine.ranking import rank_candidates
 from recgauge.engine.sources import FactorSource, ItemWeights, Scorer, Source
 from recgauge.engine.topk import top_k
 
-__all__ = ["FactorSource", "ItemWeights", "Scorer", "Source", "is_compiled", "kind_of", "top_k", "warm_up"]
+__all__ = [
+    "FactorSource",
+    "ItemWeights",
+    "Scorer",
+    "Source",
+    "is_compiled",
+    "kind_of",
+    "rank_candidates",
+    "top_k",
+    "warm_up",
+]

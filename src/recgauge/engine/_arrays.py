@@ -45,18 +45,18 @@ def allowed_items(items: BoolArray | IntArray | None, n_items: int) -> IntArray:
     return np.unique(checked_codes("items", chosen, n_items))
 
 
-def seen_rows(seen: Any, n_users: int, n_items: int) -> tuple[LongArray, IntArray]:
+def seen_rows(seen: Any, n_users: int, n_items: int, name: str = "seen") -> tuple[LongArray, IntArray]:
     """Row pointers and item codes of what users have seen."""
     if seen is None:
         return frozen(np.zeros(n_users + 1, np.int64)), frozen(np.empty(0, np.int32))
     if hasattr(seen, "indptr") or sparse.issparse(seen):
         if seen.format != "csr" or seen.shape != (n_users, n_items):
             raise ScoreError(
-                f"top_k: seen must be CSR of shape ({n_users}, {n_items}), "
+                f"top_k: {name} must be CSR of shape ({n_users}, {n_items}), "
                 f"got {seen.format} of shape {seen.shape}."
             )
         seen = (seen.indptr, seen.indices)
-    indptr, indices = np.asarray(seen[0], np.int64), checked_codes("seen items", seen[1], n_items)
+    indptr, indices = np.asarray(seen[0], np.int64), checked_codes(f"{name} items", seen[1], n_items)
     if (
         len(indptr) != n_users + 1
         or indptr[0] < 0
@@ -64,7 +64,7 @@ def seen_rows(seen: Any, n_users: int, n_items: int) -> tuple[LongArray, IntArra
         or (np.diff(indptr) < 0).any()
     ):
         raise ScoreError(
-            f"top_k: seen needs rising row pointers for {n_users} users, got {len(indptr) - 1} rows."
+            f"top_k: {name} needs rising row pointers for {n_users} users, got {len(indptr) - 1} rows."
         )
     return frozen(indptr), indices
 

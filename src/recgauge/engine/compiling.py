@@ -12,23 +12,43 @@ from scipy import sparse
 if TYPE_CHECKING:
     from recgauge.engine.sources import Source
 
-Kind = Literal["factors", "scores", "dense_weights", "sparse_weights"]
+Kind = Literal[
+    "factors",
+    "scores",
+    "dense_weights",
+    "sparse_weights",
+    "given_factors",
+    "given_scores",
+    "given_dense_weights",
+    "given_sparse_weights",
+]
 
 _ENTRIES: dict[Kind, str] = {
     "factors": "top_factors",
     "scores": "top_rows",
     "dense_weights": "top_dense",
     "sparse_weights": "top_sparse",
+    "given_factors": "gather_factors",
+    "given_scores": "gather_rows",
+    "given_dense_weights": "gather_dense",
+    "given_sparse_weights": "gather_sparse",
+}
+_GIVEN: dict[Kind, Kind] = {
+    "factors": "given_factors",
+    "scores": "given_scores",
+    "dense_weights": "given_dense_weights",
+    "sparse_weights": "given_sparse_weights",
 }
 
 
-def kind_of(source: "Source") -> Kind:
-    """Return the kind of a source, which decides the kernel."""
+def kind_of(source: "Source", *, given: bool = False) -> Kind:
+    """Return the kind of a source, which decides the kernel; `given`: users come with their candidates."""
     from recgauge.engine.sources import FactorSource, ItemWeights
 
+    kind: Kind = "factors" if isinstance(source, FactorSource) else "scores"
     if isinstance(source, ItemWeights):
-        return "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
-    return "factors" if isinstance(source, FactorSource) else "scores"
+        kind = "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
+    return _GIVEN[kind] if given else kind
 
 
 def is_compiled(kind: Kind = "factors") -> bool:
@@ -37,7 +57,7 @@ def is_compiled(kind: Kind = "factors") -> bool:
     Parameters
     ----------
     kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
-        What lists are made from.
+        What lists are made from; with ``given_`` before it where users come with their own candidates.
     """
     from recgauge.engine._jit import is_cached
 
@@ -50,9 +70,9 @@ def warm_up(kind: Kind = "factors") -> float:
     Parameters
     ----------
     kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
-        What lists are made from.
+        What lists are made from; with ``given_`` before it where users come with their own candidates.
     """
-    from recgauge.engine import ItemWeights, top_k
+    from recgauge.engine import ItemWeights, rank_candidates, top_k
 
     start = time.perf_counter()
     one = np.ones((1, 1), np.float32)
@@ -63,7 +83,12 @@ def warm_up(kind: Kind = "factors") -> float:
         "dense_weights": ItemWeights(rows, one),
         "sparse_weights": ItemWeights(rows, rows),
     }
-    top_k(sources[kind], np.zeros(1, np.int32), 1, n_threads=1)
+    user = np.zeros(1, np.int32)
+    if kind in sources:
+        top_k(sources[kind], user, 1, n_threads=1)
+    else:
+        plain = next(plain for plain, given in _GIVEN.items() if given == kind)
+        rank_candidates(sources[plain], user, 1, rows, n_threads=1)
     return time.perf_counter() - start
 
 

@@ -86,7 +86,9 @@ def top_k(  # noqa: PLR0913
     """
     check_int("top_k: k", k, minimum=1)
     check_int("top_k: memory_mib", memory_mib, minimum=1)
-    threads = _available() if n_threads is None else check_int("top_k: n_threads", n_threads, minimum=1)
+    threads = (
+        available_threads() if n_threads is None else check_int("top_k: n_threads", n_threads, minimum=1)
+    )
     # the kernels, and numba with them, are imported at the first use
     from recgauge.engine import _arrays, _blocks, _factor_lane, _row_lanes
 
@@ -101,8 +103,8 @@ def top_k(  # noqa: PLR0913
     return _blocks.run(lane, users, k, memory_mib << 20, threads, on_progress)
 
 
-def _available() -> int:
-    """CPUs this process may use, which can be fewer than the machine has."""
+def available_threads() -> int:
+    """Return the CPUs this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

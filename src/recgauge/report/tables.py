@@ -9,6 +9,7 @@ from rich.text import Text
 
 from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
+from recgauge.report.marks import MARK
 from recgauge.report.steps import dropped_lines, filter_lines
 
 
@@ -123,7 +124,8 @@ def _group(record: RunRecord | None) -> tuple[str, ...]:
         return ("~",)  # failed jobs come last
     names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
     rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
-    return (*names, *rows, str(record.settings.get("candidates")), record.fit_on)
+    candidates = (str(record.settings.get("candidates")), record.candidates_sha256)
+    return (*names, *rows, *candidates, record.fit_on)
 
 
 def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:
@@ -155,7 +157,8 @@ def _label(job: JobOutcome) -> str:
 
 def _status(job: JobOutcome) -> Text:
     if job.record is not None:
-        return Text("done", style="green")
+        # sampled numbers look like others in a table: the mark stands in the row, its reason below
+        return Text(f"done {MARK}" if job.record.incomparable else "done", style="green")
     return Text("failed", style="red")
 
 

@@ -127,6 +127,8 @@ class Splitter(ABC):
     cold_items: str = field(default="keep", kw_only=True)
 
     name: ClassVar[str]
+    temporal: ClassVar[bool] = False
+    """Whether no user's training rows come after the user's test rows; a guard holds the strategy to it."""
 
     def __post_init__(self) -> None:
         for setting in ("cold_users", "cold_items"):

@@ -107,6 +107,7 @@ class LeaveLastOut(_LeaveOut):
     """
 
     name: ClassVar[str] = "last_n"
+    temporal: ClassVar[bool] = True
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
         """Return which rows are held out; no chance is involved."""

@@ -68,6 +68,7 @@ class RollingWindow(Splitter):
     train_days: float | None = None
 
     name: ClassVar[str] = "rolling_window"
+    temporal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

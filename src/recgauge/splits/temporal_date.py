@@ -57,6 +57,7 @@ class TemporalDate(Splitter):
     test_until: Date | None = None
 
     name: ClassVar[str] = "temporal_date"
+    temporal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

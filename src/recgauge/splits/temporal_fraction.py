@@ -45,6 +45,7 @@ class TemporalFraction(Shares):
     """
 
     name: ClassVar[str] = "temporal_fraction"
+    temporal: ClassVar[bool] = True
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
         """Return which rows are held out; no chance is involved."""

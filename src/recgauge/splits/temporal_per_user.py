@@ -48,6 +48,7 @@ class TemporalPerUser(Shares):
     """
 
     name: ClassVar[str] = "temporal_per_user"
+    temporal: ClassVar[bool] = True
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
         """Return which rows are held out; no chance is involved."""

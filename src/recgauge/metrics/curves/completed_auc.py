@@ -8,7 +8,7 @@ import numpy as np
 from recgauge._checks import DoubleArray
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric
-from recgauge.metrics.curves.walk import catalogue_size, walk
+from recgauge.metrics.curves.walk import catalogue_size, limited_irrelevant, walk
 from recgauge.metrics.denominators import divide
 
 
@@ -28,8 +28,8 @@ class CompletedAUC(UserMetric):
     Notes
     -----
     Range [0, 1], higher is better; about .5 without a hit, so values of short lists say little. Items that
-    the user has seen count among the N irrelevant ones. Undefined (NaN) if every item is relevant or none
-    is. The AUC of implicit's ranking_metrics_at_k.
+    the user has seen count among the N irrelevant ones, unless a rule limits the candidates. Undefined (NaN)
+    if every item is relevant or none is. The AUC of implicit's ranking_metrics_at_k.
 
     References
     ----------
@@ -55,7 +55,9 @@ class CompletedAUC(UserMetric):
         """Return the area of each user, shape (m,); NaN with one kind of items only."""
         lists = walk(judged, k)
         n_relevant = judged.n_relevant.astype(np.float64)
-        n_others = catalogue_size(judged, "CompletedAUC") - n_relevant
+        n_others = limited_irrelevant(judged)
+        if n_others is None:
+            n_others = catalogue_size(judged, "CompletedAUC") - n_relevant
         inside = lists.total((lists.misses[lists.owner] - lists.misses_before).astype(np.float64))
         beyond = (lists.hits + n_relevant) / 2.0 * (n_others - lists.misses)
         return divide(inside + beyond, n_relevant * n_others, empty=np.nan)

@@ -8,7 +8,7 @@ import numpy as np
 from recgauge._checks import DoubleArray
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric
-from recgauge.metrics.curves.walk import catalogue_size, walk
+from recgauge.metrics.curves.walk import catalogue_size, limited_irrelevant, walk
 from recgauge.metrics.denominators import denominator, divide
 
 
@@ -20,7 +20,8 @@ class LimitedAUC(UserMetric):
         \frac{1}{\min(|R_u|, k)} \sum_{\text{hits } i}
         \frac{N_u + 1 - |\{\text{misses above } i\}|}{N_u + 1}
 
-    with N candidates that are not relevant: the catalogue less the user's training and relevant items.
+    with N candidates that are not relevant: the catalogue less the user's training and relevant items, or
+    what a candidate rule leaves of it.
 
     Raises
     ------
@@ -56,8 +57,10 @@ class LimitedAUC(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,); 0 without relevant items."""
         n_items, lists = catalogue_size(judged, "LimitedAUC"), walk(judged, k)
-        candidates = n_items - judged.n_relevant - _seen_counts(judged) + 1.0
-        ahead_of = candidates[lists.owner]
+        irrelevant = limited_irrelevant(judged)
+        if irrelevant is None:
+            irrelevant = n_items - judged.n_relevant - _seen_counts(judged)
+        ahead_of = irrelevant[lists.owner] + 1.0
         shares = (ahead_of - lists.misses_before) / ahead_of
         return divide(lists.total(shares), denominator("min_relevant_k", judged, k))
 

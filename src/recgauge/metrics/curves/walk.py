@@ -52,3 +52,11 @@ def catalogue_size(judged: JudgedTopK, metric: str) -> int:
             f"{metric} needs the catalogue's size, which lists do not tell; pass n_items=... or train=..."
         )
     return judged.catalogue.n_items
+
+
+def limited_irrelevant(judged: JudgedTopK) -> DoubleArray | None:
+    """Return the irrelevant candidates of each user, shape (m,), where a rule limits the candidates."""
+    catalogue = judged.catalogue
+    if catalogue is None or catalogue.irrelevant is None:
+        return None
+    return catalogue.irrelevant[judged.users].astype(np.float64)

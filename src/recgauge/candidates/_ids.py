@@ -1,0 +1,45 @@
+"""Ids in files of candidates: lines of text, matched with the data set's ids as they are written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from recgauge.errors import MissingDataError, SchemaError
+
+
+def codes_by_text(ids: npt.NDArray[Any]) -> dict[str, int]:
+    """Return ``{id as text: code}``."""
+    return {str(one): code for code, one in enumerate(ids.tolist())}
+
+
+def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
+    """Yield the number, from 1, and the text of every line that is not blank.
+
+    Raises
+    ------
+    MissingDataError
+        If there is no such file.
+    SchemaError
+        If it is not UTF-8 text.
+    """
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise MissingDataError(f"{subject}: there is no file {path}. Name one with candidates.path=FILE.")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SchemaError(
+            f"{subject}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8."
+        ) from error
+    except OSError as error:
+        raise MissingDataError(f"{subject}: cannot read {path}: {error.strerror}.") from error
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            yield number, line
+
+
+def some(ids: npt.NDArray[Any]) -> str:
+    """Return a few ids as an example of how the data set writes them."""
+    return ", ".join(str(one) for one in ids[:3].tolist())

@@ -1,0 +1,197 @@
+"""What a candidate rule gives, and the contract of a rule."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+from scipy import sparse
+
+from recgauge._checks import BoolArray, IntArray, LongArray, read_only
+from recgauge.errors import ConfigError
+from recgauge.relevance import Relevant
+from recgauge.splits import Split
+
+SEEN = ("train", "validation", "both", "none")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateItems:
+    """The items that may enter each user's list.
+
+    Parameters
+    ----------
+    excluded : scipy.sparse.csr_array, shape (n_users, n_items), or None
+        Stored entries are barred, such as the training rows.
+    items : ndarray of int32, shape (c,), or None
+        Rising codes of the only items that anybody may be given; None: all.
+    per_user : scipy.sparse.csr_array, shape (n_users, n_items), or None
+        Stored entries are the only items that the user may be given; stands alone.
+    incomparable : str
+        Why numbers cannot be compared with those of the whole catalogue, for people; empty if they can.
+    notes : tuple of str
+        What else a reader of the numbers should know, one sentence each.
+
+    Raises
+    ------
+    ConfigError
+        If `per_user` comes with one of the others, or nothing may be given to anybody.
+    """
+
+    excluded: sparse.csr_array | None = None
+    items: IntArray | None = None
+    per_user: sparse.csr_array | None = None
+    incomparable: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.per_user is not None and not (self.excluded is None and self.items is None):
+            raise ConfigError("CandidateItems: per_user stands alone; give no excluded and no items with it.")
+        nothing = self.items is not None and len(self.items) == 0
+        if nothing or (self.per_user is not None and self.per_user.nnz == 0):
+            raise ConfigError("CandidateItems: nobody may be given any item; choose another candidate rule.")
+        if self.items is not None:
+            object.__setattr__(self, "items", read_only(self.items))
+
+    @property
+    def limited(self) -> bool:
+        """Whether the rule names the candidates, instead of only barring what users have seen."""
+        return self.items is not None or self.per_user is not None
+
+    def sha256(self) -> str:
+        """Return the digest of the candidates that the rule names; empty where it names none."""
+        if not self.limited:
+            return ""
+        matrix = self.per_user
+        arrays = [self.items] if matrix is None else [matrix.indptr.astype(np.int64), matrix.indices]
+        digest = sha256()
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def holds(self, user: IntArray, item: IntArray) -> BoolArray:
+        """Return whether each (user, item) pair is a candidate, shape (n,)."""
+        if self.per_user is not None:
+            return stored(self.per_user, user, item)
+        held = np.ones(len(user), np.bool_)
+        if self.items is not None:
+            held = np.isin(item, self.items)
+        if self.excluded is not None:
+            held &= ~stored(self.excluded, user, item)
+        return held
+
+    def counts(self, n_users: int, n_items: int) -> LongArray:
+        """Return the number of candidates of each user code, shape (n_users,)."""
+        if self.per_user is not None:
+            return np.diff(self.per_user.indptr).astype(np.int64)
+        open_to_all = np.ones(n_items, np.bool_)
+        if self.items is not None:
+            open_to_all[:] = False
+            open_to_all[self.items] = True
+        total = np.full(n_users, np.count_nonzero(open_to_all))
+        if self.excluded is not None:
+            owner = np.repeat(np.arange(n_users), np.diff(self.excluded.indptr))
+            total -= np.bincount(owner[open_to_all[self.excluded.indices]], minlength=n_users)
+        return total
+
+    def irrelevant(self, relevant: Relevant, n_users: int, n_items: int) -> LongArray | None:
+        """Return the candidates of each user code that are not relevant, None where nothing is limited."""
+        if not self.limited:
+            return None
+        owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
+        held = owner[self.holds(owner, relevant.items)]
+        return self.counts(n_users, n_items) - np.bincount(held, minlength=n_users)
+
+
+class Candidates(ABC):
+    """A rule for the items that a model must choose from."""
+
+    @abstractmethod
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:
+        """Return the candidates of every user with test rows.
+
+        Parameters
+        ----------
+        split : Split
+        rng : numpy.random.Generator
+            The stream of the candidates' stage; the model never draws from it, so all models get the same.
+
+        Returns
+        -------
+        CandidateItems
+
+        Raises
+        ------
+        RecgaugeError
+            If the rule cannot be applied to this split.
+        """
+
+
+def check_seen(subject: str, seen: object) -> None:
+    """Refuse a name of seen rows that is not one of `SEEN`."""
+    if seen not in SEEN:
+        raise ConfigError(f"{subject}: seen must be one of {', '.join(SEEN)}; got {seen!r}.")
+
+
+def seen_rows(split: Split, seen: str) -> sparse.csr_array | None:
+    """Return the rows that users have seen as non-zeros of an (n_users, n_items) matrix, None for none.
+
+    Raises
+    ------
+    ConfigError
+        If only validation rows count and the split has none.
+    """
+    if seen == "validation" and split.validation is None:
+        raise ConfigError(
+            f"candidates.seen=validation: split {split.name} has no validation rows. "
+            "Use seen=train, or hold some out."
+        )
+    if seen == "none":
+        return None
+    parts = [split.history] if seen in ("train", "both") else []
+    if seen in ("validation", "both") and split.validation is not None:
+        parts.append(split.validation)
+    if len(parts) == 1:
+        return parts[0].to_csr()
+    return pairs_matrix(
+        np.concatenate([part.user for part in parts]),
+        np.concatenate([part.item for part in parts]),
+        (split.train.n_users, split.train.n_items),
+    )
+
+
+def pairs_matrix(user: IntArray, item: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+    """Return pairs as stored entries of a matrix, item codes rising and distinct in each row."""
+    code = distinct(user.astype(np.int64) * shape[1] + item)
+    indptr = np.searchsorted(code, np.arange(shape[0] + 1, dtype=np.int64) * shape[1])
+    ones = np.ones(len(code), np.float32)
+    return sparse.csr_array((ones, (code % shape[1]).astype(np.int32), indptr), shape=shape)
+
+
+def distinct(codes: LongArray) -> LongArray:
+    """Return distinct codes, rising; numpy's own way is by a hash table, many times slower than a sort."""
+    codes = np.sort(codes)
+    first = np.ones(len(codes), np.bool_)
+    np.not_equal(codes[1:], codes[:-1], out=first[1:])
+    return codes[first]
+
+
+def stored(matrix: sparse.csr_array, user: IntArray, item: IntArray) -> BoolArray:
+    """Return whether each (user, item) is a stored entry of `matrix`, shape (n,).
+
+    Bisects the rows of all pairs at once, which beats sorting twenty million entries.
+    """
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    if matrix.nnz == 0:
+        return np.zeros(len(user), np.bool_)
+    indptr = matrix.indptr.astype(np.int64)
+    low, high = indptr[user], indptr[np.add(user, 1)]
+    end, last = high, matrix.nnz - 1
+    while (searching := low < high).any():
+        middle = (low + high) >> 1
+        below = matrix.indices[np.minimum(middle, last)] < item
+        low = np.where(searching & below, middle + 1, low)
+        high = np.where(searching & ~below, middle, high)
+    found: BoolArray = (low < end) & (matrix.indices[np.minimum(low, last)] == item)
+    return found

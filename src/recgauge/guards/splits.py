@@ -1,0 +1,148 @@
+"""Guards of a split: leaks, time order, what models cannot know, popularity, who is left out."""
+
+import numpy as np
+
+from recgauge._checks import LongArray
+from recgauge.candidates.rule import stored
+from recgauge.guards.result import GuardResult
+from recgauge.interactions import Interactions
+from recgauge.relevance import Relevant
+from recgauge.splits import Split
+
+MANY_UNKNOWN = 0.1
+MANY_NEW = 0.5
+MANY_POPULAR = 0.8
+MANY_SKIPPED = 0.5
+
+
+def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[GuardResult]:
+    """Look at a split before anything is trained on it.
+
+    Parameters
+    ----------
+    split : Split
+    relevant : Relevant
+        What of the test part is relevant.
+    temporal : bool
+        Whether the strategy claims that no user's training rows come after the user's test rows.
+
+    Returns
+    -------
+    list of GuardResult
+        Guards of time are left out where rows have no time.
+    """
+    results = [_overlap(split)]
+    if split.test.timestamp is not None and split.history.timestamp is not None:
+        results += [_train_after_test(split, temporal), _train_after_cut(split), _new_test_items(split)]
+    return [*results, _unknown_items(split), *_popular_shares(split), _users_skipped(split, relevant)]
+
+
+def _overlap(split: Split) -> GuardResult:
+    seen, test = split.history, split.test
+    n_shared = int(stored(seen.to_csr(), test.user, test.item).sum())
+    share = n_shared / len(test)
+    if not n_shared:
+        return GuardResult("overlap", 0.0, "note", "No test row is in train.")
+    return GuardResult(
+        "overlap",
+        share,
+        "error",
+        f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) are in train too, so models are asked what "
+        "they were told; remove repeated pairs before the split.",
+    )
+
+
+def _times(part: Interactions) -> LongArray:
+    assert part.timestamp is not None
+    return part.timestamp
+
+
+def _train_after_test(split: Split, temporal: bool) -> GuardResult:
+    train, test = split.history, split.test
+    first = np.full(test.n_users, np.iinfo(np.int64).max)
+    np.minimum.at(first, test.user, _times(test))
+    later = _times(train) > first[train.user]
+    n_users = np.count_nonzero(np.bincount(train.user[later]))
+    share = n_users / len(split.test_users)
+    found = f"{share:.1%} of test users have training rows later than their first test row"
+    if temporal and n_users:
+        message = (
+            f"{found}, though split {split.name} claims to keep time order; mend the split or its times."
+        )
+        return GuardResult("train_after_test", share, "error", message)
+    hint = (
+        "." if not n_users else ", as random splits do; a temporal split would not let models see the future."
+    )
+    return GuardResult("train_after_test", share, "note", found + hint)
+
+
+def _train_after_cut(split: Split) -> GuardResult:
+    first_test = _times(split.test).min()
+    share = float((_times(split.history) > first_test).mean())
+    message = f"{share:.1%} of training rows are later than the first test row of anybody."
+    return GuardResult("train_after_cut", share, "note", message)
+
+
+def _new_test_items(split: Split) -> GuardResult:
+    last_train = _times(split.train).max()
+    first = np.full(split.test.n_items, np.iinfo(np.int64).max)
+    for part in (split.train, split.validation, split.test):
+        if part is not None and part.timestamp is not None:
+            np.minimum.at(first, part.item, part.timestamp)
+    tested = split.test.item_counts() > 0
+    share = float((first[tested] > last_train).mean())
+    found = f"{share:.1%} of test items first appear after the last training row"
+    if share < MANY_NEW:
+        return GuardResult("new_test_items", share, "note", f"{found}.")
+    message = (
+        f"{found}, and most models cannot recommend them; hold out a shorter time, or use item features."
+    )
+    return GuardResult("new_test_items", share, "warning", message)
+
+
+def _unknown_items(split: Split) -> GuardResult:
+    known = split.train.item_counts() > 0
+    tested = split.test.item_counts() > 0
+    share = float((~known[split.test.item]).mean())
+    found = (
+        f"{share:.1%} of test rows, {int((tested & ~known).sum()):,} of {int(tested.sum()):,} test items, "
+        "are of items without a training row"
+    )
+    remedy = "hold out less, or drop rare items first (filters=[n_core])."
+    if share == 1.0:
+        return GuardResult("unknown_items", share, "error", f"{found}: nothing can be hit; {remedy}")
+    if share >= MANY_UNKNOWN:
+        message = f"{found}, and most models cannot recommend those; {remedy}"
+        return GuardResult("unknown_items", share, "warning", message)
+    return GuardResult("unknown_items", share, "note", f"{found}.")
+
+
+def _popular_shares(split: Split) -> list[GuardResult]:
+    counts = split.train.item_counts()
+    order = np.argsort(-counts, kind="stable")
+    n_known = int(np.count_nonzero(counts))
+    results = []
+    for percent in (1, 10):
+        top = np.zeros(len(counts), np.bool_)
+        top[order[: -(-n_known * percent // 100)]] = True
+        share = float(top[split.test.item].mean())
+        found = f"{share:.1%} of test rows are of the {percent} % most popular training items"
+        many = percent == 10 and share >= MANY_POPULAR
+        hint = ", so popularity alone does well; compare with model=popularity." if many else "."
+        name = f"test_on_top_{percent}_percent"
+        results.append(GuardResult(name, share, "warning" if many else "note", found + hint))
+    return results
+
+
+def _users_skipped(split: Split, relevant: Relevant) -> GuardResult:
+    n_users, n_tested = split.test.n_users, len(split.test_users)
+    n_evaluated = n_tested - relevant.n_without
+    found = (
+        f"{n_evaluated:,} of {n_users:,} users have relevant test rows; {n_users - n_tested:,} have no test "
+        f"row, {relevant.n_without:,} no relevant one"
+    )
+    share = 1.0 - n_evaluated / n_users
+    if relevant.n_without >= MANY_SKIPPED * n_tested:
+        message = f"{found}: most test users say nothing; lower dataset.relevant_from or hold out more."
+        return GuardResult("users_skipped", share, "warning", message)
+    return GuardResult("users_skipped", share, "note", f"{found}.")

@@ -1,0 +1,108 @@
+"""What stands beside numbers that mean less than they seem to."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from recgauge.records import RunRecord
+
+MARK = "\u2020"  # dagger
+
+
+def mark_lines(record: RunRecord) -> list[str]:
+    """Return one line for each thing that a reader of the numbers must know.
+
+    Parameters
+    ----------
+    record : RunRecord
+
+    Returns
+    -------
+    list of str
+        The candidates' mark first, then guards from a warning on; notes stay in the record.
+    """
+    lines = []
+    if record.incomparable:
+        lines.append(
+            f"{MARK} not comparable with full-catalogue numbers: {record.incomparable} "
+            f"(candidates={record.names['candidates']})"
+        )
+    for guard in record.guards:
+        if guard["overridden"]:
+            lines.append(f"overridden {guard['name']}: {guard['message']}")
+        elif guard["level"] != "note":
+            lines.append(f"warning  {guard['name']}: {guard['message']}")
+    return lines
+
+
+def sanity_table(record: RunRecord) -> Table:
+    """Return metrics by cutoffs, each with the value of chance and the best that can be reached.
+
+    Parameters
+    ----------
+    record : RunRecord
+        With sanity rows.
+    """
+    chance, oracle = record.sanity["chance"], record.sanity["oracle"]
+    entries = [entry for entry in record.results if entry["key"] in chance]
+    cutoffs = list(dict.fromkeys(entry["k"] for entry in entries))
+    table = Table(pad_edge=False, box=None)
+    table.add_column("chance/best", no_wrap=True)
+    for k in cutoffs:
+        table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
+    cells = {}
+    for entry in entries:
+        best = _short(oracle[entry["key"]]) if entry["key"] in oracle else ""
+        cells[entry["name"], entry["k"]] = f"{_short(chance[entry['key']])}/{best}"
+    for name in dict.fromkeys(entry["name"] for entry in entries):
+        table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
+    return table
+
+
+def _short(value: float) -> str:
+    """Four decimals of small values and three of others, so that four cutoffs fit 80 columns."""
+    text = f"{value:.4f}"
+    return text.removeprefix("0") if text.startswith("0.") else f"{value:.3f}"
+
+
+def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
+    """Return what stands below a sweep's table: jobs by what a reader must know of them.
+
+    Parameters
+    ----------
+    records : sequence of (int, RunRecord)
+        Number of the job and its record.
+    """
+    jobs_of: dict[str, list[int]] = {}
+    for number, record in records:
+        for line in mark_lines(record):
+            jobs_of.setdefault(line, []).append(number)
+    lines = [f"{line} [{_jobs(numbers)}]" for line, numbers in jobs_of.items()]
+    return [*lines, *selection_lines(records)]
+
+
+def selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
+    """Say which jobs differ in a model's settings alone: choosing the best of them is selection on test."""
+    groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for number, record in records:
+        names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
+        place = (*names, str(record.seed), record.split["test_sha256"], _remedy(record))
+        settings = str(record.settings.get("model"))
+        groups.setdefault(place, {}).setdefault(settings, []).append(number)
+    jobs_of: dict[str, list[str]] = {}
+    for place, by_settings in groups.items():
+        if len(by_settings) > 1:
+            line = f"settings of {place[0]} differ and this table is of test rows, so choosing the best of it"
+            jobs = _jobs(sorted(job for jobs in by_settings.values() for job in jobs))
+            jobs_of.setdefault(f"{line} is selection on test; {place[-1]}", []).append(jobs)
+    return [f"warning  selection_on_test: {line} [{'; '.join(jobs)}]" for line, jobs in jobs_of.items()]
+
+
+def _remedy(record: RunRecord) -> str:
+    if "validation_rows" in record.split:
+        return "choose by the validation rows."
+    return "hold out validation rows (split.validation_size=0.1) and choose by those."
+
+
+def _jobs(numbers: Sequence[int]) -> str:
+    return ("job " if len(numbers) == 1 else "jobs ") + ", ".join(map(str, numbers))

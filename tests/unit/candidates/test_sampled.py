@@ -1,0 +1,140 @@
+"""Sampled negatives: what is drawn, how often, and that nothing else decides it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge.candidates._negatives import draw_negatives
+from recgauge.candidates.negatives_file import NegativesFile
+from recgauge.candidates.rule import pairs_matrix
+from recgauge.candidates.sampled import SampledNegatives
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.interactions import Interactions
+from recgauge.randomness import stream
+from recgauge.splits import Split
+from recgauge.splits.random_holdout import RandomRows
+
+
+@pytest.fixture(scope="module")
+def split(demo):
+    return RandomRows(validation_size=0.1).split(demo.interactions, rng=stream(0, "split"))
+
+
+@pytest.mark.parametrize("by", ["uniform", "popularity"])
+def test_test_items_and_so_many_unknown_items(split, by):
+    chosen = SampledNegatives(n=60, by=by).choose(split, rng=stream(3, "candidates"))
+    known = {part: part.to_csr().toarray() != 0 for part in (split.train, split.validation, split.test)}
+    table = chosen.per_user.toarray() != 0
+    assert not (table & (known[split.train] | known[split.validation])).any()
+    negatives = table & ~known[split.test]
+    tested = known[split.test].any(axis=1)
+    assert (negatives.sum(axis=1) == np.where(tested, 60, 0)).all()
+    assert (table & known[split.test]).sum() == len(split.test)
+    assert not chosen.notes
+    assert "60 negatives" in chosen.incomparable
+    if by == "popularity":
+        assert (split.train.item_counts()[np.nonzero(negatives)[1]] > 0).all()
+
+
+def test_seed_and_split_decide_alone(split):
+    rule = SampledNegatives(n=20)
+    first, again, other = (rule.choose(split, rng=stream(seed, "candidates")).per_user for seed in (1, 1, 2))
+    assert (first != again).nnz == 0
+    assert (first != other).nnz > 0
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.booleans())
+def test_draws_are_distinct_unknown_and_as_many_as_there_are(seed, n, weighted):
+    rng = np.random.default_rng(seed)
+    n_users, n_items = 5, 10
+    known = rng.random((n_users, n_items)) < rng.choice([0.0, 0.3, 0.9])
+    weight = rng.integers(0, 3, n_items).astype(float) if weighted else np.ones(n_items)
+    weight[0] = 1.0
+    matrix = pairs_matrix(*np.nonzero(known), known.shape)
+    users = rng.permutation(n_users)[: rng.integers(1, 6)].astype(np.int32)
+    user, item = draw_negatives(users, n, matrix, weight, np.random.default_rng(seed))
+    open_items = ~known & (weight > 0)
+    assert len(set(zip(user.tolist(), item.tolist(), strict=True))) == len(user)
+    assert open_items[user, item].all()
+    for code in users:
+        assert (user == code).sum() == min(n, open_items[code].sum())
+    backwards = draw_negatives(users[::-1], n, matrix, weight, np.random.default_rng(seed))
+    assert np.array_equal(np.stack(backwards), np.stack((user, item)))
+
+
+@pytest.mark.parametrize("crowded", [False, True], ids=["by drawing", "from what is left"])
+def test_every_draw_has_its_chance(crowded):
+    """The first of two draws by weight is in the sample as often as by drawing one at a time."""
+    weight = np.array([1.0, 2.0, 3.0, 4.0, 0.0])
+    n_users = 6000
+    weight = np.append(weight, 1e6 if crowded else 1.0)
+    # the last item is known to all; if nearly all draws hit it, drawing again ends and the rest is listed
+    known = pairs_matrix(np.arange(n_users), np.full(n_users, 5), (n_users, 6))
+    everybody = np.arange(n_users, dtype=np.int32)
+    _, item = draw_negatives(everybody, 2, known, weight, np.random.default_rng(5))
+    found = np.bincount(item, minlength=5) / n_users
+    share = weight[:5] / weight[:5].sum()
+    others = [sum(share[j] / (1 - share[j]) for j in range(5) if j != i) for i in range(5)]
+    expected = share + share * np.array(others)
+    assert np.abs(found - expected).max() < 4 * np.sqrt(0.25 / n_users)
+
+
+def test_users_with_fewer_items_left_get_all_and_are_counted():
+    train = Interactions.from_ids([0, 0, 0, 1], [0, 1, 2, 0])
+    split = Split("tiny", train, None, take_like(train, [(1, 1)]))
+    chosen = SampledNegatives(n=5).choose(split, rng=stream(0, "candidates"))
+    assert chosen.per_user.toarray()[1].tolist() == [0, 1, 1]
+    assert chosen.notes == ("1 users had fewer than 5 items left to draw and got all of them",)
+
+
+def take_like(train, pairs):
+    user, item = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
+    return Interactions(user, item, np.ones(len(user)), None, train.user_ids, train.item_ids)
+
+
+@pytest.fixture
+def small():
+    train = Interactions.from_ids(["ann", "ann", "bob", "bob", "cat"], [10, 20, 20, 30, 40])
+    return Split("small", train, None, take_like(train, [(0, 2), (1, 0)]))
+
+
+def read(small, tmp_path, text):
+    (tmp_path / "negatives").write_text(text, encoding="utf-8")
+    return NegativesFile(str(tmp_path / "negatives")).choose(small, rng=stream(0, "candidates"))
+
+
+def test_a_file_in_the_form_of_ncf(small, tmp_path):
+    chosen = read(small, tmp_path, "(ann,30)\t40\t20\r\n(bob, 10)\t40\n\n")
+    assert chosen.per_user.toarray().astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 0, 1], [0] * 4]
+    assert "file" in chosen.incomparable
+    assert chosen.notes == ("1 items of the file are in their user's training rows",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no lines"),
+        ("(ann,30)\t40\nann,10\t40\n", r"line 2: expected \(user,item\).*got 'ann,10"),
+        ("(ann,30)\n", r"line 1: expected .* at least one negative"),
+        ("(ann,30)\t40\t\t10\n", "line 1: expected"),
+        ("(eve,30)\t40\n", "line 1: the data set has no user 'eve'. Write ids .* such as ann, bob, cat"),
+        ("(ann,30)\t40\n(bob,10)\t99\n", "line 2: the data set has no item '99'"),
+        ("(ann,30)\t40\n(ann,40)\t10\n", r"line 2: user 'ann' has no test row with item 40 \(1 of 2 lines\)"),
+        ("(ann,30)\t40\n", "no line for user 'bob', one of 1 with test rows"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_with_their_line(small, tmp_path, text, message):
+    with pytest.raises(SchemaError, match=message):
+        read(small, tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"n": 0}, "n must be a whole number >= 1"), ({"by": "rank"}, "uniform, popularity; got 'rank'")],
+)
+def test_settings_that_cannot_be_used(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SampledNegatives(**settings)
+    with pytest.raises(ConfigError, match=r"candidates\.path=FILE"):
+        NegativesFile(None)

@@ -1,0 +1,115 @@
+"""Lists from candidates that each user was given equal a full sort of them, with the scores of `top_k`."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from full_sort import factor_scores, full_sort
+from recgauge.engine import ItemWeights, is_compiled, kind_of, rank_candidates, top_k, warm_up
+from recgauge.errors import ConfigError, ScoreError
+from recgauge.models import Factors
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_users, n_items = draw(st.integers(1, 12)), draw(st.sampled_from((1, 3, 64, 90)))
+    levels = draw(st.sampled_from((1, 2, 5, 1000)))
+    scores = (rng.integers(0, levels, (n_users, n_items)) - levels // 2).astype(np.float32)
+    rows = rng.random((n_users, n_items)) < draw(st.sampled_from((0.0, 0.2, 1.0)))
+    users = rng.permutation(n_users)[: draw(st.integers(1, n_users))].astype(np.int32)
+    return rng, scores, users, draw(st.sampled_from((1, 3, 10, 120))), rows
+
+
+def expected(scores, users, k, rows):
+    barred = [set(np.flatnonzero(~row).tolist()) for row in rows]
+    return full_sort(scores, users, k, barred)
+
+
+def check(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        assert_array_equal(a, b)
+
+
+@settings(max_examples=80)
+@given(problems(), st.integers(1, 2), st.sampled_from((1, 64)))
+def test_scores(problem, n_threads, memory_mib):
+    _, scores, users, k, rows = problem
+    candidates = sparse.csr_array(rows)
+    found = rank_candidates(
+        lambda block: scores[block], users, k, candidates, n_threads=n_threads, memory_mib=memory_mib
+    )
+    check(found, expected(scores, users, k, rows))
+
+
+@settings(max_examples=60)
+@given(problems(), st.sampled_from((1, 2, 9, 17)))
+def test_factors(problem, width):
+    rng, scores, users, k, rows = problem
+    user, item = (rng.integers(-2, 3, (n, width)).astype(np.float32) * np.float32(0.37) for n in scores.shape)
+    found = rank_candidates(Factors(user, item), users, k, sparse.csr_array(rows))
+    check(found, expected(factor_scores(user, item), users, k, rows))
+
+
+@settings(max_examples=60)
+@given(problems(), st.booleans())
+def test_item_weights_give_the_numbers_of_the_whole_catalogue(problem, is_sparse):
+    rng, scores, users, k, rows = problem
+    done = sparse.random_array(scores.shape, density=0.3, format="csr", dtype=np.float32, rng=rng)
+    weights = rng.standard_normal((scores.shape[1],) * 2).astype(np.float32)
+    source = ItemWeights(done, sparse.csr_array(weights) if is_sparse else weights)
+    found = rank_candidates(source, users, k, sparse.csr_array(rows))
+    check(found, top_k(source, users, k, seen=sparse.csr_array(~rows)))
+
+
+def test_everything_given_is_the_whole_catalogue(rng):
+    factors = Factors(rng.standard_normal((30, 12)), rng.standard_normal((500, 12)))
+    users = rng.permutation(30).astype(np.int32)
+    everything = sparse.csr_array(np.ones((30, 500), np.int8))
+    check(rank_candidates(factors, users, 20, everything), top_k(factors, users, 20))
+
+
+def test_rows_may_be_unordered_and_name_an_item_twice(rng):
+    scores = rng.standard_normal((2, 8)).astype(np.float32)
+    pointers, codes = np.array([0, 4, 6]), np.array([5, 1, 5, 3, 7, 7], np.int32)
+    items, _ = rank_candidates(lambda users: scores[users], np.array([0, 1], np.int32), 4, (pointers, codes))
+    assert sorted(items[0].tolist()) == [-1, 1, 3, 5]
+    assert items[1].tolist() == [7, -1, -1, -1]
+
+
+def test_nobody_asked_and_nothing_given():
+    scores = np.zeros((3, 9), np.float32)
+    nothing = sparse.csr_array((3, 9), dtype=np.int8)
+    items, best = rank_candidates(lambda users: scores[users], np.empty(0, np.int32), 2, nothing)
+    assert items.shape == best.shape == (0, 2)
+    items, best = rank_candidates(lambda users: scores[users], np.arange(3, dtype=np.int32), 2, nothing)
+    assert (items == -1).all()
+    assert np.isneginf(best).all()
+
+
+def test_what_cannot_be_ranked_is_refused():
+    scores = np.zeros((2, 4), np.float32)
+    user, some = np.array([1], np.int32), sparse.csr_array(np.ones((2, 4)))
+    with pytest.raises(ScoreError, match=r"candidates must be CSR of shape \(2, 4\)"):
+        rank_candidates(
+            Factors(scores, np.zeros((4, 4), np.float32)), user, 1, sparse.csr_array(np.ones((2, 5)))
+        )
+    with pytest.raises(ScoreError, match=r"candidates items must lie in 0\.\.3, got 9"):
+        rank_candidates(lambda users: scores[users], user, 1, (np.array([0, 0, 1]), np.array([9])))
+    with pytest.raises(ConfigError, match="rank_candidates: k must be"):
+        rank_candidates(lambda users: scores[users], user, 0, some)
+    broken = np.full((2, 4), np.nan, np.float32)
+    with pytest.raises(ScoreError, match="scores of user 1 are not finite"):
+        rank_candidates(lambda users: broken[users], user, 1, some)
+
+
+def test_its_kernels_can_be_compiled_ahead():
+    source = Factors(np.ones((1, 1)), np.ones((1, 1)))
+    kind = kind_of(source, given=True)
+    assert kind == "given_factors"
+    for each in (kind, "given_scores", "given_dense_weights", "given_sparse_weights"):
+        assert warm_up(each) > 0
+        assert is_compiled(each)

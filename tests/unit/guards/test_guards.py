@@ -1,0 +1,192 @@
+"""Every guard on data made to fire it, and on data where it must stay silent."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from recgauge.candidates import AllItems, CandidateItems
+from recgauge.candidates.allow_list import AllowList
+from recgauge.candidates.own_test_items import OwnTestItems
+from recgauge.candidates.rule import pairs_matrix
+from recgauge.errors import ConfigError, GuardError
+from recgauge.guards import GuardResult, GuardSettings, enforce
+from recgauge.guards.lists import check_candidates, check_selection
+from recgauge.guards.splits import check_split
+from recgauge.interactions import Interactions
+from recgauge.randomness import stream
+from recgauge.relevance import Relevant
+from recgauge.splits import Split
+from recgauge.splits.random_holdout import RandomRows
+
+N_USERS, N_ITEMS = 4, 20
+
+
+def rows(pairs, times=None, values=None):
+    user, item = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
+    values = np.full(len(user), 5.0) if values is None else values
+    return Interactions(user, item, values, times, np.arange(N_USERS), np.arange(N_ITEMS))
+
+
+def guards(train, test, validation=None, temporal=False, relevant_from=4):
+    split = Split("made", train, validation, test)
+    relevant = Relevant.from_interactions(test, relevant_from)
+    return {result.name: result for result in check_split(split, relevant, temporal=temporal)}
+
+
+TRAIN = [(0, 0), (0, 1), (1, 0), (1, 2), (2, 3)]
+
+
+def test_a_plain_random_split_fires_nothing(demo):
+    split = RandomRows().split(demo.interactions, rng=stream(0, "split"))
+    relevant = Relevant.from_interactions(split.test, 4)
+    results = check_split(split, relevant, temporal=False)
+    assert not [result for result in results if result.fired]
+    assert {result.name for result in results} >= {"overlap", "unknown_items", "users_skipped"}
+
+
+def test_rows_in_both_parts():
+    split = Split("made", rows(TRAIN), None, rows([(2, 0), (3, 1)]))
+    object.__setattr__(split, "test", rows([(2, 0), (1, 0)]))  # what Split itself refuses to make
+    relevant = Relevant.from_interactions(split.test, 4)
+    overlap = check_split(split, relevant, temporal=False)[0]
+    assert (overlap.name, overlap.level, overlap.value) == ("overlap", "error", 0.5)
+    with pytest.raises(GuardError, match=r"overlap: 1 of 2 test rows .*guards.override=\[overlap\]"):
+        enforce([overlap], GuardSettings())
+    assert enforce([overlap], GuardSettings(("overlap",)))[0].overridden
+
+
+@pytest.mark.parametrize(("temporal", "level"), [(False, "note"), (True, "error")])
+def test_training_rows_after_test_rows(temporal, level):
+    train = rows(TRAIN, np.array([1, 9, 5, 5, 5]))
+    test = rows([(0, 2), (1, 1), (0, 3)], np.array([4, 5, 12]))
+    found = guards(train, test, temporal=temporal)
+    assert (found["train_after_test"].value, found["train_after_test"].level) == (0.5, level)
+    assert found["train_after_cut"].value == pytest.approx(4 / 5)
+    if temporal:
+        assert "claims to keep time order" in found["train_after_test"].message
+
+
+def test_equal_times_are_not_later():
+    train, test = rows(TRAIN, np.full(5, 7)), rows([(0, 2)], np.array([7]))
+    found = guards(train, test, temporal=True)
+    assert (found["train_after_test"].value, found["train_after_test"].level) == (0.0, "note")
+    assert found["train_after_cut"].value == 0.0
+
+
+def test_without_times_nothing_is_said_of_them():
+    assert not {"train_after_test", "train_after_cut", "new_test_items"} & set(
+        guards(rows(TRAIN), rows([(0, 2)]))
+    )
+
+
+def test_items_first_seen_after_the_last_training_row():
+    train, test = rows(TRAIN, np.arange(5)), rows([(0, 3), (1, 9), (2, 9)], np.array([9, 8, 9]))
+    found = guards(train, test)["new_test_items"]
+    assert (found.value, found.level) == (0.5, "warning")
+    validation = rows([(3, 9)], np.array([2]))  # known before the cut, though not to train
+    assert guards(train, test, validation)["new_test_items"].value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "level"),
+    [
+        ([(2, 0), (3, 1)], 0.0, "note"),
+        ([(2, 0), (3, 9)], 0.5, "warning"),
+        ([(2, 8), (3, 9)], 1.0, "error"),
+    ],
+)
+def test_items_unknown_to_train(test, value, level):
+    found = guards(rows(TRAIN), rows(test))["unknown_items"]
+    assert (found.value, found.level) == (value, level)
+
+
+def test_share_of_the_most_popular():
+    found = guards(rows(TRAIN), rows([(2, 0), (3, 0), (3, 2), (0, 2)]))
+    one, ten = found["test_on_top_1_percent"], found["test_on_top_10_percent"]
+    assert one.value == ten.value == 0.5  # item 0 alone, in both
+    assert ten.level == "note"
+    assert guards(rows(TRAIN), rows([(2, 0), (3, 0)]))["test_on_top_10_percent"].level == "warning"
+
+
+def test_users_without_relevant_rows():
+    test = rows([(0, 2), (1, 1), (2, 1)], values=np.array([5.0, 1.0, 2.0]))
+    found = guards(rows(TRAIN), test)["users_skipped"]
+    assert (found.value, found.level) == (0.75, "warning")
+    assert "1 have no test row, 2 no relevant one" in found.message
+    assert guards(rows(TRAIN), rows([(0, 2)]))["users_skipped"].level == "note"
+
+
+@pytest.fixture(scope="module")
+def demo_split(demo):
+    split = RandomRows().split(demo.interactions, rng=stream(0, "split"))
+    return split, Relevant.from_interactions(split.test, 4)
+
+
+def of_candidates(demo_split, chosen, top_k=10):
+    split, relevant = demo_split
+    sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
+    return {found.name: found for found in check_candidates(chosen, relevant, **sizes, top_k=top_k)}
+
+
+def test_all_items_reach_everything(demo_split):
+    found = of_candidates(demo_split, AllItems().choose(demo_split[0], rng=stream(0, "candidates")))
+    assert {name: (one.value, one.level) for name, one in found.items()} == {
+        "unreachable_items": (0.0, "note"),
+        "few_candidates": (0.0, "note"),
+    }
+
+
+def test_lists_that_hold_all_candidates(demo_split):
+    found = of_candidates(demo_split, OwnTestItems().choose(demo_split[0], rng=stream(0, "candidates")), 50)
+    assert found["few_candidates"].level == "warning"
+    assert found["few_candidates"].value > 0.9
+
+
+def test_relevant_items_that_are_no_candidates(demo_split):
+    split, relevant = demo_split
+    allowed = AllowList(items=split.test.item_ids[:30].tolist()).choose(split, rng=stream(0, "candidates"))
+    found = of_candidates(demo_split, allowed)["unreachable_items"]
+    assert found.value == pytest.approx((relevant.items >= 30).mean())
+    assert found.level == "warning"
+    test = split.test
+    barred = CandidateItems(excluded=pairs_matrix(test.user, test.item, (test.n_users, test.n_items)))
+    assert of_candidates(demo_split, barred)["unreachable_items"].level == "error"
+
+
+def test_what_a_rule_notes_is_a_warning(demo_split):
+    chosen = CandidateItems(notes=("two things", "and more"))
+    found = of_candidates(demo_split, chosen)["candidates"]
+    assert (found.value, found.level) == (2.0, "warning")
+    assert found.message.startswith("two things; and more")
+
+
+def test_selection_on_test():
+    assert check_selection(GuardSettings(selected_on="test")).level == "warning"
+    for other in (None, "validation"):
+        assert check_selection(GuardSettings(selected_on=other)).level == "note"
+
+
+def test_only_names_that_can_stop_a_run_are_overridden():
+    with pytest.raises(ConfigError, match=r"one of overlap, train_after_test, .*got 'few_candidates'"):
+        GuardSettings(("few_candidates",))
+    with pytest.raises(ConfigError, match="test, validation; got 'train'"):
+        GuardSettings(selected_on="train")
+
+
+def test_every_reason_is_given_and_a_warning_stops_nothing():
+    error = GuardResult("overlap", 1.0, "error", "A.")
+    other = dataclasses.replace(error, name="unknown_items", message="B.")
+    warning = dataclasses.replace(error, name="candidates", level="warning")
+    with pytest.raises(GuardError, match=r"unknown_items: B\. .*override=\[overlap,unknown_items\]"):
+        enforce([warning, error, other], GuardSettings(("overlap",)))
+    assert enforce([warning], GuardSettings()) == (warning,)
+    with pytest.raises(ConfigError, match="level must be one of note, warning, error"):
+        GuardResult("x", 0.0, "fatal", "")
+
+
+def test_messages_are_single_sentences(demo_split):
+    split, relevant = demo_split
+    for found in check_split(split, relevant, temporal=False):
+        assert found.message.endswith(".")
+        assert "\n" not in found.message
