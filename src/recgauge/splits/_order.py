@@ -74,7 +74,8 @@ def _by_user(interactions: Interactions, first_key: LongArray, second_key: npt.N
     same = ordered[1:] == ordered[:-1]
     if same.any():
         tied = np.zeros(len(order), dtype=bool)
-        tied[1:], tied[:-1] = same, tied[:-1] | same
+        tied[1:] |= same
+        tied[:-1] |= same
         rows = order[tied]
         order[tied] = rows[np.lexsort((second_key[rows], packed[rows]))]
     return order
