@@ -50,4 +50,6 @@ def run_start(
         tags["mlflow.source.git.commit"] = environment["git_commit"]
     if sweep is not None:
         tags["recgauge.sweep"] = sweep
-    return RunStart(f"{names['model']} {names['dataset']}", params, tags)
+    # runs that a list of runs must not show as equal: what the lists are made from is part of the name
+    among = "" if names["candidates"] == "all" else f" {names['candidates']}"
+    return RunStart(f"{names['model']} {names['dataset']}{among}", params, tags)
