@@ -96,13 +96,13 @@ def refuse(checked: CheckedPart) -> SchemaError:
 
 
 def describe_skipped(checked: CheckedPart) -> str:
-    """Return one line on the rows that are left out."""
+    """Return what is left out of a file and why, without the file's name."""
     n_rows = checked.part.n_rows + sum(len(problem.lines) for problem in checked.part.broken)
     reasons = ", ".join(
         f"{len(problem.lines):,} because {problem.reason} (first: {checked.part.unit} {problem.lines[0]})"
         for problem in checked.problems
     )
-    return f"{checked.part.file}: {checked.n_bad:,} of {n_rows:,} rows left out: {reasons}."
+    return f"{checked.n_bad:,} of {n_rows:,} rows left out: {reasons}"
 
 
 def _example(cell: Any) -> str:

@@ -40,13 +40,3 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
         user_ids,
         item_ids,
     )
-
-
-def describe_columns(parts: Sequence[CheckedPart], interactions: Interactions) -> str:
-    """Return in one line which columns were taken, so that a wrong guess is seen."""
-    texts = [f"{role} = {label}" for role, label in parts[0].part.labels.items()]
-    if "rating" in parts[0].part.labels:
-        texts.append(f"ratings from {interactions.value.min():g} to {interactions.value.max():g}")
-    absent = [role for role in ("rating", "time") if role not in parts[0].part.labels]
-    texts += [f"no {role}" for role in absent]
-    return ", ".join(texts)
