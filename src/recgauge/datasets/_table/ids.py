@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import BoolArray, IntArray
-from recgauge.datasets._codes import encode
 from recgauge.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 # Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+_BLOCK = 1 << 20  # rows counted at a time: bincount makes 8 bytes of each code
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,22 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
             "matched. Make them one type."
         )
     ids, place = np.unique(np.concatenate(columns), return_inverse=True)
-    places = np.split(place.astype(np.int32), np.cumsum([len(column) for column in columns])[:-1])
-    codes, used = encode(joined([where[part.codes] for part, where in zip(parts, places, strict=True)]))
-    return codes, ids[used]
+    places = np.split(place, np.cumsum([len(column) for column in columns])[:-1])
+    used = np.zeros(len(ids), dtype=np.bool_)
+    for part, where in zip(parts, places, strict=True):
+        used[where[_used(part)]] = True
+    code_of = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    # One pass over the rows: what their ids become is found out for the distinct ids before.
+    codes = [code_of[where].take(part.codes) for part, where in zip(parts, places, strict=True)]
+    return joined(codes), ids[used]
+
+
+def _used(part: Ids) -> BoolArray:
+    """Return which distinct ids have rows; a dictionary may hold more."""
+    counts = np.zeros(len(part.distinct), dtype=np.int64)
+    for start in range(0, len(part.codes), _BLOCK):
+        counts += np.bincount(part.codes[start : start + _BLOCK], minlength=len(counts))
+    return counts > 0
 
 
 def _as_numbers(distinct: npt.NDArray[Any]) -> npt.NDArray[Any]:
