@@ -86,7 +86,8 @@ def refuse(checked: CheckedPart) -> SchemaError:
     hint = ""
     if first.reason.startswith("the time"):
         hint = "set dataset.time_unit to s, ms, us, ns or date, "
-    if checked.part.lines is not None and first.lines[0] == 1:
+    headless = any(label.startswith("column ") for label in checked.part.labels.values())
+    if headless and checked.part.lines is not None and first.lines[0] == 1:
         hint += "set dataset.header=true if this line names the columns, "
     place = f"{checked.part.file}, {checked.part.unit} {first.lines[0]}"
     return SchemaError(
