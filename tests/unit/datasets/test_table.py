@@ -123,6 +123,17 @@ def test_parquet(tmp_path, make_zip, packed):
     check_rows(Table(str(path)).load().interactions)
 
 
+def test_parquet_with_short_dictionaries_and_nulls(tmp_path):
+    path = tmp_path / "rows.parquet"
+    users = pa.array([None, 300, 7, 300, 7]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.int64()))
+    ratings = pa.array([1, 2, None, 4, 5], pa.float32())
+    parquet.write_table(pa.table({"user": users, "item": list("abcde"), "rating": ratings}), path)
+    rows = Table(str(path), on_bad_rows="skip").load().interactions
+    assert rows.user_ids[rows.user].tolist() == [300, 300, 7]
+    assert rows.item_ids[rows.item].tolist() == ["b", "d", "e"]
+    assert rows.value.tolist() == [2, 4, 5]
+
+
 def test_parquet_with_moments_and_text(tmp_path):
     path = tmp_path / "rows.parquet"
     moments = [datetime.fromtimestamp(time, UTC) for time in TIMES]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import BoolArray, IntArray
+from recgauge.datasets._arrow import to_numpy
 from recgauge.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -20,14 +21,18 @@ _BLOCK = 1 << 20  # rows counted at a time: bincount makes 8 bytes of each code
 
 @dataclass(frozen=True)
 class Ids:
-    """Ids of rows: positions in `distinct`, -1 where an id is missing. Text in `distinct` may repeat."""
+    """Ids of rows: positions in `distinct`, -1 where an id is missing. Text in `distinct` may repeat.
+
+    `whole` tells whether all ids are whole numbers, or text that can become such without loss.
+    """
 
     codes: IntArray
     distinct: npt.NDArray[Any]
+    whole: bool
 
     def take(self, rows: BoolArray | slice) -> "Ids":
         """Return the chosen rows."""
-        return Ids(self.codes[rows], self.distinct)
+        return Ids(self.codes[rows], self.distinct, self.whole)
 
     @property
     def present(self) -> BoolArray:
@@ -44,18 +49,29 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
         column = column.dictionary_encode()
     column = column.unify_dictionaries()
     if column.num_chunks == 0:
-        return Ids(np.empty(0, np.int32), np.empty(0, np.int64))
-    codes = np.concatenate([np.asarray(chunk.indices.fill_null(-1)) for chunk in column.chunks])
+        return Ids(np.empty(0, np.int32), np.empty(0, np.int64), whole=True)
+    codes = joined([to_numpy(_indices(chunk), np.int32) for chunk in column.chunks])
     distinct = column.chunk(0).dictionary
     if pa.types.is_string(distinct.type) or pa.types.is_large_string(distinct.type):
-        distinct = np.array(pc.utf8_trim_whitespace(distinct).to_pylist(), dtype=np.str_)
+        texts = pc.utf8_trim_whitespace(distinct)
+        numbers = to_numpy(pc.match_substring_regex(texts, _WHOLE).cast(pa.uint8()), np.uint8) == 1
+        distinct = np.array(texts.to_pylist(), dtype=np.str_)
         missing = distinct == ""
+        whole = bool((numbers | missing).all())
     else:
         distinct = distinct.to_numpy(zero_copy_only=False)
         missing = distinct != distinct  # only NaN differs from itself
+        whole = distinct.dtype.kind in "iu"
     if missing.any():
         codes = np.where(codes >= 0, np.where(missing, -1, np.arange(len(distinct)))[codes], -1)
-    return Ids(codes.astype(np.int32, copy=False), distinct)
+    return Ids(codes.astype(np.int32, copy=False), distinct, whole)
+
+
+def _indices(chunk: "pa.DictionaryArray") -> "pa.Array":
+    import pyarrow as pa
+
+    indices = chunk.indices.cast(pa.int32())
+    return indices.fill_null(-1) if indices.null_count else indices
 
 
 def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -85,7 +101,7 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
         If some files have numbers and others text.
     """
     columns = [part.distinct for part in parts]
-    if all(map(_is_whole, columns)):
+    if all(part.whole for part in parts):
         columns = [_as_numbers(column) for column in columns]
     kinds = {"text" if column.dtype.kind == "U" else "numbers" for column in columns if len(column)}
     if len(kinds) > 1:
@@ -117,13 +133,3 @@ def _as_numbers(distinct: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return distinct
     # Empty text is no id: the number it becomes is one that no row refers to.
     return np.where(distinct == "", "0", distinct).astype(np.int64)
-
-
-def _is_whole(distinct: npt.NDArray[Any]) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if distinct.dtype.kind != "U":
-        return distinct.dtype.kind in "iu"
-    texts = pa.array(distinct[distinct != ""].tolist(), pa.string())
-    return bool(pc.all(pc.match_substring_regex(texts, _WHOLE), min_count=0).as_py())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from recgauge._checks import BoolArray, DoubleArray, FloatArray, LongArray
+from recgauge.datasets._arrow import to_numpy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,8 +22,8 @@ def read_ratings(column: "pa.ChunkedArray") -> tuple[FloatArray, BoolArray]:
     """Return the ratings, and which of them are finite numbers."""
     import pyarrow as pa
 
-    if pa.types.is_float32(column.type):
-        ratings = column.to_numpy()
+    if pa.types.is_float32(column.type) and column.null_count == 0:
+        ratings = to_numpy(column, np.float32)
     else:
         with np.errstate(over="ignore"):
             ratings = _numbers(column).astype(np.float32)
@@ -36,7 +37,7 @@ def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, Bo
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
-        whole = column.to_numpy()
+        whole = to_numpy(column, np.int64)
         return whole, (whole >= 0) & (whole <= _LATEST)
     seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
     good = (seconds >= 0) & (seconds <= _LATEST)
