@@ -1,6 +1,7 @@
 """Joins the checked files of a table into interactions."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -28,8 +29,10 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
     if not any(len(part.user.codes) for part in parts):
         files = ", ".join(str(part.part.file) for part in parts)
         raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
-    user, user_ids = join_ids([part.user for part in parts], "user")
-    item, item_ids = join_ids([part.item for part in parts], "item")
+    with ThreadPoolExecutor(2) as threads:
+        users = threads.submit(join_ids, [part.user for part in parts], "user")
+        items = threads.submit(join_ids, [part.item for part in parts], "item")
+    (user, user_ids), (item, item_ids) = users.result(), items.result()
     ratings = [part.rating for part in parts if part.rating is not None]
     times = [part.time for part in parts if part.time is not None]
     return Interactions(
