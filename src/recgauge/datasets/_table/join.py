@@ -26,7 +26,7 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
                 f"Table: {', '.join(have)} has a {role} column, other files have none. Choose the columns, "
                 f"or set dataset.{role}=false."
             )
-    if not any(len(part.user.codes) for part in parts):
+    if not any(part.user.n_rows for part in parts):
         files = ", ".join(str(part.part.file) for part in parts)
         raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
     with ThreadPoolExecutor(2) as threads:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _UNIT_SEPARATOR = "\x1f"  # stands for separators of several signs, which pyarrow does not know
 
+_BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyarrow's 1 MiB
+
 
 def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) -> Part:
     """Return the rows of a text file.
@@ -97,6 +99,7 @@ def _read(
         source,
         arrow_csv.ReadOptions(
             use_threads=not careful,  # only then are broken rows given with their numbers
+            block_size=_BLOCK,
             skip_rows=layout.n_skipped,
             column_names=[str(position) for position in range(layout.n_columns)],
             encoding=how.encoding,
