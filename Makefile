@@ -45,6 +45,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/item_weights.py
 	$(BIN)/python benchmarks/evaluate.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/load.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/tables.py
 
@@ -53,6 +54,7 @@ bench-quick: install  ## the same with fewer users, under two minutes
 	$(BIN)/python benchmarks/item_weights.py --quick
 	$(BIN)/python benchmarks/evaluate.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --quick --peers "$(PEERS)"
+	$(BIN)/python benchmarks/load.py --quick --peers "$(PEERS)"
 
 ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui

@@ -165,7 +165,7 @@ class Interactions:
         """Return the digest of the rows, in their order, and of the ids that their codes stand for."""
         digest = sha256()
         for column in (self.user, self.item, self.value, self.timestamp):
-            digest.update(b"" if column is None else column.tobytes())
+            digest.update(b"" if column is None else column.data)
         for ids in (self.user_ids, self.item_ids):
             digest.update("\n".join(map(str, ids.tolist())).encode())
         return digest.hexdigest()

@@ -115,7 +115,7 @@ class RunRecord:
         settings["dataset"] = {
             key: value
             for key, value in settings.get("dataset", {}).items()
-            if key not in ("mirror", "cache", "archive", "offline", "sha256", "path")
+            if key not in ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
         }
         version = self.environment.get("recgauge")
         facts = json.dumps([settings, self.dataset["sha256"], version], sort_keys=True, default=str)

@@ -63,6 +63,14 @@ def test_the_order_of_filters_is_part_of_the_fingerprint(record):
     assert first.fingerprint() == same.fingerprint() != other.fingerprint()
 
 
+def test_where_data_lie_and_whether_they_are_kept_changes_no_fingerprint(record):
+    def fingerprint(**dataset):
+        return dataclasses.replace(record, settings={"seed": 0, "dataset": dataset}).fingerprint()
+
+    assert fingerprint(name="x", prepared=True, cache="a") == fingerprint(name="x", prepared=False, cache="b")
+    assert fingerprint(name="x") != fingerprint(name="y")
+
+
 def test_values_are_means_of_per_user_values(result):
     for entry in result.results:
         assert entry.value == pytest.approx(np.nanmean(entry.per_user), abs=1e-12)

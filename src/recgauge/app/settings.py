@@ -9,11 +9,12 @@ from hydra.core.config_store import ConfigStore
 
 @dataclass
 class DataSettings:
-    """Where archives are looked for."""
+    """Where archives are looked for and prepared data are kept."""
 
     mirror: Any = None  # one folder or address, or a list of them
     cache: str | None = None
     offline: bool = False
+    prepared: bool = True
 
 
 @dataclass

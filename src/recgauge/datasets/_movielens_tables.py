@@ -12,6 +12,7 @@ from scipy import sparse
 
 from recgauge._checks import FloatArray, IntArray, LongArray
 from recgauge.datasets import ItemFeatures
+from recgauge.datasets._arrow import to_numpy
 from recgauge.datasets._movielens_releases import Release
 from recgauge.errors import SchemaError
 
@@ -90,7 +91,7 @@ def read_ratings(archive: zipfile.ZipFile, release: Release) -> Ratings:
             )
         except ArrowInvalid as error:
             raise SchemaError(f"{release.name}: {name} cannot be read: {error}.") from error
-    return Ratings(*(table[column].to_numpy() for column in types))
+    return Ratings(*(to_numpy(table[column], dtype) for column, dtype in types.items()))
 
 
 def read_movies(archive: zipfile.ZipFile, release: Release) -> Movies:

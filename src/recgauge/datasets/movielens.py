@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recgauge._checks import check_choice, check_real
+from recgauge._checks import check_bool, check_choice, check_real
 from recgauge.datasets import Dataset, DatasetSource
 from recgauge.datasets._codes import encode
 from recgauge.datasets._fetch.places import Places
@@ -13,6 +13,11 @@ from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import RELEASES, Release
 from recgauge.datasets._movielens_splits import splits_of
 from recgauge.datasets._movielens_tables import read_movies, read_ratings
+from recgauge.datasets._prepared.content import Prepared
+from recgauge.datasets._prepared.digests import Watch
+from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
+from recgauge.datasets._prepared.recipe import key_of
+from recgauge.datasets.prepared import prepared_folder
 from recgauge.errors import IntegrityError
 from recgauge.interactions import Interactions
 from recgauge.progress import NoProgress, Progress
@@ -42,6 +47,9 @@ class MovieLens(DatasetSource):
         Never use the network.
     relevant_from : float, optional
         Lowest rating that makes a held-out item relevant; None means that every rating does.
+    prepared : bool
+        Whether to keep what was read in the cache folder, so that the next load takes no reading; archives
+        below 1 MiB are always read.
 
     Raises
     ------
@@ -82,12 +90,14 @@ class MovieLens(DatasetSource):
     sha256: str | None = None
     offline: bool = False
     relevant_from: float | None = 4.0
+    prepared: bool = True
 
     def __post_init__(self) -> None:
         check_choice("MovieLens: name", self.name, RELEASES)
         if self.relevant_from is not None:
             infinity = float("inf")
             check_real("MovieLens: relevant_from", self.relevant_from, low=-infinity, high=infinity)
+        check_bool("MovieLens: prepared", self.prepared)
         self._places()
 
     def fetch(self, progress: Progress | None = None) -> VerifiedFile:
@@ -137,34 +147,51 @@ class MovieLens(DatasetSource):
         SchemaError
             If a pinned archive is not laid out as the publisher's.
         """
-        return self._read(self.fetch(progress), RELEASES[self.name])
+        progress = progress or NoProgress()
+        release = RELEASES[self.name]
+        file = self.fetch(progress)
+        watch = Watch.over([file.path])
 
-    def _places(self) -> Places:
-        return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)
+        def read() -> Prepared:
+            found = _read(file, release)
+            watch.check()
+            return found
 
-    def _read(self, file: VerifiedFile, release: Release) -> Dataset:
-        try:
-            with zipfile.ZipFile(file.path) as archive:
-                ratings = read_ratings(archive, release)
-                movies = read_movies(archive, release)
-        except (KeyError, *UNPACKING_ERRORS) as error:
-            raise IntegrityError(
-                f"{self.name}: {file.path} cannot be unpacked: {error}. "
-                f"Download {release.file.address} again."
-            ) from error
-        user, user_ids = encode(ratings.user)
-        item, item_ids = encode(ratings.item)
-        titles, genres = movies.of_items(item_ids)
+        if self.prepared and watch.size >= WORTH_KEEPING:
+            key = key_of([file.sha256], {"source": "movielens", "release": self.name})
+            folder = prepared_folder(self.cache)
+            found = Keeper(folder, key, self.name, str(file.path), progress).get(read)
+        else:
+            found = read()
         return Dataset(
             name=self.name,
-            interactions=Interactions(user, item, ratings.value, ratings.timestamp, user_ids, item_ids),
+            interactions=found.interactions,
             feedback="explicit",
             relevant_from=self.relevant_from,
             sha256=file.sha256,
             provenance=file.provenance,
             source=release.file.address,
             licence=release.licence,
-            item_titles=titles,
-            item_features=genres,
+            item_titles=found.item_titles,
+            item_features=found.item_features,
             published=splits_of(release, file),
         )
+
+    def _places(self) -> Places:
+        return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)
+
+
+def _read(file: VerifiedFile, release: Release) -> Prepared:
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            ratings = read_ratings(archive, release)
+            movies = read_movies(archive, release)
+    except (KeyError, *UNPACKING_ERRORS) as error:
+        raise IntegrityError(
+            f"{release.name}: {file.path} cannot be unpacked: {error}. Download {release.file.address} again."
+        ) from error
+    user, user_ids = encode(ratings.user)
+    item, item_ids = encode(ratings.item)
+    rows = Interactions(user, item, ratings.value, ratings.timestamp, user_ids, item_ids)
+    titles, genres = movies.of_items(item_ids)
+    return Prepared(rows, titles, genres)

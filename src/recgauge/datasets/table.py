@@ -3,19 +3,25 @@
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from recgauge._checks import check_bool, check_choice, check_real
 from recgauge.datasets import Dataset, DatasetSource, Feedback
-from recgauge.datasets._table.check import CheckedPart, describe_skipped, refuse
-from recgauge.datasets._table.files import digest_files, find_files
-from recgauge.datasets._table.join import describe_columns, join
+from recgauge.datasets._prepared.content import Prepared
+from recgauge.datasets._prepared.digests import Digests, Watch
+from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
+from recgauge.datasets._prepared.recipe import key_of
+from recgauge.datasets._table.check import refuse
+from recgauge.datasets._table.files import TableFile, find_files, join_digests
+from recgauge.datasets._table.join import join
 from recgauge.datasets._table.layout import TextFormat
 from recgauge.datasets._table.read import FORMATS, Format, TableReader
+from recgauge.datasets._table.report import facts_of, tell
 from recgauge.datasets._table.roles import Choice, Roles
 from recgauge.datasets._table.values import TimeUnit
+from recgauge.datasets.prepared import prepared_folder
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.progress import NoProgress, Progress
 
@@ -61,6 +67,11 @@ class Table(DatasetSource):
         wrong number of columns are refused, or left out and counted.
     licence : str
         Terms of the data, recorded with each run.
+    prepared : bool
+        Whether to keep what was read in the cache folder, so that the next load of these files takes no
+        reading; files below 1 MiB are always read.
+    cache : str, optional
+        The cache folder; by default the user's own.
 
     Raises
     ------
@@ -99,20 +110,13 @@ class Table(DatasetSource):
     relevant_from: float | None = None
     on_bad_rows: OnBadRows = "error"
     licence: str = "not stated"
+    prepared: bool = True
+    cache: str | None = None
 
     def __post_init__(self) -> None:
         if not self._paths or not all(isinstance(path, str) and path for path in self._paths):
             raise ConfigError(f"Table: path must name a file or several, got {self.path!r}.")
-        for option, value, choices in (
-            ("format", self.format, (None, *FORMATS)),
-            ("time_unit", self.time_unit, get_args(TimeUnit)),
-            ("feedback", self.feedback, (None, *get_args(Feedback))),
-            ("on_bad_rows", self.on_bad_rows, get_args(OnBadRows)),
-        ):
-            check_choice(f"Table: {option}", value, choices)
-        for option, flag in (("header", self.header), ("quotes", self.quotes)):
-            if flag is not None:
-                check_bool(f"Table: {option}", flag)
+        self._check_choices()
         if self.separator == "":
             raise ConfigError("Table: separator must be at least one sign or null, got an empty text.")
         if self.relevant_from is not None:
@@ -123,7 +127,22 @@ class Table(DatasetSource):
             raise ConfigError(
                 f"Table: encoding must be one that Python knows, got {self.encoding!r}."
             ) from None
+        if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
+            raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
         self._roles()
+
+    def _check_choices(self) -> None:
+        for option, value, choices in (
+            ("format", self.format, (None, *FORMATS)),
+            ("time_unit", self.time_unit, get_args(TimeUnit)),
+            ("feedback", self.feedback, (None, *get_args(Feedback))),
+            ("on_bad_rows", self.on_bad_rows, get_args(OnBadRows)),
+        ):
+            check_choice(f"Table: {option}", value, choices)
+        for option, flag in (("header", self.header), ("quotes", self.quotes)):
+            if flag is not None:
+                check_bool(f"Table: {option}", flag)
+        check_bool("Table: prepared", self.prepared)
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Read and check the files.
@@ -149,39 +168,60 @@ class Table(DatasetSource):
         progress = progress or NoProgress()
         files = find_files(self._paths, self.member)
         name = self.name or _name_after(files[0].path)
-        text = TextFormat(
-            self.separator, self.header, self.quotes, self.encoding, dates=self.time_unit == "date"
-        )
-        reader = TableReader(self.format, self._roles(), text, self.time_unit)
-        parts = []
-        with progress.step(f"read {name}", len(files), "files") as advance:
-            for file in files:
-                parts.append(reader.read(file))
-                advance(1)
-        n_bad = self._judge_bad_rows(parts, progress)
-        interactions = join(parts)
-        progress.note(f"{name}: {describe_columns(parts, interactions)}.")
+        watch = Watch.over(file.path for file in files)
+        folder = prepared_folder(self.cache) if self.prepared and watch.size >= WORTH_KEEPING else None
+        digests = [Digests(folder and folder / "digests").of(path) for path, _ in watch.states]
+
+        def read() -> Prepared:
+            found = self._read(files, name, progress)
+            watch.check()
+            return found
+
+        if folder is None:
+            found = read()
+        else:
+            key = key_of(digests, self._recipe(watch, files))
+            found = Keeper(folder, key, name, "; ".join(map(str, files)), progress).get(read)
+        tell(found.facts, files, found.interactions, name, progress)
+        n_bad = found.facts["n_bad"]
         return Dataset(
             name=name,
-            interactions=interactions,
-            feedback=self._judge_feedback("rating" in parts[0].part.columns, name, progress),
+            interactions=found.interactions,
+            feedback=self._judge_feedback("rating" in found.facts["labels"], name, progress),
             relevant_from=self.relevant_from,
-            sha256=digest_files(files),
+            sha256=join_digests(digests),
             provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
             source="; ".join(map(str, files)),
             licence=self.licence,
         )
 
-    def _judge_bad_rows(self, parts: Sequence[CheckedPart], progress: Progress) -> int:
-        """Refuse bad rows or tell of them, and return how many there are."""
-        for part in parts:
-            if part.problems and self.on_bad_rows == "error":
-                raise refuse(part)
-            if part.problems:
-                progress.note(describe_skipped(part))
-            if part.part.remark:
-                progress.note(f"{part.part.file}: {part.part.remark}.")
-        return sum(part.n_bad for part in parts)
+    def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
+        reader = TableReader(self.format, self._roles(), self._text_format(), self.time_unit)
+        parts = []
+        with progress.step(f"read {name}", len(files), "files") as advance:
+            for file in files:
+                parts.append(reader.read(file))
+                if parts[-1].problems and self.on_bad_rows == "error":
+                    raise refuse(parts[-1])
+                advance(1)
+        return Prepared(join(parts), facts=facts_of(parts))
+
+    def _recipe(self, watch: Watch, files: Sequence[TableFile]) -> dict[str, Any]:
+        """Return all options that decide what reading gives; names and places of files do not."""
+        paths = [path for path, _ in watch.states]
+        return {
+            "source": "table",
+            "format": self.format,
+            "members": [[paths.index(file.path), file.member, file.ending] for file in files],
+            "roles": self._roles().choices,
+            "text": asdict(self._text_format()),
+            "unit": self.time_unit,
+            "bad": self.on_bad_rows,
+        }
+
+    def _text_format(self) -> TextFormat:
+        dates = self.time_unit == "date"
+        return TextFormat(self.separator, self.header, self.quotes, self.encoding, dates=dates)
 
     def _judge_feedback(self, has_ratings: bool, name: str, progress: Progress) -> Feedback:
         if not has_ratings and (self.feedback == "explicit" or self.relevant_from is not None):

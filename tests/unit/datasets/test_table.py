@@ -123,6 +123,17 @@ def test_parquet(tmp_path, make_zip, packed):
     check_rows(Table(str(path)).load().interactions)
 
 
+def test_parquet_with_short_dictionaries_and_nulls(tmp_path):
+    path = tmp_path / "rows.parquet"
+    users = pa.array([None, 300, 7, 300, 7]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.int64()))
+    ratings = pa.array([1, 2, None, 4, 5], pa.float32())
+    parquet.write_table(pa.table({"user": users, "item": list("abcde"), "rating": ratings}), path)
+    rows = Table(str(path), on_bad_rows="skip").load().interactions
+    assert rows.user_ids[rows.user].tolist() == [300, 300, 7]
+    assert rows.item_ids[rows.item].tolist() == ["b", "d", "e"]
+    assert rows.value.tolist() == [2, 4, 5]
+
+
 def test_parquet_with_moments_and_text(tmp_path):
     path = tmp_path / "rows.parquet"
     moments = [datetime.fromtimestamp(time, UTC) for time in TIMES]
@@ -262,6 +273,21 @@ def test_quoted_line_breaks_across_blocks(write):
     text = "review,user,item\n" + "".join(f'"{"a, b" * 20}\n,1,2\n",{row},7\n' for row in range(n_rows))
     rows = Table(write("reviews.csv", text)).load().interactions
     assert rows.user_ids.tolist() == list(range(n_rows))
+
+
+@pytest.mark.parametrize("late", ['"9,9",1,"3"\n', '"9,9",1,"3"\n5,6,x\n'])
+def test_quotes_that_come_late_are_found(write, late):
+    text = "user,item,rating\n" + "".join(f"{row},7,4\n" for row in range(200_000)) + late
+    rows = Table(write("late.csv", text), on_bad_rows="skip").load().interactions
+    assert rows.user_ids[rows.user[-1:]].tolist() == ["9,9"]
+    assert len(rows) == 200_001
+
+
+def test_the_remedy_for_a_header_is_for_text_without_one(write):
+    bad = '{"user": 1, "item": 2, "rating": "x"}\n'
+    with pytest.raises(SchemaError, match="line 1: the rating") as caught:
+        Table(write("bad.jsonl", bad)).load()
+    assert "dataset.header" not in str(caught.value)
 
 
 def test_quotes_may_be_ordinary_signs(write):
@@ -456,6 +482,12 @@ def test_bad_rows_of_parquet_are_counted_by_row(tmp_path):
         ("user,item\n1,2\n", {"feedback": "explicit"}, "there is no rating column"),
         ("user,item\n1,2\n", {"format": "parquet"}, "cannot be read"),
         ('user,item\n"1,2\n', {}, "cannot be read|does not have"),
+        ("user,item\r1,2\r3,4\r", {}, "single carriage return, write them anew with line feeds"),
+        (
+            '[{"user": 1, "item": 2},\n {"user": 1, "item": 3}]',
+            {"format": "jsonl"},
+            "Write one object a line",
+        ),
     ],
 )
 def test_files_that_cannot_be_read(write, text, options, message):

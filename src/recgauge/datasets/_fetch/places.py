@@ -56,11 +56,7 @@ class Places:
     @property
     def cache_folder(self) -> Path:
         """The folder that keeps downloads."""
-        if self.cache is not None:
-            return Path(self.cache).expanduser()
-        from pooch import os_cache
-
-        return Path(os_cache("recgauge"))
+        return cache_folder(self.cache)
 
     @property
     def mirrors(self) -> tuple[str, ...]:
@@ -78,6 +74,15 @@ class Places:
     def pin(self) -> Pin | None:
         """The digest that the user vouches for."""
         return None if self.sha256 is None else Pin(self.sha256.lower(), "dataset.sha256", strict=True)
+
+
+def cache_folder(cache: str | None) -> Path:
+    """Return the folder that keeps downloads and prepared data: as set, else the user's own."""
+    if cache is not None:
+        return Path(cache).expanduser()
+    from pooch import os_cache
+
+    return Path(os_cache("recgauge"))
 
 
 def is_address(mirror: str) -> bool:

@@ -1,5 +1,6 @@
 """Checks every row of a table and says in words which are bad."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,27 +47,32 @@ class CheckedPart:
 
 def check_part(part: Part, unit: TimeUnit) -> CheckedPart:
     """Return the good rows of a file as numbers, with what is wrong with the others."""
-    user, item = read_ids(part.columns["user"]), read_ids(part.columns["item"])
-    rating = read_ratings(part.columns["rating"]) if "rating" in part.columns else None
-    time = read_times(part.columns["time"], unit) if "time" in part.columns else None
+    columns = part.columns
+    with ThreadPoolExecutor(4) as threads:  # these wait for memory, not for Python
+        ids = [threads.submit(read_ids, columns[role]) for role in ("user", "item")]
+        ratings = threads.submit(read_ratings, columns["rating"]) if "rating" in columns else None
+        times = threads.submit(read_times, columns["time"], unit) if "time" in columns else None
+    user, item = (future.result() for future in ids)
+    rating = None if ratings is None else ratings.result()
+    time = None if times is None else times.result()
     kept = np.ones(part.n_rows, dtype=np.bool_)
     problems = list(part.broken)
 
-    def require(reason: str, good: BoolArray, column: "pa.ChunkedArray") -> None:
-        if good.all():
+    def require(reason: str, good: BoolArray | None, column: "pa.ChunkedArray") -> None:
+        if good is None or good.all():
             return
         bad = np.flatnonzero(kept & ~good)
         if len(bad):
             problems.append(Problem(reason, part.lines_of(bad), _example(column[int(bad[0])].as_py())))
             np.logical_and(kept, good, out=kept)
 
-    require("the user is missing", user.present, part.columns["user"])
-    require("the item is missing", item.present, part.columns["item"])
+    require("the user is missing", user.present, columns["user"])
+    require("the item is missing", item.present, columns["item"])
     if rating is not None:
-        require("the rating is not a finite number", rating[1], part.columns["rating"])
+        require("the rating is not a finite number", rating[1], columns["rating"])
     if time is not None:
         reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
-        require(reason, time[1], part.columns["time"])
+        require(reason, time[1], columns["time"])
     rows = slice(None) if kept.all() else kept  # a slice copies nothing
     return CheckedPart(
         part,
@@ -86,7 +92,8 @@ def refuse(checked: CheckedPart) -> SchemaError:
     hint = ""
     if first.reason.startswith("the time"):
         hint = "set dataset.time_unit to s, ms, us, ns or date, "
-    if checked.part.lines is not None and first.lines[0] == 1:
+    headless = any(label.startswith("column ") for label in checked.part.labels.values())
+    if headless and checked.part.lines is not None and first.lines[0] == 1:
         hint += "set dataset.header=true if this line names the columns, "
     place = f"{checked.part.file}, {checked.part.unit} {first.lines[0]}"
     return SchemaError(
@@ -96,13 +103,13 @@ def refuse(checked: CheckedPart) -> SchemaError:
 
 
 def describe_skipped(checked: CheckedPart) -> str:
-    """Return one line on the rows that are left out."""
+    """Return what is left out of a file and why, without the file's name."""
     n_rows = checked.part.n_rows + sum(len(problem.lines) for problem in checked.part.broken)
     reasons = ", ".join(
         f"{len(problem.lines):,} because {problem.reason} (first: {checked.part.unit} {problem.lines[0]})"
         for problem in checked.problems
     )
-    return f"{checked.part.file}: {checked.n_bad:,} of {n_rows:,} rows left out: {reasons}."
+    return f"{checked.n_bad:,} of {n_rows:,} rows left out: {reasons}"
 
 
 def _example(cell: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, digest_of
+from recgauge.datasets._fetch.verify import UNPACKING_ERRORS
 from recgauge.errors import IntegrityError, MissingDataError, SchemaError
 
 _JUNK = ("__MACOSX/*", ".*", "*/.*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
@@ -80,12 +80,8 @@ def find_files(paths: Sequence[str], member: str | None) -> tuple[TableFile, ...
     return tuple(_table_file(path, member) for text in paths for path in _expand(text))
 
 
-def digest_files(files: Sequence[TableFile]) -> str:
-    """Return the sha256 of the file, or of the digests of several."""
-    digests = []
-    for path in dict.fromkeys(file.path for file in files):
-        with path.open("rb") as stream:
-            digests.append(digest_of(stream))
+def join_digests(digests: Sequence[str]) -> str:
+    """Return the digest of the file, or of the digests of several."""
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """Joins the checked files of a table into interactions."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -25,11 +26,13 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
                 f"Table: {', '.join(have)} has a {role} column, other files have none. Choose the columns, "
                 f"or set dataset.{role}=false."
             )
-    if not any(len(part.user.codes) for part in parts):
+    if not any(part.user.n_rows for part in parts):
         files = ", ".join(str(part.part.file) for part in parts)
         raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
-    user, user_ids = join_ids([part.user for part in parts], "user")
-    item, item_ids = join_ids([part.item for part in parts], "item")
+    with ThreadPoolExecutor(2) as threads:
+        users = threads.submit(join_ids, [part.user for part in parts], "user")
+        items = threads.submit(join_ids, [part.item for part in parts], "item")
+    (user, user_ids), (item, item_ids) = users.result(), items.result()
     ratings = [part.rating for part in parts if part.rating is not None]
     times = [part.time for part in parts if part.time is not None]
     return Interactions(
@@ -40,13 +43,3 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
         user_ids,
         item_ids,
     )
-
-
-def describe_columns(parts: Sequence[CheckedPart], interactions: Interactions) -> str:
-    """Return in one line which columns were taken, so that a wrong guess is seen."""
-    texts = [f"{role} = {label}" for role, label in parts[0].part.labels.items()]
-    if "rating" in parts[0].part.labels:
-        texts.append(f"ratings from {interactions.value.min():g} to {interactions.value.max():g}")
-    absent = [role for role in ("rating", "time") if role not in parts[0].part.labels]
-    texts += [f"no {role}" for role in absent]
-    return ", ".join(texts)

@@ -75,7 +75,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     number, line = _first_line(file, how.encoding)
     separator = how.separator or _guess_separator(file, line)
     quotes = separator in _QUOTED if how.quotes is None else how.quotes
-    names = next(csv.reader([line], delimiter=separator)) if quotes else line.split(separator)
+    names = _quoted_fields(file, line, separator) if quotes else line.split(separator)
     if how.atomic:
         names = [name.partition(":")[0] for name in names]
     header = roles.match_names(names) if how.header is None else how.header
@@ -101,6 +101,17 @@ def _first_line(file: TableFile, encoding: str) -> tuple[int, str]:
             if text.strip("\r\n"):
                 return number, text.strip("\r\n")
     raise SchemaError(f"{file} is empty. Correct dataset.path.")
+
+
+def _quoted_fields(file: TableFile, line: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator))
+    except csv.Error as error:
+        raise SchemaError(
+            f"{file}: its first line {line[:60]!r} cannot be read: {error}. If lines end in a single "
+            "carriage return, write them anew with line feeds; if quotes are ordinary signs, "
+            "set dataset.quotes=false."
+        ) from error
 
 
 def _guess_separator(file: TableFile, line: str) -> str:

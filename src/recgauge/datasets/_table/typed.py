@@ -89,6 +89,11 @@ def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
         else:
             example = example or text.decode("utf-8", "replace").strip()[:60]
             broken.append(number)
+    if broken and not rows:
+        raise SchemaError(
+            f"{file}, line {broken[0]}: no line is a JSON object: {example}. Write one object a line, "
+            "without brackets and commas around them, or set dataset.format."
+        )
     names = list(dict.fromkeys(name for row in rows for name in row))
     positions = columns_by_name(roles, names, str(file))
     labels = {role: names[position] for role, position in positions.items()}

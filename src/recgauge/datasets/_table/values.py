@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from recgauge._checks import BoolArray, DoubleArray, FloatArray, LongArray
+from recgauge.datasets._arrow import to_numpy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,26 +18,29 @@ _LATEST = 4_102_444_800  # the year 2100: a later time is more likely in another
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
-def read_ratings(column: "pa.ChunkedArray") -> tuple[FloatArray, BoolArray]:
-    """Return the ratings, and which of them are finite numbers."""
+def read_ratings(column: "pa.ChunkedArray") -> tuple[FloatArray, BoolArray | None]:
+    """Return the ratings, and which of them are finite numbers; None if all are."""
     import pyarrow as pa
 
-    if pa.types.is_float32(column.type):
-        ratings = column.to_numpy()
+    if pa.types.is_float32(column.type) and column.null_count == 0:
+        ratings = to_numpy(column, np.float32)
     else:
         with np.errstate(over="ignore"):
             ratings = _numbers(column).astype(np.float32)
-    return ratings, np.isfinite(ratings)
+    # A sum in float64 is finite if and only if all float32 are, and needs no memory for its answer.
+    return ratings, None if np.isfinite(ratings.sum(dtype=np.float64)) else np.isfinite(ratings)
 
 
-def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray]:
-    """Return times in whole seconds since 1970-01-01 UTC, and which of them lie between 1970 and 2100."""
+def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray | None]:
+    """Return times in whole seconds since 1970-01-01 UTC, and which lie in 1970..2100; None if all do."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
-        whole = column.to_numpy()
+        whole = to_numpy(column, np.int64)
+        if not len(whole) or (whole.min() >= 0 and whole.max() <= _LATEST):
+            return whole, None
         return whole, (whole >= 0) & (whole <= _LATEST)
     seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
     good = (seconds >= 0) & (seconds <= _LATEST)

@@ -1,0 +1,521 @@
+"""What was read is kept: the same data set comes back, or the files are read; never anything else."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+from scipy import sparse
+
+from recgauge.datasets import ItemFeatures, movielens, prepared, table
+from recgauge.datasets._prepared import digests, entry, recipe, room
+from recgauge.datasets._prepared.content import Prepared
+from recgauge.datasets._prepared.keeper import Keeper
+from recgauge.datasets._table.read import TableReader
+from recgauge.datasets.movielens import MovieLens
+from recgauge.datasets.table import Table
+from recgauge.errors import IntegrityError, SchemaError
+from recgauge.interactions import Interactions
+from unit.datasets.test_movielens import MADE
+
+CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"
+
+
+@pytest.fixture(autouse=True)
+def keep_everything(monkeypatch):
+    """Let small files be kept, too, and files be known at once."""
+    for module in (table, movielens):
+        monkeypatch.setattr(module, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return str(tmp_path / "cache")
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text(CSV)
+    return path
+
+
+def check_same(one, other):
+    """Every field of two data sets is equal, in type and value."""
+    for name in ("name", "feedback", "relevant_from", "sha256", "provenance", "source", "licence"):
+        assert getattr(one, name) == getattr(other, name)
+    check_same_content(one, other)
+
+
+def check_same_content(one, other):
+    columns = ("user", "item", "value", "timestamp", "user_ids", "item_ids")
+    pairs = [(getattr(one.interactions, name), getattr(other.interactions, name)) for name in columns]
+    for a, b in [*pairs, (one.item_titles, other.item_titles)]:
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a.dtype == b.dtype
+            assert list(map(repr, a.tolist())) == list(map(repr, b.tolist()))
+    assert (one.item_features is None) == (other.item_features is None)
+    if one.item_features is not None:
+        assert one.item_features.names == other.item_features.names
+        a, b = one.item_features.matrix, other.item_features.matrix
+        assert (a.dtype, a.indices.dtype, a.indptr.dtype) == (b.dtype, b.indices.dtype, b.indptr.dtype)
+        assert a.shape == b.shape
+        assert [a.data.tolist(), a.indices.tolist(), a.indptr.tolist()] == [
+            b.data.tolist(),
+            b.indices.tolist(),
+            b.indptr.tolist(),
+        ]
+
+
+def is_mapped(array):
+    while array is not None and not isinstance(array, np.memmap):
+        array = array.base
+    return array is not None
+
+
+def entry_of(cache):
+    (found,) = prepared.entries(cache)
+    return found.folder
+
+
+@pytest.fixture
+def no_reading(monkeypatch):
+    """Fail if a table is read again."""
+
+    def forbid():
+        monkeypatch.setattr(TableReader, "read", lambda *_: pytest.fail("the file was read again"))
+
+    return forbid
+
+
+IDS = st.one_of(
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, unique=True).map(np.array),
+    st.lists(st.text(st.characters(exclude_characters="\0")), min_size=1, unique=True).map(
+        lambda texts: np.array(texts, dtype=np.str_)
+    ),
+    st.lists(st.text(), min_size=1, unique=True).map(lambda texts: np.array(texts, dtype=object)),
+    st.lists(st.floats(allow_nan=False), min_size=1, unique=True).map(np.array),
+    st.lists(st.integers(0, 10**9), min_size=1, unique=True).map(lambda s: np.array(s, "datetime64[s]")),
+)
+
+
+@st.composite
+def contents(draw):
+    users, items = draw(IDS), draw(IDS)
+    rows = draw(
+        st.lists(
+            st.tuples(
+                st.integers(0, len(users) - 1),
+                st.integers(0, len(items) - 1),
+                st.floats(allow_nan=False, allow_infinity=False, width=32),
+                st.integers(-(2**63), 2**63 - 1),
+            )
+        )
+    )
+    columns = [np.array([row[i] for row in rows], dtype) for i, dtype in enumerate(("i4", "i4", "f4", "i8"))]
+    times = draw(st.sampled_from([None, columns[3]]))
+    titles = features = None
+    if draw(st.booleans()):
+        titles = np.array([*draw(st.lists(st.text(), min_size=len(items), max_size=len(items))), ""], object)
+        titles = titles[:-1]
+    if draw(st.booleans()):
+        matrix = sparse.csr_array(draw(st.sampled_from([np.zeros, np.ones]))((len(items), 2), np.float32))
+        features = ItemFeatures(matrix, ("a", draw(st.text())))
+    facts = draw(st.dictionaries(st.text(), st.lists(st.integers() | st.text() | st.none())))
+    rows = Interactions(columns[0], columns[1], columns[2], times, users, items)
+    return Prepared(rows, titles, features, facts)
+
+
+@given(contents())
+def test_what_is_kept_comes_back_exactly(tmp_path_factory, content):
+    folder = tmp_path_factory.mktemp("kept") / "entry"
+    entry.write_entry(folder, content, {"key": "k"})
+    found = entry.read_entry(folder, "k")
+    check_same_content(found, content)
+    assert found.facts == content.facts
+
+
+BAD_ROWS = ["5,6,x,1", "5,6,nan,1", ",6,1,1", "5,6,1,-1", "5,6", "5,6,1,1,1", ""]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["7", "007", "Zoë", "-1", "a b"]), st.integers(0, 99), st.integers(1, 5)),
+        min_size=1,
+    ),
+    bad=st.lists(st.sampled_from(BAD_ROWS)),
+    with_time=st.booleans(),
+)
+def test_a_kept_table_equals_a_fresh_one(tmp_path_factory, rows, bad, with_time):
+    folder = tmp_path_factory.mktemp("table")
+    lines = ["user,item,rating,time", *(f"{u},{i},{r},{r}" for u, i, r in rows), *bad]
+    (folder / "t.csv").write_text("\n".join(lines))
+    options = {"on_bad_rows": "skip", "time": None if with_time else False}
+    loads = []
+    for kept in (False, True, True):
+        notes = Notes()
+        source = Table(str(folder / "t.csv"), prepared=kept, cache=str(folder / "cache"), **options)
+        loads.append((source.load(notes), notes.notes))
+    assert is_mapped(loads[2][0].interactions.user)
+    for dataset, notes in loads[1:]:
+        check_same(dataset, loads[0][0])
+        assert notes == loads[0][1]
+
+
+class Notes:
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+    def step(self, *_):
+        from recgauge.progress import NoProgress
+
+        return NoProgress().step("", None, "")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_kept_movielens_equals_a_fresh_one(make_zip, cache, progress, name):
+    path = make_zip(MADE[name])
+    pin = digests.Digests(None).of(path)
+
+    def load(*, kept):
+        return MovieLens(name, archive=str(path), sha256=pin, cache=cache, prepared=kept).load(progress)
+
+    fresh, first = load(kept=False), load(kept=True)
+    again = load(kept=True)
+    check_same(first, fresh)
+    check_same(again, fresh)
+    assert is_mapped(again.interactions.value)
+    assert len(progress.notes) == 3  # where the archive comes from is told each time
+
+
+def test_a_table_is_read_once(ratings, cache, no_reading):
+    fresh = Table(str(ratings), cache=cache).load()
+    no_reading()
+    found = Table(str(ratings), cache=cache, name="other", relevant_from=4).load()
+    assert (found.name, found.relevant_from, found.sha256) == ("other", 4, fresh.sha256)
+    moved = ratings.rename(ratings.with_name("moved.csv"))
+    assert Table(str(moved), cache=cache).load().source == str(moved)
+
+
+def test_options_and_content_and_code_decide_what_is_found(ratings, cache, tmp_path, monkeypatch):
+    def n_kept(path=ratings, **options):
+        Table(str(path), cache=cache, **options).load()
+        return len(prepared.entries(cache))
+
+    assert n_kept() == 1
+    assert n_kept(time=False) == 2
+    assert n_kept(on_bad_rows="skip") == 3
+    other = tmp_path / "other.csv"
+    other.write_text(CSV.replace("5.0", "4.5"))
+    assert n_kept(other) == 4
+    assert n_kept([str(ratings), str(other)][1]) == 4
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "reader.py").write_text("better")
+    monkeypatch.setattr(recipe, "_CODE", tmp_path / "code")
+    assert n_kept() == 5
+
+
+def test_an_edit_of_equal_size_and_time_is_found(ratings, cache):
+    Table(str(ratings), cache=cache).load()
+    before = ratings.stat()
+    ratings.write_text(CSV.replace("5.0", "4.5"))
+    os.utime(ratings, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert ratings.stat().st_size == before.st_size
+    assert Table(str(ratings), cache=cache).load().interactions.value.max() == 4.5
+
+
+def test_a_file_in_the_place_of_another_is_found(ratings, cache, tmp_path):
+    Table(str(ratings), cache=cache).load()
+    before = ratings.stat()
+    other = tmp_path / "other.csv"
+    other.write_text(CSV.replace("5.0", "4.5"))
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(ratings)
+    assert Table(str(ratings), cache=cache).load().interactions.value.max() == 4.5
+
+
+def test_digests_are_remembered_for_settled_files_only(ratings, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(digests, "digest_of", lambda _stream: asked.append(1) or "0" * 64)
+    monkeypatch.setattr(digests, "_SETTLED_NS", 10**12)
+    known = digests.Digests(tmp_path / "digests", smallest=0)
+    known.of(ratings), known.of(ratings)
+    assert len(asked) == 2
+    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+    known.of(ratings), known.of(ratings)
+    assert len(asked) == 3
+    (remembered,) = (tmp_path / "digests").iterdir()
+    remembered.write_text(remembered.read_text().replace("0" * 64, "1" * 64))
+    assert known.of(ratings) == "0" * 64
+    remembered.write_text("{")
+    assert known.of(ratings) == "0" * 64
+    assert len(asked) == 5
+
+
+def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monkeypatch):
+    read = TableReader.read
+
+    def read_slowly(reader, file):
+        found = read(reader, file)
+        with ratings.open("a") as growing:
+            growing.write("9,9,1,1\n")
+        return found
+
+    monkeypatch.setattr(TableReader, "read", read_slowly)
+    for kept in (False, True):
+        with pytest.raises(IntegrityError, match=r"was changed while it was read.*Run again when"):
+            Table(str(ratings), cache=cache, prepared=kept).load()
+    assert prepared.entries(cache) == []
+
+
+def test_bad_rows_are_refused_and_nothing_is_kept(ratings, cache):
+    ratings.write_text(CSV + "1,2,x,3\n")
+    for _ in range(2):
+        with pytest.raises(SchemaError, match="line 6: the rating is not a finite number"):
+            Table(str(ratings), cache=cache).load()
+    assert prepared.entries(cache) == []
+
+
+def truncate(folder):
+    path = folder / "item.npy"
+    path.write_bytes(path.read_bytes()[:-4])
+
+
+def flip(folder):
+    path = folder / "value.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def retype(folder):
+    np.save(folder / "user.npy", np.load(folder / "user.npy").view(np.uint32))
+
+
+def remove_column(folder):
+    (folder / "user_ids.npy").unlink()
+
+
+def remove_manifest(folder):
+    (folder / entry.MANIFEST).unlink()
+
+
+def break_manifest(folder):
+    (folder / entry.MANIFEST).write_text("{")
+
+
+def alter_manifest(folder):
+    path = folder / entry.MANIFEST
+    path.write_text(path.read_text().replace('"n_bad": 0', '"n_bad": 1'))
+
+
+def no_numpy_file(folder):
+    path = folder / "value.npy"
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (truncate, "item.npy has 140 bytes instead of 144"),
+        (flip, "value.npy does not have its checksum"),
+        (retype, "user.npy does not have its checksum"),
+        (remove_column, "user_ids.npy is missing"),
+        (remove_manifest, "manifest.json is missing"),
+        (break_manifest, "manifest.json is broken"),
+        (alter_manifest, "manifest.json was changed"),
+        (no_numpy_file, "it does not fit together"),
+    ],
+)
+def test_a_damaged_copy_is_told_and_made_anew(ratings, cache, progress, no_reading, damage, words):
+    source = Table(str(ratings), cache=cache)
+    fresh = source.load(progress)
+    usual = list(progress.notes)
+    damage(entry_of(cache))
+    progress.notes.clear()
+    check_same(source.load(progress), fresh)
+    assert "is damaged: " + words in progress.notes[0]
+    assert "preparing it anew" in progress.notes[0]
+    progress.notes.clear()
+    no_reading()
+    check_same(source.load(progress), fresh)
+    assert progress.notes == usual
+
+
+def test_a_copy_of_other_data_is_not_taken(ratings, cache, tmp_path, progress):
+    Table(str(ratings), cache=cache).load()
+    mine = entry_of(cache)
+    aside = mine.rename(tmp_path / "aside")
+    ratings.write_text(CSV.replace("5.0", "4.5"))
+    Table(str(ratings), cache=cache).load()
+    other = entry_of(cache)
+    prepared.clear(cache)
+    aside.rename(other)
+    found = Table(str(ratings), cache=cache).load(progress)
+    assert found.interactions.value.max() == 4.5
+    assert "belongs to other data" in progress.notes[0]
+
+
+def test_a_folder_that_cannot_be_used_costs_a_note(ratings, tmp_path, progress):
+    (tmp_path / "file").write_text("")
+    found = Table(str(ratings), cache=str(tmp_path / "file")).load(progress)
+    assert len(found.interactions) == 4
+    assert "cannot be used or kept in" in progress.notes[0]
+    assert "data.prepared=false" in progress.notes[0]
+
+
+def test_a_read_only_folder_costs_a_note(ratings, tmp_path, progress):
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o500)
+    # The superuser may write anywhere but into the kernel's own folders.
+    read_only = folder if os.access(folder, os.W_OK) is False else Path("/sys/kernel")
+    assert len(Table(str(ratings), cache=str(read_only)).load(progress).interactions) == 4
+    assert "cannot be used or kept" in progress.notes[0]
+
+
+def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progress):
+    path = tmp_path / "long.csv"
+    path.write_text("user,item\n" + "".join(f"{row},{row}\n" for row in range(4000)))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+    try:
+        found = Table(str(path), cache=cache).load(progress)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert len(found.interactions) == 4000
+    assert "cannot be used or kept" in progress.notes[0]
+    assert not list(Path(cache, "prepared").glob(".*.tmp"))
+    progress.notes.clear()
+    Table(str(path), cache=cache).load(progress)
+    assert is_mapped(Table(str(path), cache=cache).load().interactions.user)
+    assert not any("cannot be" in note for note in progress.notes)
+
+
+def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeypatch):
+    monkeypatch.setattr(room, "_SPARE", 10**18)
+    Table(str(ratings), cache=cache).load(progress)
+    assert "No space left on device" in progress.notes[0]
+    assert prepared.entries(cache) == []
+
+
+def test_ids_that_plain_files_cannot_hold_are_told(tmp_path, cache, progress):
+    parquet.write_table(pa.table({"user": [b"a", b"b"], "item": [1, 2]}), tmp_path / "t.parquet")
+    for _ in range(2):
+        assert Table(str(tmp_path / "t.parquet"), cache=cache).load(progress).interactions.n_users == 2
+        assert "plain files cannot hold user_ids of type bytes" in progress.notes[0]
+        progress.notes.clear()
+    assert prepared.entries(cache) == []
+
+
+def test_kept_data_can_be_switched_off(ratings, cache):
+    Table(str(ratings), cache=cache, prepared=False).load()
+    assert not Path(cache).exists()
+
+
+def test_small_files_are_not_kept(ratings, cache, monkeypatch):
+    monkeypatch.setattr(table, "WORTH_KEEPING", 1 << 20)
+    Table(str(ratings), cache=cache).load()
+    assert not Path(cache).exists()
+
+
+def a_content(n_rows=1000):
+    codes = np.arange(n_rows)
+    return Prepared(Interactions(codes, codes, np.ones(n_rows), codes, codes, codes))
+
+
+def test_parallel_jobs_prepare_once(tmp_path, progress):
+    n_reads = []
+
+    def read():
+        n_reads.append(1)
+        time.sleep(0.3)
+        return a_content()
+
+    keeper = Keeper(tmp_path, "k" * 64, "toy", "toy.csv", progress)
+    jobs = [threading.Thread(target=keeper.get, args=(read,)) for _ in range(4)]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    assert len(n_reads) == 1
+    assert progress.notes == ["toy: another job is preparing it; waiting."] * 3
+
+
+def test_what_was_used_longest_ago_makes_room(tmp_path):
+    content = a_content()
+    keys = [letter * 64 for letter in "abc"]
+    for age, key in enumerate(keys):
+        entry.write_entry(
+            tmp_path / key[:32], content, {"key": key, "name": key[0], "source": "s", "n_rows": 1}
+        )
+        os.utime(tmp_path / key[:32] / entry.MANIFEST, (1000 - age, 1000 - age))
+    Keeper(tmp_path, keys[2], "c", "s", Notes()).get(lambda: pytest.fail("is kept"))
+    assert [found.name for found in room.list_entries(tmp_path)] == ["c", "a", "b"]
+    size = room.list_entries(tmp_path)[0].size
+    room.make_room(tmp_path, content, limit=3 * size)
+    assert [found.name for found in room.list_entries(tmp_path)] == ["c", "a"]
+
+
+def test_kept_data_are_listed_and_cleared(ratings, cache, tmp_path):
+    assert prepared.entries(cache) == []
+    Table(str(ratings), cache=cache, name="mine").load()
+    Table(str(ratings), cache=cache, name="other", time=False).load()
+    names = [(found.name, found.source, found.n_rows) for found in prepared.entries(cache)]
+    assert names == [("other", str(ratings), 4), ("mine", str(ratings), 4)]
+    assert prepared.entries(cache)[0].size > 4 * 12
+    break_manifest(prepared.entries(cache)[0].folder)
+    mapped = Table(str(ratings), cache=cache, name="mine").load().interactions
+    assert [found.name for found in prepared.clear(cache, "mine")] == ["mine"]
+    assert mapped.value.tolist() == [4.0, 3.5, 0.5, 5.0]  # whoever uses it is not disturbed
+    assert [found.name for found in prepared.clear(cache)] == [""]
+    assert prepared.entries(cache) == []
+
+
+JOB = """
+    import os, sys, time
+    sync = os.fsync
+    def slow(descriptor):  # a slow disk, so that there is a middle to be killed in
+        os.write(1, b"writing\\n")
+        time.sleep(0.5)
+        sync(descriptor)
+    if sys.argv[3] == "slow":
+        os.fsync = slow
+    from recgauge.datasets.table import Table
+    rows = Table(sys.argv[1], cache=sys.argv[2]).load().interactions
+    print(len(rows), rows.sha256(), flush=True)
+"""
+
+
+def test_a_job_killed_while_it_writes_leaves_nothing_in_the_way(tmp_path, cache):
+    path = tmp_path / "long.csv"
+    path.write_text("user,item\n" + "".join(f"{row},{row % 977}\n" for row in range(120_000)))
+    assert path.stat().st_size > 1 << 20
+    command = [sys.executable, "-c", textwrap.dedent(JOB), str(path), cache]
+    job = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)
+    assert job.stdout.readline().strip() == "writing"
+    os.kill(job.pid, signal.SIGKILL)
+    assert "120000 " not in job.communicate()[0]
+    assert list(Path(cache, "prepared").glob(".*.tmp"))
+    assert prepared.entries(cache) == []
+    expected = f"120000 {Table(str(path), prepared=False).load().interactions.sha256()}"
+    for _ in range(2):
+        done = subprocess.run([*command, "fast"], stdout=subprocess.PIPE, text=True, check=True)
+        assert done.stdout.strip() == expected
+    assert not list(Path(cache, "prepared").glob(".*.tmp"))
+    assert len(prepared.entries(cache)) == 1
