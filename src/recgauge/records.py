@@ -88,7 +88,7 @@ class RunRecord:
 
         Runs with equal fingerprints have equal results; where the data lie and results go does not count.
         """
-        free = ("tracking", "data", "engine", "allowed_targets", "conventions_table")
+        free = ("tracking", "data", "engine", "allowed_targets", "conventions_table", "figures")
         settings = {key: value for key, value in self.settings.items() if key not in free}
         settings["dataset"] = {
             key: value

@@ -37,6 +37,7 @@ class RunSettings:
     tracking: Any = None
     cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
     conventions_table: bool = False
+    figures: bool = False
     seed: int = 0
     data: DataSettings = field(default_factory=DataSettings)
     engine: EngineSettings = field(default_factory=EngineSettings)
