@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,9 @@ from recgauge.app.printing import print_table
 from recgauge.datasets._fetch.places import Places
 from recgauge.datasets._fetch.storage import explain_storage
 from recgauge.datasets._fetch.verify import VerifiedFile
-from recgauge.errors import MissingDataError
+from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.locks import exclusive
+from recgauge.progress import NoProgress
 
 _MIB = 1 << 20
 
@@ -83,9 +85,11 @@ def verify_data(name: str, overrides: Sequence[str]) -> None:
             f"{name}: {file.filename} is not in the cache folder {places.cache_folder}{mirrors}; there is "
             f"nothing to verify. Get it with `recgauge data fetch {name}`."
         )
-    progress = ConsoleProgress()
-    with progress.stage(f"verify {name}"):
-        found = replace(source, offline=True).fetch(progress)
+    try:
+        with ConsoleProgress().stage(f"verify {name}"):
+            found = replace(source, offline=True).fetch(NoProgress())
+    except IntegrityError as error:
+        raise IntegrityError(f"{error} `recgauge data fetch {name}` gets it anew.") from error
     _tell(name, found, "")
 
 
@@ -118,7 +122,8 @@ def _keep(file: VerifiedFile, places: Places) -> tuple[VerifiedFile, str]:
             shutil.copyfile(file.path, hidden)
             hidden.replace(target)
     except OSError as error:
-        hidden.unlink(missing_ok=True)
+        with suppress(OSError):
+            hidden.unlink()
         raise explain_storage(error, target, file.path.stat().st_size, 0) from error
     return replace(file, path=target), f"copied from {file.path}"
 

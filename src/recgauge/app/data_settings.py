@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from recgauge.app.compose import build
 from recgauge.app.explain import explain_config_error, group_options
@@ -37,15 +37,25 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     forget_empty_variables()
     register_schema()
     words = [f"dataset={name}", *overrides]
-    sys.argv = ["recgauge data", *words]  # where explain_config_error looks for what was chosen
     try:
         with initialize_config_dir(str(conf_folder()), version_base="1.3"):
             settings = OmegaConf.to_object(compose("config", overrides=words))
     except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(explain_config_error(error)) from error
+        raise ConfigError(_explained(error, words)) from error
     if not isinstance(settings, RunSettings):
         raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
     return settings
+
+
+def _explained(error: Exception, words: list[str]) -> str:
+    if isinstance(error, MissingMandatoryValue):
+        return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
+    given = sys.argv
+    sys.argv = ["recgauge data", *words]  # where the explanation looks for what was chosen
+    try:
+        return explain_config_error(error)
+    finally:
+        sys.argv = given
 
 
 def source_of(settings: RunSettings) -> DatasetSource:

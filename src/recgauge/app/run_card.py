@@ -100,7 +100,8 @@ def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Fi
             name: [one.value for one in results if one.name == name] for name in {r.name: 0 for r in results}
         }
         errors = {name: [one.stderr or 0.0 for one in results if one.name == name] for name in values}
-        figure = plot_metric_over_k(cutoffs, values, stderr=errors, title=f"Metrics over k, {title}")
+        heading = f"Metrics over k, {title}"
+        figure = plot_metric_over_k(cutoffs, values, stderr=errors, metric="mean over users", title=heading)
         yield "metrics_over_k", figure
     curve = precision_recall_over_k(judge(lane.top_k, lane.relevant), lane.top_k.items.shape[1])
     figure = plot_precision_recall_over_k({title: curve}, title=f"Precision and recall over k, {title}")

@@ -83,9 +83,8 @@ def plot_precision_recall_over_k(
                     color=MUTED,
                     fontsize=SMALL - 0.5,
                 )
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
-        axes.margins(0.08)
+        axes.set_xlim(0, 1.08 * max(float(curve.recall.max()) for curve in curves.values()) or 1)
+        axes.set_ylim(0, 1.08 * max(float(curve.precision.max()) for curve in curves.values()) or 1)
         axes.set_xlabel("recall")
         axes.set_ylabel("precision")
         if len(curves) > 1:
