@@ -171,5 +171,12 @@ def percent(share: float, decimals: int = 1) -> str:
     --------
     >>> percent(0.0631), percent(0.04, 3)
     ('6.3 %', '4.000 %')
+    >>> percent(0.0001), percent(0.9999), percent(0.0), percent(1.0)
+    ('< 0.1 %', '> 99.9 %', '0.0 %', '100.0 %')
     """
+    least = 10.0**-decimals
+    if 0 < share * 100 < least / 2:
+        return f"< {least:g} %"
+    if 100 - least / 2 <= share * 100 < 100:
+        return f"> {100 - least:g} %"
     return f"{share * 100:.{decimals}f} %"

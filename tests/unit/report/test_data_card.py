@@ -1,18 +1,23 @@
 """A data card of eight rows, every number worked out by hand; and what must hold for any data."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import REPOSITORY
 from recgauge.datasets import Dataset
 from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
+from recgauge.randomness import stream
 from recgauge.report.card_numbers import count_values, data_card
 from recgauge.report.card_page import card_markdown
 from recgauge.report.card_text import card_tables
 from recgauge.report.data_card import DataCard
 from recgauge.splits import Split
+from recgauge.splits.random_holdout import RandomRows
 from recgauge.splits.steps import Step
 from strategies import interactions
 
@@ -207,3 +212,21 @@ def test_the_page_has_every_table_and_escapes_bars(card):
 def test_every_table_has_as_many_cells_as_columns(card):
     for table in card_tables(card):
         assert {len(row) for row in table.rows} == {len(table.header)}, table.title
+
+
+def test_the_documented_card_is_that_of_the_demo_data(demo):
+    text = (REPOSITORY / "docs" / "data-card.md").read_text(encoding="utf-8")
+    shown = text.split("<!-- card: recgauge data card demo split=random -->")[1].split("<!-- end -->")[0]
+    split = RandomRows().split(demo.interactions, rng=stream(0, "split"))
+    page = card_markdown(data_card(demo, split)).splitlines()
+    rows = [line for line in shown.splitlines() if line.startswith("|")]
+    assert len(rows) > 20
+    assert set(rows) <= set(page)
+
+
+def test_the_documented_functions_exist():
+    import recgauge.report.figures as figures
+
+    text = (REPOSITORY / "docs" / "data-card.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(plot_\w+)`", text))
+    assert named == {name for name in figures.__all__ if name.startswith("plot_")}

@@ -15,7 +15,7 @@ _TRAIN, _TEST = PALETTE[0], PALETTE[1]
 
 
 def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figure:
-    """Draw train beside test: shares of each rating, of items by popularity, and of rows over time.
+    """Draw train beside test: shares of each rating, of items by popularity, and of the rows up to a time.
 
     Parameters
     ----------
@@ -66,6 +66,9 @@ def _draw_ratings(axes: Axes, train: RatingFacts, test: RatingFacts) -> None:
         counted = dict(part.values)
         shares.append(np.array([counted.get(value, 0) for value in values]) / sum(counted.values()))
     _pairs(axes, np.array(values), shares[0], shares[1])
+    whole = [value for value in values if value == int(value)]
+    if len(values) <= 5 or 1 < len(whole) <= 6:
+        axes.set_xticks(values if len(values) <= 5 else whole)
     axes.set_xlabel("rating")
 
 
@@ -79,14 +82,16 @@ def _draw_popularity(axes: Axes, drift: Drift) -> None:
 
 def _draw_times(axes: Axes, times: RowsOverTime) -> None:
     days = date2num(np.array(times.starts, dtype="datetime64[D]"))
-    for name, ink in (("train", _TRAIN), ("test", _TEST)):
-        counts = np.array(times.counts[name])
-        axes.plot(days, counts / counts.sum(), drawstyle="steps-post", color=ink, linewidth=1.4, alpha=0.9)
+    length = float(days[-1] - days[-2]) if len(days) > 1 else 1.0
+    edges = np.append(days, days[-1] + length)
+    for name, ink, line in (("train", _TRAIN, "-"), ("test", _TEST, (0, (2.5, 1.5)))):
+        reached = np.cumsum([0, *times.counts[name]])
+        axes.plot(edges, reached / reached[-1], color=ink, linestyle=line)
     locator = AutoDateLocator(minticks=2, maxticks=4)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(times.unit)
+    axes.set_xlabel("share up to then")
     percent_axis(axes, "y")
 
 

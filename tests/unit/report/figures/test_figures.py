@@ -193,7 +193,8 @@ def test_drift_shows_shares_of_both_parts(demo, split):
     assert heights.sum(axis=1) == pytest.approx([1, 1])
     assert heights[1, 0] == pytest.approx(dict(card.parts["test"].ratings.values)[0.5] / 12_000)
     assert len(popularity.patches) == 20
-    assert times.lines[0].get_ydata().sum() == pytest.approx(1)
+    assert times.lines[1].get_ydata()[1] == pytest.approx(card.over_time.counts["test"][0] / 12_000)
+    assert times.lines[1].get_ydata()[-1] == pytest.approx(1)
 
 
 def test_a_card_has_its_figures(demo, split):
