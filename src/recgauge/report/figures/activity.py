@@ -49,6 +49,7 @@ def plot_activity_and_popularity(
                 curve[:, 1],
                 drawstyle="steps-pre",
                 color=PALETTE[place],
+                marker="o" if len(curve) == 1 else None,  # a point has no line
                 label=f"{name} (median {median:,.6g} rows)",
             )
         axes.set_xscale("log")

@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from recgauge.report.figures.style import PALETTE, SMALL, count_axis, look, new_figure, thin
 from recgauge.report.long_tail import LongTail
@@ -53,7 +54,8 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
         axes.set_ylim(0, float(table.counts[0]) * 1.05)
         axes.set_xlabel("items, most popular first")
         axes.set_ylabel("rows")
-        for which in ("x", "y"):
+        for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+            axis.set_major_locator(MaxNLocator(integer=True))
             count_axis(axes, which)
         _name_parts(axes, table, ink)
     return figure
@@ -65,7 +67,7 @@ def _name_parts(axes: Axes, table: LongTail, ink: dict[str, str]) -> None:
     for line, (part, inside) in enumerate((("Head", table.in_head), ("Tail", ~table.in_head))):
         n_inside = int(inside.sum())
         text = (
-            f"{part}: {n_inside:,} items ({n_inside / n_items:.1%} of all)\n"
+            f"{part}: {n_inside:,} item{'s' * (n_inside != 1)} ({n_inside / n_items:.1%} of all)\n"
             f"with {table.counts[inside].sum() / total:.1%} of the rows"
         ).replace("%", " %")
         axes.annotate(
@@ -77,4 +79,5 @@ def _name_parts(axes: Axes, table: LongTail, ink: dict[str, str]) -> None:
             color=ink[part.lower()],
             fontsize=SMALL + 1.5,
             linespacing=1.35,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
         )

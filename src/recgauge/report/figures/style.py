@@ -22,6 +22,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, MUTED, RULE = "#222222", "#5D5D5D", "#E3E3E3"
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
+_LONGEST = 32  # signs of a label beside a line: more would leave the lines too little room
 _WIDTH, _DPI = 7.2, 150  # inches and pixels an inch: 1080 pixels, sharp on fine screens, too
 _LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same figure on every machine
@@ -180,7 +181,7 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
     places = spread([end[0] for end in wanted], gap, low, high)
     for place, (_, label, ink) in zip(places, wanted, strict=True):
         axes.annotate(
-            label,
+            label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…",
             (1.0, place),
             xytext=(7, 0),
             xycoords=axes.get_yaxis_transform(),

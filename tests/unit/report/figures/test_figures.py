@@ -51,7 +51,7 @@ def over_k(*pairs):
 
 def test_long_tail_names_shares_and_marks_the_boundary():
     (axes,) = plot_long_tail(long_tail(np.array([9, 4, 2, 1, 0]), head=0.8)).axes
-    assert texts(axes)[0] == "Head: 1 items (25.0 % of all)\nwith 56.2 % of the rows"
+    assert texts(axes)[0] == "Head: 1 item (25.0 % of all)\nwith 56.2 % of the rows"
     assert texts(axes)[1] == "Tail: 3 items (75.0 % of all)\nwith 43.8 % of the rows"
     assert axes.lines[0].get_xdata()[0] == 1.5
     head, tail = (part.get_paths()[0].vertices[:, 1].max() for part in axes.collections)
@@ -84,6 +84,11 @@ def test_labels_of_lines_that_end_together_do_not_touch():
     (axes,) = plot_metric_over_k([5, 10], {name: [0.1, 0.2] for name in "abcd"}).axes
     heights = sorted(text.xy[1] for text in axes.texts)
     assert min(np.diff(heights)) > 0.01 * np.ptp(axes.get_ylim())
+
+
+def test_a_very_long_label_leaves_room_for_the_lines():
+    (axes,) = plot_metric_over_k([5, 10], {"x" * 200: [0.1, 0.2]}).axes
+    assert texts(axes) == ["x" * 31 + "…"]
 
 
 def test_more_models_than_colours_differ_in_their_lines():
