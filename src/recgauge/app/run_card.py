@@ -95,13 +95,16 @@ def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Fi
 
     results = [one for one in lane.evaluation.results if one.name in _DRAWN and one.k is not None]
     cutoffs = sorted({one.k for one in results if one.k is not None})
-    if len(cutoffs) > 1:
-        values = {
-            name: [one.value for one in results if one.name == name] for name in {r.name: 0 for r in results}
-        }
-        errors = {name: [one.stderr or 0.0 for one in results if one.name == name] for name in values}
-        heading = f"Metrics over k, {title}"
-        figure = plot_metric_over_k(cutoffs, values, stderr=errors, metric="mean over users", title=heading)
+    lines = {one.name: [r for r in results if r.name == one.name] for one in results}
+    whole = {name: line for name, line in lines.items() if len(line) == len(cutoffs)}
+    if len(cutoffs) > 1 and whole:
+        figure = plot_metric_over_k(
+            cutoffs,
+            {name: [one.value for one in line] for name, line in whole.items()},
+            stderr={name: [one.stderr or 0.0 for one in line] for name, line in whole.items()},
+            metric="mean over users",
+            title=f"Metrics over k, {title}",
+        )
         yield "metrics_over_k", figure
     curve = precision_recall_over_k(judge(lane.top_k, lane.relevant), lane.top_k.items.shape[1])
     figure = plot_precision_recall_over_k({title: curve}, title=f"Precision and recall over k, {title}")

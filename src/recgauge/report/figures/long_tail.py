@@ -55,7 +55,7 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
         axes.set_xlabel("items, most popular first")
         axes.set_ylabel("rows")
         for which, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
-            axis.set_major_locator(MaxNLocator(integer=True))
+            axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
             count_axis(axes, which)
         _name_parts(axes, table, ink)
     return figure
