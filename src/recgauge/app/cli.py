@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from recgauge._version import __version__
-from recgauge.app.data_command import add_data_commands, run_data
+from recgauge.app.data_command import add_data_commands, parse_words, run_data
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
 
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
     add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
-    return _carry_out(parser.parse_args(words))
+    return _carry_out(parse_words(parser, words))
 
 
 def _carry_out(asked: argparse.Namespace) -> int:

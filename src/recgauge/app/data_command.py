@@ -33,6 +33,28 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
             )
 
 
+def parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Parse a command line on which settings may also stand behind an option, unlike argparse wants it.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of ``recgauge``.
+    words : list of str
+
+    Raises
+    ------
+    SystemExit
+        If there are words that nobody takes.
+    """
+    asked, rest = parser.parse_known_args(words)
+    if rest and (asked.command != "data" or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        asked.overrides = [*asked.overrides, *rest]
+    return asked
+
+
 def run_data(asked: argparse.Namespace) -> None:
     """Carry out a command of ``recgauge data``.
 

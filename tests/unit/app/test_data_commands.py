@@ -199,7 +199,8 @@ def test_a_card_of_filtered_rows_counts_what_was_dropped(cache, data):
 
 def test_a_card_of_a_table_is_written_with_figures(cache, data, ratings, tmp_path):
     out_folder = tmp_path / "card"
-    code, out, _ = data("card", "table", f"dataset.path={ratings}", "split=random", "--out", str(out_folder))
+    words = (f"dataset.path={ratings}", "--out", str(out_folder), "split=random")
+    code, out, _ = data("card", "table", *words)
     assert code == 0
     assert str(out_folder) in out
     card = DataCard.from_json((out_folder / "data_card.json").read_text())
@@ -214,6 +215,14 @@ def test_a_folder_that_cannot_be_written_is_named(cache, data, ratings):
     code, _, err = data("card", "demo", "--out", f"{ratings}/below")
     assert code == 1
     assert "--out" in err
+
+
+def test_unknown_options_are_refused(capsys):
+    for words in (["data", "card", "demo", "--outt", "x"], ["ui", "more"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+        assert stopped.value.code == 2
+        assert "unrecognized arguments" in capsys.readouterr().err
 
 
 def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):
