@@ -6,7 +6,6 @@ import numpy as np
 
 from recgauge._checks import DoubleArray, FloatArray, LongArray
 from recgauge.datasets import Dataset
-from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 from recgauge.report.counts import gini, quantiles, share_with_at_least, shares_by_popularity
 from recgauge.report.data_card import (
@@ -20,16 +19,13 @@ from recgauge.report.data_card import (
     TimeFacts,
 )
 from recgauge.report.long_tail import long_tail
-from recgauge.report.over_time import count_days, day_date, group_days
+from recgauge.report.over_time import day_date, group_days
+from recgauge.report.tally import Days, Tally, tally
 from recgauge.splits import Split
 from recgauge.splits.steps import Step
 
 # recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
 HEADS = ((0.5, "tail"), (0.8, "head"))
-MOST_VALUES = 100  # distinct ratings; more are counted in bins
-_BINS = 20
-
-Days = tuple[int, LongArray]  # the first day, and the rows of each day from there on
 
 
 def data_card(
@@ -79,17 +75,13 @@ def data_card(
     explicit = dataset.feedback == "explicit"
 
     rows_of = {"data": dataset.interactions, **rows}
-    days = {name: _days(part.timestamp) for name, part in rows_of.items()}
+    tallies = {name: tally(part, explicit=explicit) for name, part in rows_of.items()}
     cards = {
-        name: _part(
-            part,
-            ratings=_ratings(part.value, dataset.relevant_from) if explicit else None,
-            time=_time(part.timestamp, days[name]),
-            sha256=known.get(name) or part.sha256(),
-        )
+        name: _part(part, tallies[name], dataset.relevant_from, known.get(name) or part.sha256())
         for name, part in rows_of.items()
     }
-    data, days_of_data = cards.pop("data"), days.pop("data")
+    data = cards.pop("data")
+    days = {name: tallies[name].days for name in cards or ("data",)}
     return DataCard(
         name=dataset.name,
         feedback=dataset.feedback,
@@ -104,9 +96,9 @@ def data_card(
         steps=steps if split is None else split.steps,
         data=data,
         parts=cards,
-        cold=None if split is None else _cold(split.train, split.test),
-        drift=None if split is None else _drift(split.train, split.test, cards),
-        over_time=_rows_over_time(days or {"data": days_of_data}),
+        cold=None if split is None else _cold(tallies["train"], tallies["test"]),
+        drift=None if split is None else _drift(split, tallies, cards),
+        over_time=_rows_over_time(days),
     )
 
 
@@ -116,62 +108,30 @@ def split_parts(split: Split) -> dict[str, Interactions]:
     return {name: part for name, part in named.items() if part is not None and len(part)}
 
 
-def count_values(values: FloatArray) -> tuple[DoubleArray, LongArray, bool]:
-    """Count the distinct ratings, in bins where there are more than 100.
-
-    Parameters
-    ----------
-    values : ndarray of float32, shape (n,)
-        n > 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (v,)
-        Rising.
-    ndarray of int64, shape (v,)
-    bool
-        Whether these are middles of bins.
-    """
-    quarters = values * np.float32(4)  # whole, half and quarter stars: no need to sort millions
-    low = float(quarters.min())
-    if float(quarters.max()) - low < 4 * MOST_VALUES:
-        codes = (quarters - np.float32(low)).astype(np.int32)
-        if np.array_equal(codes + np.float32(low), quarters):
-            counts = np.bincount(codes)
-            (found,) = np.nonzero(counts)
-            if len(found) <= MOST_VALUES:
-                return (found + low) / 4, counts[found].astype(np.int64), False
-    distinct, counts = np.unique(values, return_counts=True)
-    if len(distinct) <= MOST_VALUES:
-        return distinct.astype(np.float64), counts.astype(np.int64), False
-    counts, edges = np.histogram(values, bins=_BINS)
-    return (edges[1:] + edges[:-1]).astype(np.float64) / 2, counts.astype(np.int64), True
-
-
-def _part(
-    part: Interactions, *, ratings: RatingFacts | None, time: TimeFacts | None, sha256: str
-) -> PartCard:
-    per_user, per_item = part.user_counts(), part.item_counts()
+def _part(part: Interactions, counted: Tally, relevant_from: float | None, sha256: str) -> PartCard:
+    per_user, per_item = counted.users, counted.items
     n_users, n_items = int(np.count_nonzero(per_user)), int(np.count_nonzero(per_item))
     return PartCard(
         n_rows=len(part),
         n_users=n_users,
         n_items=n_items,
+        density=len(part) / (n_users * n_items),
+        ratings=None if counted.values is None else _ratings(part.value, counted.values, relevant_from),
         rows_per_user=quantiles(per_user),
         rows_per_item=quantiles(per_item),
-        density=len(part) / (n_users * n_items),
-        ratings=ratings,
         activity=share_with_at_least(per_user),
         popularity=share_with_at_least(per_item),
         gini=gini(per_item[per_item > 0]),
         heads=tuple(_head(per_item, share, boundary) for share, boundary in HEADS),
-        time=time,
+        time=_time(part.timestamp, counted.days),
         sha256=sha256,
     )
 
 
-def _ratings(values: FloatArray, relevant_from: float | None) -> RatingFacts:
-    distinct, counts, binned = count_values(values)
+def _ratings(
+    values: FloatArray, counted: tuple[DoubleArray, LongArray, bool], relevant_from: float | None
+) -> RatingFacts:
+    distinct, counts, binned = counted
     if binned:
         mean, deviation = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
         relevant = 1.0 if relevant_from is None else float((values >= relevant_from).mean())
@@ -188,14 +148,6 @@ def _head(per_item: LongArray, share: float, boundary: str) -> HeadShare:
     table = long_tail(per_item, share, boundary)
     held = float(table.counts[table.in_head].sum() / table.counts.sum())
     return HeadShare(share, boundary, table.n_head, table.n_tail, held)
-
-
-def _days(timestamps: LongArray | None) -> Days | None:
-    """Return the rows of each day; None without times, or with times that no calendar knows."""
-    try:
-        return None if timestamps is None else count_days(timestamps)
-    except SchemaError:
-        return None  # a card must not end a run whose models never look at times
 
 
 def _time(timestamps: LongArray | None, days: Days | None) -> TimeFacts | None:
@@ -215,12 +167,9 @@ def _rows_over_time(days: Mapping[str, Days | None]) -> RowsOverTime | None:
     return RowsOverTime(table.unit, tuple(start.isoformat() for start in table.starts), counts)
 
 
-def _cold(train: Interactions, test: Interactions) -> ColdStart:
+def _cold(train: Tally, test: Tally) -> ColdStart:
     counted = []
-    for before, after in (
-        (train.user_counts(), test.user_counts()),
-        (train.item_counts(), test.item_counts()),
-    ):
+    for before, after in ((train.users, test.users), (train.items, test.items)):
         unknown = (after > 0) & (before == 0)
         n_unknown, rows = int(np.count_nonzero(unknown)), float(after[unknown].sum() / after.sum())
         counted.append((n_unknown, n_unknown / int(np.count_nonzero(after)), rows))
@@ -228,8 +177,9 @@ def _cold(train: Interactions, test: Interactions) -> ColdStart:
     return ColdStart(users, items, users_share, items_share, user_rows, item_rows)
 
 
-def _drift(train: Interactions, test: Interactions, parts: Mapping[str, PartCard]) -> Drift:
-    before, after = train.item_counts(), test.item_counts()
+def _drift(split: Split, tallies: Mapping[str, Tally], parts: Mapping[str, PartCard]) -> Drift:
+    train, test = split.train, split.test
+    before, after = tallies["train"].items, tallies["test"].items
     groups = shares_by_popularity(before, after)
     late = early = None
     if train.timestamp is not None and test.timestamp is not None:

@@ -12,10 +12,11 @@ from recgauge.datasets import Dataset
 from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 from recgauge.randomness import stream
-from recgauge.report.card_numbers import count_values, data_card
+from recgauge.report.card_numbers import data_card
 from recgauge.report.card_page import card_markdown
 from recgauge.report.card_text import card_tables
 from recgauge.report.data_card import DataCard
+from recgauge.report.tally import PIECE, count_values, tally
 from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.splits.steps import Step
@@ -182,6 +183,18 @@ def test_values_are_counted_as_they_are_or_in_bins(values):
     if not binned:
         expected = {value: values.count(value) for value in set(array.tolist())}
         assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == pytest.approx(expected)
+
+
+def test_many_pieces_count_as_one(rng):
+    n_rows = 2 * PIECE + 5
+    user, item = rng.integers(0, 7, n_rows), rng.integers(0, 3, n_rows)
+    value, time = rng.integers(1, 11, n_rows) / 2, rng.integers(0, 40 * DAY, n_rows)
+    rows = Interactions(user, item, value, time, np.arange(7), np.arange(3))
+    counted = tally(rows, explicit=True)
+    assert counted.users.tolist() == np.bincount(user).tolist()
+    assert counted.items.tolist() == np.bincount(item).tolist()
+    assert counted.values[1].tolist() == np.unique(value, return_counts=True)[1].tolist()
+    assert counted.days[1].tolist() == np.bincount(time // DAY).tolist()
 
 
 @given(interactions())
