@@ -20,7 +20,9 @@ def artifacts(workplace, folder=None):
 
 
 def test_a_run_stores_its_data_card_and_figures(workplace):
-    done = workplace.run("model=biased_mf", "model.n_epochs=2", "metrics=[ranking,rating]", "figures=true")
+    done = workplace.run(
+        "model=biased_mf", "model.n_epochs=2", "metrics=[ranking,rating]", "cutoffs=[1,5]", "figures=true"
+    )
     assert done.code == 0, done.err
     assert {"data_card.json", "data_card.md"} <= artifacts(workplace)
     assert artifacts(workplace, "figures") == {
