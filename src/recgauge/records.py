@@ -109,7 +109,7 @@ class RunRecord:
 
         Runs with equal fingerprints have equal results; where the data lie and results go does not count.
         """
-        free = ("tracking", "data", "engine", "allowed_targets", "conventions_table")
+        free = ("tracking", "data", "engine", "allowed_targets", "conventions_table", "figures")
         settings = {key: value for key, value in self.settings.items() if key not in free}
         settings["filters"] = list((settings.get("filters") or {}).items())  # their order counts
         settings["dataset"] = {

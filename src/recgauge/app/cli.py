@@ -1,4 +1,4 @@
-"""The ``recgauge`` command: ``run`` as ``python run.py`` does, ``ui`` to look at the results."""
+"""The ``recgauge`` command: ``run`` as ``python run.py`` does, ``ui`` to look at the results, ``data``."""
 
 import argparse
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from recgauge._version import __version__
+from recgauge.app.data_command import add_data_commands, parse_words, run_data
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
 
@@ -37,7 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
-    return _carry_out(parser.parse_args(words))
+    add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
+    return _carry_out(parse_words(parser, words))
 
 
 def _carry_out(asked: argparse.Namespace) -> int:
@@ -48,6 +50,9 @@ def _carry_out(asked: argparse.Namespace) -> int:
     try:
         if asked.command == "ui":
             return _serve(asked.uri, asked.experiment, asked.port)
+        if asked.command == "data":
+            run_data(asked)
+            return 0
         from recgauge.app.conventions_command import print_conventions
 
         print_conventions(asked.run, uri=asked.uri, k=asked.k)

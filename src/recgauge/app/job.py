@@ -53,6 +53,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, sweeping: bool) -> None:
     from recgauge.app.environment import environment
     from recgauge.app.names import check_repeats, chosen_names, run_again
     from recgauge.app.printing import print_run
+    from recgauge.app.run_card import draw_run, write_run_card
     from recgauge.app.start import run_start
     from recgauge.app.tracking import Tracker
     from recgauge.experiment import run_experiment
@@ -71,7 +72,9 @@ def _run(cfg: DictConfig, job: Any, folder: Path, sweeping: bool) -> None:
         record = RunRecord.from_result(
             result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts
         )
-        files = write_tables(result, folder)
+        files = write_tables(result, folder) + write_run_card(result, record, folder)
+        if settings.figures:
+            files += draw_run(result, names, record.seconds, folder)
         if settings.conventions_table:
             files += write_convention_table(result, settings.cutoffs, folder)
         files += write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)

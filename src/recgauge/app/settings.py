@@ -48,6 +48,7 @@ class RunSettings:
     conventions_table: bool = False
     sanity: bool = False
     guards: GuardsSettings = field(default_factory=GuardsSettings)
+    figures: bool = False
     seed: int = 0
     fit_on: str = "train"
     data: DataSettings = field(default_factory=DataSettings)

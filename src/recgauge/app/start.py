@@ -6,7 +6,7 @@ from typing import Any
 from recgauge.app.summaries import flat_params
 from recgauge.app.tracking import RunStart
 
-UNTRACKED = ("tracking", "data", "allowed_targets", "experiment", "debug")
+UNTRACKED = ("tracking", "data", "allowed_targets", "experiment", "debug", "figures")
 
 
 def run_start(

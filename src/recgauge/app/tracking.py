@@ -229,7 +229,7 @@ class _MlflowRunLog(RunLog):
         client, run_id = self._client, self.run_id
         client.log_inputs(run_id, datasets=_inputs(record))
         for file in files:
-            client.log_artifact(run_id, str(file))
+            client.log_artifact(run_id, str(file), "figures" if file.suffix == ".png" else None)
         tags = [RunTag(key, value) for key, value in final_tags(record).items()]
         for first in range(0, len(tags), 100):
             client.log_batch(run_id, tags=tags[first : first + 100])

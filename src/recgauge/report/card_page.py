@@ -1,0 +1,45 @@
+"""A data card as a markdown page, with its figures if there are some."""
+
+from collections.abc import Mapping
+
+from recgauge.report.card_text import CardTable, card_tables
+from recgauge.report.data_card import DataCard
+
+
+def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
+    """Return the card as a markdown page.
+
+    Parameters
+    ----------
+    card : DataCard
+    figures : mapping of str to str, optional
+        Caption and relative path of each figure, shown at the end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from recgauge.datasets.demo import Demo
+    >>> from recgauge.report.card_numbers import data_card
+    >>> print(card_markdown(data_card(Demo().load())).splitlines()[0])
+    # Data card: demo
+    """
+    first, *others = card_tables(card)
+    parts = [f"# Data card: {first.title}", "", *_rows(first), ""]
+    for table in others:
+        parts += [f"## {table.title}", "", *_rows(table), ""]
+    for caption, path in (figures or {}).items():
+        parts += [f"![{caption}]({path})", ""]
+    return "\n".join(parts)
+
+
+def _rows(table: CardTable) -> list[str]:
+    numbers = any(table.header)  # a table of names and values reads from the left
+    rule = ["---", *("---:" if numbers else "---" for _ in table.header[1:])]
+    return [_row(table.header), _row(tuple(rule)), *map(_row, table.rows)]
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

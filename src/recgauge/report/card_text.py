@@ -1,0 +1,182 @@
+"""A data card in words: tables that a terminal and a page both show."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recgauge.report.counts import Quantiles
+from recgauge.report.data_card import DataCard, HeadShare, PartCard
+from recgauge.report.over_time import second_text
+
+_BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
+
+
+@dataclass(frozen=True, slots=True)
+class CardTable:
+    """One table of a card.
+
+    Parameters
+    ----------
+    title : str
+    header : tuple of str
+        Empty texts: a table of two columns, name and value.
+    rows : tuple of tuple of str
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def card_tables(card: DataCard) -> tuple[CardTable, ...]:
+    """Return the card as tables, most important first; those without content are left out."""
+    parts = {"all rows": card.data, **card.parts}
+    return tuple(table for table in _tables(card, parts) if table.rows)
+
+
+def _tables(card: DataCard, parts: dict[str, PartCard]) -> Iterator[CardTable]:
+    names = tuple(parts)
+    yield CardTable(card.name, ("", ""), tuple(_facts(card)))
+    yield CardTable("Size", ("", *names), tuple(_size(parts)))
+    yield CardTable("Ratings", ("rating", *names), tuple(_ratings(parts)))
+    quantile_names = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
+    yield CardTable("Activity and popularity", ("rows per", *quantile_names), tuple(_spreads(parts)))
+    head_names = ("head", "items in head", "of all items", "rows held", "items in tail")
+    yield CardTable("Head and tail", ("of", *head_names), tuple(_heads(parts)))
+    yield CardTable("Test against train", ("", ""), tuple(_drift(card)))
+    dropped = ("", "rows dropped", "users", "items", "rows left")
+    yield CardTable("Dropped before", dropped, tuple(_steps(card)))
+
+
+def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
+    relevant = "every row" if card.relevant_from is None else f"a rating of {card.relevant_from:g} or more"
+    yield "feedback", f"{card.feedback}; relevant when held out: {relevant}"
+    yield "source", card.source
+    yield "provenance", card.provenance
+    yield "terms", card.licence
+    if card.citation:
+        yield "cite", card.citation
+    yield "sha256 of the source", card.sha256
+    yield "sha256 of the rows", card.data.sha256
+    if card.split:
+        settings = ", ".join(f"{key} {value}" for key, value in card.split_settings.items())
+        yield "split", f"{card.split}: {settings}" if settings else card.split
+    for name, part in card.parts.items():
+        yield f"sha256 of {name}", part.sha256
+
+
+def _size(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
+    every = parts.values()
+    yield "rows", *(f"{part.n_rows:,}" for part in every)
+    yield "users", *(f"{part.n_users:,}" for part in every)
+    yield "items", *(f"{part.n_items:,}" for part in every)
+    yield "density", *(percent(part.density, 3) for part in every)
+    yield "Gini of item popularity", *(f"{part.gini:.3f}" for part in every)
+    if any(part.ratings for part in every):
+        yield "mean rating", *(f"{part.ratings.mean:.4f}" if part.ratings else "" for part in every)
+        yield (
+            "deviation",
+            *(f"{part.ratings.deviation:.4f}" if part.ratings else "" for part in every),
+        )
+        yield "relevant rows", *(percent(part.ratings.relevant) if part.ratings else "" for part in every)
+    if any(part.time for part in every):
+        yield "first (UTC)", *(second_text(part.time.first) if part.time else "" for part in every)
+        yield "median day", *(part.time.median_day if part.time else "" for part in every)
+        yield "last (UTC)", *(second_text(part.time.last) if part.time else "" for part in every)
+
+
+def _ratings(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
+    """Give the share of each rating; bins, which differ from part to part, of all rows only."""
+    known = [dict(part.ratings.values) if part.ratings else {} for part in parts.values()]
+    if any(part.ratings is not None and part.ratings.binned for part in parts.values()):
+        known[1:] = [{} for _ in known[1:]]
+    for value in sorted(set().union(*known)):
+        shares = (percent(one.get(value, 0) / sum(one.values())) if one else "" for one in known)
+        yield f"{value:g}", *shares
+
+
+def _spreads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
+    for kind in ("user", "item"):
+        for name, part in parts.items():
+            yield f"{kind}, {name}", *_spread(part.rows_per_user if kind == "user" else part.rows_per_item)
+
+
+def _spread(found: Quantiles) -> tuple[str, ...]:
+    numbers = (
+        found.lowest,
+        found.lower_quartile,
+        found.median,
+        found.mean,
+        found.upper_quartile,
+        found.highest_tenth,
+        found.highest_hundredth,
+        found.highest,
+    )
+    return tuple(f"{number:,.1f}".removesuffix(".0") for number in numbers)
+
+
+def _heads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
+    for name, part in parts.items():
+        for head in part.heads:
+            yield name, *_head(head)
+
+
+def _head(head: HeadShare) -> tuple[str, ...]:
+    share = head.n_head / (head.n_head + head.n_tail)
+    return (
+        f"{head.share:.0%} {_BOUNDARIES[head.boundary]}".replace("%", " %"),
+        f"{head.n_head:,}",
+        percent(share),
+        percent(head.head_rows),
+        f"{head.n_tail:,}",
+    )
+
+
+def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
+    cold, drift = card.cold, card.drift
+    if cold is None or drift is None:
+        return
+    for kind, count, share, rows in (
+        ("users", cold.users, cold.users_share, cold.rows_of_users),
+        ("items", cold.items, cold.items_share, cold.rows_of_items),
+    ):
+        yield (
+            f"test {kind} without training rows",
+            f"{count:,}, {percent(share)} of the test {kind} with {percent(rows)} of the test rows",
+        )
+    if drift.ratings is not None:
+        yield "ratings that differ", f"{percent(drift.ratings)} would have to change for equal distributions"
+    yield (
+        "popularity that differs",
+        f"{percent(drift.popularity)} of the rows fall on other tenths of the items",
+    )
+    yield (
+        "training rows of a row's item",
+        f"{drift.popularity_of_train:,.1f} in the mean over train, {drift.popularity_of_test:,.1f} over test",
+    )
+    if drift.test_after_train is not None and drift.train_after_first_test is not None:
+        yield "test rows later than all of train", percent(drift.test_after_train)
+        yield "training rows later than the first of test", percent(drift.train_after_first_test)
+
+
+def _steps(card: DataCard) -> Iterator[tuple[str, ...]]:
+    for step in card.steps:
+        users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
+        yield step.name, f"{step.dropped_rows:,}", f"{users:,}", f"{items:,}", f"{step.rows[1]:,}"
+
+
+def percent(share: float, decimals: int = 1) -> str:
+    """Write a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.0631), percent(0.04, 3)
+    ('6.3 %', '4.000 %')
+    >>> percent(0.0001), percent(0.9999), percent(0.0), percent(1.0)
+    ('< 0.1 %', '> 99.9 %', '0.0 %', '100.0 %')
+    """
+    least = 10.0**-decimals
+    if 0 < share * 100 < least / 2:
+        return f"< {least:g} %"
+    if 100 - least / 2 <= share * 100 < 100:
+        return f"> {100 - least:g} %"
+    return f"{share * 100:.{decimals}f} %"

@@ -1,0 +1,245 @@
+"""The data card: what a data set and its split are, in numbers that survive a JSON round trip."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Self
+
+from recgauge.errors import SchemaError
+from recgauge.report._plain import from_plain
+from recgauge.report.counts import Quantiles
+from recgauge.splits.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShare:
+    """How few items hold a share of the rows.
+
+    Parameters
+    ----------
+    share : float
+        Of the rows, that the most popular items must reach.
+    boundary : str
+        Whether the item that crosses the share is in the "head" or the "tail".
+    n_head, n_tail : int
+        Items with rows on either side.
+    head_rows : float
+        Share of the rows that the head holds.
+    """
+
+    share: float
+    boundary: str
+    n_head: int
+    n_tail: int
+    head_rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class RatingFacts:
+    """The ratings of a part.
+
+    Parameters
+    ----------
+    mean, deviation : float
+        Standard deviation over all rows (divided by n).
+    values : tuple of (float, int)
+        Distinct ratings, rising, and their counts; middles of bins where there are more than 100.
+    binned : bool
+    relevant : float
+        Share of the rows that would be relevant if held out.
+    """
+
+    mean: float
+    deviation: float
+    values: tuple[tuple[float, int], ...]
+    binned: bool
+    relevant: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFacts:
+    """When the rows of a part happened.
+
+    Parameters
+    ----------
+    first, last : int
+        Seconds since 1970-01-01 UTC.
+    median_day : str
+        ISO date of the row in the middle.
+    """
+
+    first: int
+    last: int
+    median_day: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartCard:
+    """A data set, or one part of its split.
+
+    Parameters
+    ----------
+    n_rows, n_users, n_items : int
+        Users and items with at least one row.
+    density : float
+        Rows over users times items.
+    ratings : RatingFacts or None
+        None for implicit feedback.
+    rows_per_user, rows_per_item : Quantiles
+    activity, popularity : tuple of (int, float)
+        Share of users, and of items, with at least so many rows.
+    gini : float
+        Of the rows of the items with rows: 0 even, near 1 concentrated.
+    heads : tuple of HeadShare
+    time : TimeFacts or None
+    sha256 : str
+        Digest of the rows, with ids.
+    """
+
+    n_rows: int
+    n_users: int
+    n_items: int
+    density: float
+    ratings: RatingFacts | None
+    rows_per_user: Quantiles
+    rows_per_item: Quantiles
+    activity: tuple[tuple[int, float], ...]
+    popularity: tuple[tuple[int, float], ...]
+    gini: float
+    heads: tuple[HeadShare, ...]
+    time: TimeFacts | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStart:
+    """What of the test part the training part does not know.
+
+    Parameters
+    ----------
+    users, items : int
+        Test users, and test items, without a training row.
+    users_share, items_share : float
+        Of the test users and items.
+    rows_of_users, rows_of_items : float
+        Share of the test rows that are theirs.
+    """
+
+    users: int
+    items: int
+    users_share: float
+    items_share: float
+    rows_of_users: float
+    rows_of_items: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How the test part differs from the training part.
+
+    Parameters
+    ----------
+    ratings : float or None
+        Share of the ratings that would have to change for equal distributions: half the sum of absolute
+        differences (total variation distance), None for implicit feedback.
+    popularity : float
+        The same of the shares of ten groups of items, most popular first.
+    groups : tuple of (float, float)
+        Those shares: of training and of test rows.
+    popularity_of_train, popularity_of_test : float
+        Mean number of training rows of the item of a training row, and of a test row.
+    test_after_train : float or None
+        Share of the test rows later than every training row; None without times.
+    train_after_first_test : float or None
+        Share of the training rows later than the earliest test row.
+    """
+
+    ratings: float | None
+    popularity: float
+    groups: tuple[tuple[float, float], ...]
+    popularity_of_train: float
+    popularity_of_test: float
+    test_after_train: float | None
+    train_after_first_test: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOverTime:
+    """Rows of each part in each period.
+
+    Parameters
+    ----------
+    unit : str
+        day, week, month or year.
+    starts : tuple of str
+        ISO dates of the periods' first days.
+    counts : dict of str to tuple of int
+    """
+
+    unit: str
+    starts: tuple[str, ...]
+    counts: dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class DataCard:
+    """A data set after its filters, and its split if there is one.
+
+    Parameters
+    ----------
+    name, feedback : str
+    relevant_from : float or None
+        Lowest rating that is relevant when held out.
+    sha256 : str
+        Digest of the file that was read.
+    provenance, source, licence : str
+    citation : str or None
+    split : str or None
+        Name of the strategy.
+    split_settings : dict of str to str
+        Those of the strategy, and the seed, where they are known.
+    steps : tuple of Step
+        What was dropped, in order.
+    data : PartCard
+    parts : dict of str to PartCard
+        train, validation, test; empty without a split.
+    cold : ColdStart or None
+    drift : Drift or None
+    over_time : RowsOverTime or None
+    """
+
+    name: str
+    feedback: str
+    relevant_from: float | None
+    sha256: str
+    provenance: str
+    source: str
+    licence: str
+    citation: str | None
+    split: str | None
+    split_settings: dict[str, str]
+    steps: tuple[Step, ...]
+    data: PartCard
+    parts: dict[str, PartCard]
+    cold: ColdStart | None
+    drift: Drift | None
+    over_time: RowsOverTime | None
+
+    def to_json(self) -> str:
+        """Return the card as indented JSON."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a card back.
+
+        Raises
+        ------
+        SchemaError
+            If the text is not a card.
+        """
+        try:
+            plain = json.loads(text)
+        except ValueError as error:
+            raise SchemaError(f"DataCard: not JSON ({error}).") from error
+        card: Self = from_plain(cls, plain, "DataCard")
+        return card

@@ -1,0 +1,224 @@
+"""One look for all figures: colours, sizes and texts, direct labels, and how a figure becomes a file."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from PIL import Image
+
+from recgauge._checks import DoubleArray
+from recgauge.errors import MetricError
+
+# Okabe and Ito's colours, told apart with any kind of colour vision, the dark ones first
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+INK, MUTED, RULE = "#222222", "#5D5D5D", "#E3E3E3"
+SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
+_LONGEST = 32  # signs of a label beside a line: more would leave the lines too little room
+_WIDTH, _DPI = 7.2, 150  # inches and pixels an inch: 1080 pixels, sharp on fine screens, too
+_LOOK: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same figure on every machine
+    "font.size": 10.0,
+    "axes.titlesize": 10.0,
+    "axes.titlelocation": "left",
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#9A9A9A",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.8,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.frameon": False,
+    "legend.fontsize": SMALL,
+    "lines.linewidth": 1.8,
+    "text.color": INK,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+_Values = TypeVar("_Values")
+
+
+def look() -> AbstractContextManager[None]:
+    """Apply the look to what is made or drawn inside; matplotlib's own settings come back after it."""
+    return rc_context(_LOOK)
+
+
+def new_figure(
+    title: str | None, *, height: float = 3.7, panels: int = 1, widths: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure and its panels, side by side.
+
+    Parameters
+    ----------
+    title : str or None
+    height : float
+        Inches; every figure is 7.2 inches (1080 pixels) wide.
+    panels : int
+    widths : sequence of float, optional
+        Relative widths of the panels.
+    """
+    figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
+    axes = list(figure.subplots(1, panels, squeeze=False, width_ratios=widths)[0])
+    if title is not None:
+        figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+    for one in axes:
+        one.tick_params(color="#9A9A9A", length=3)
+    return figure, axes
+
+
+def save_png(figure: Figure, path: Path) -> Path:
+    """Write a figure; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+    path : Path
+        Its folder is made if missing.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    canvas = FigureCanvasAgg(figure)
+    with look():
+        canvas.draw()
+    # 256 colours are enough for these figures and take half of the bytes
+    pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(256)
+    pixels.save(path, format="PNG", optimize=True, dpi=(_DPI, _DPI))
+    return path
+
+
+def check_labels(owner: str, values: Mapping[str, _Values]) -> Mapping[str, _Values]:
+    """Return `values`, or raise if there is nothing to draw.
+
+    Raises
+    ------
+    MetricError
+        If the mapping is empty.
+    """
+    if not values:
+        raise MetricError(f"{owner}: there is nothing to draw; pass at least one label with its values.")
+    return values
+
+
+def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None = None) -> DoubleArray:
+    """Return finite numbers as float64, shape (n,).
+
+    Parameters
+    ----------
+    owner, name : str
+        The function, and what it was given, for messages.
+    values : array-like of float, shape (n,)
+    size : int, optional
+        How many there must be.
+
+    Raises
+    ------
+    MetricError
+        If there are none, another number of them, or one is not finite.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or len(numbers) == 0 or len(numbers) != (size or len(numbers)):
+        wanted = "at least one number" if size is None else f"{size} numbers"
+        raise MetricError(f"{owner}: {name} must hold {wanted} in one column, got shape {numbers.shape}.")
+    if not np.isfinite(numbers).all():
+        place = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise MetricError(f"{owner}: {name} must be finite, got {numbers[place]} at place {place}.")
+    return numbers
+
+
+def color(place: int) -> str:
+    """Return the colour of the label at a place; colours repeat after seven, with another line."""
+    return PALETTE[place % len(PALETTE)]
+
+
+def line_style(place: int) -> str:
+    """Return the line of the label at a place: whole for the first seven, then dashed, then dotted."""
+    return ("-", "--", ":")[place // len(PALETTE) % 3]
+
+
+def percent_axis(axes: Axes, which: str) -> None:
+    """Write the ticks of shares as percentages, ``which`` being "x" or "y"."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.6g} %"))
+
+
+def count_axis(axes: Axes, which: str) -> None:
+    """Write the ticks of counts with commas between thousands."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+
+
+def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
+    """Write labels at the right edge, beside where their lines end, moved apart where they would touch.
+
+    Parameters
+    ----------
+    axes : Axes
+        With its limits set, its vertical axis linear.
+    ends : iterable of (float, str, str)
+        Height, label, colour.
+    """
+    low, high = axes.get_ylim()
+    height = axes.get_position().height * axes.figure.get_figheight() * 72.0  # type: ignore[union-attr]
+    gap = (high - low) * 1.25 * SMALL / height
+    wanted = sorted(ends)
+    places = spread([end[0] for end in wanted], gap, low, high)
+    for place, (_, label, ink) in zip(places, wanted, strict=True):
+        axes.annotate(
+            label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…",
+            (1.0, place),
+            xytext=(7, 0),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            va="center",
+            color=ink,
+            fontsize=SMALL,
+        )
+
+
+def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move rising places apart until neighbours are a gap apart, inside the limits if there is room.
+
+    Examples
+    --------
+    >>> spread([1.0, 1.0, 9.5], 1.0, 0.0, 10.0)
+    [1.0, 2.0, 9.5]
+    >>> spread([9.0, 9.5], 1.0, 0.0, 10.0)
+    [9.0, 10.0]
+    """
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, low, *(one + gap for one in moved[-1:])))
+    for back in range(len(moved) - 1, -1, -1):
+        ceiling = high if back == len(moved) - 1 else moved[back + 1] - gap
+        moved[back] = min(moved[back], ceiling)
+    return moved
+
+
+def thin(size: int, most: int = 1500) -> npt.NDArray[np.int64]:
+    """Return positions of at most about `most` of `size` points, first and last among them.
+
+    Examples
+    --------
+    >>> thin(4).tolist(), len(thin(1_000_000)) <= 1500
+    ([0, 1, 2, 3], True)
+    """
+    if size <= most:
+        return np.arange(size)
+    return np.unique(np.linspace(0, size - 1, most).round().astype(np.int64))

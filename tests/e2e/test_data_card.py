@@ -1,0 +1,58 @@
+"""A run leaves its data card, and its figures if asked; the command line describes data by itself."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from mlflow import MlflowClient
+
+from recgauge.report.data_card import DataCard
+
+pytestmark = pytest.mark.e2e
+
+
+def artifacts(workplace, folder=None):
+    (run,) = workplace.runs()
+    listed = MlflowClient(tracking_uri=workplace.uri).list_artifacts(run.info.run_id, folder)
+    return {entry.path for entry in listed}
+
+
+def test_a_run_stores_its_data_card_and_figures(workplace):
+    done = workplace.run(
+        "model=biased_mf", "model.n_epochs=2", "metrics=[ranking,rating]", "cutoffs=[1,5]", "figures=true"
+    )
+    assert done.code == 0, done.err
+    assert {"data_card.json", "data_card.md"} <= artifacts(workplace)
+    assert artifacts(workplace, "figures") == {
+        f"figures/{name}.png"
+        for name in ("long_tail", "rating_distribution", "metrics_over_k", "precision_recall_over_k",
+                     "predicted_against_actual")
+    }  # fmt: skip
+    (folder,) = workplace.output()
+    card = DataCard.from_json((folder / "data_card.json").read_text(encoding="utf-8"))
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    assert card.parts["test"].sha256 == record["split"]["test_sha256"]
+    assert card.parts["train"].n_rows == record["split"]["train_rows"]
+    assert card.split_settings["test_size"] == "0.2"
+    assert "figures" not in workplace.runs()[0].data.params
+    assert record["seconds"]["card"] < 1
+
+
+def test_the_command_prints_a_card(tmp_path):
+    code = "import sys; from recgauge.app.cli import main; sys.exit(main())"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RECGAUGE_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "data", "card", "demo", "split=random"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "Test against train" in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,238 @@
+"""Every figure shows the numbers it was given, under the right names; what cannot be drawn is refused."""
+
+import numpy as np
+import pytest
+
+from recgauge.errors import ConfigError, DataError, MetricError
+from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK, precision_recall_curve
+from recgauge.metrics.curves.roc import roc_curve
+from recgauge.randomness import stream
+from recgauge.report.card_numbers import data_card
+from recgauge.report.figures import (
+    plot_activity_and_popularity,
+    plot_bars,
+    plot_coverage,
+    plot_drift,
+    plot_long_tail,
+    plot_metric_over_k,
+    plot_over_time,
+    plot_personalization_and_similarity,
+    plot_precision_recall_curve,
+    plot_precision_recall_over_k,
+    plot_predicted_against_actual,
+    plot_rating_distribution,
+    plot_roc,
+)
+from recgauge.report.figures.card import card_figures
+from recgauge.report.long_tail import long_tail
+from recgauge.report.rating_distribution import rating_distribution
+from recgauge.splits.random_holdout import RandomRows
+
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def split(demo):
+    return RandomRows().split(demo.interactions, rng=stream(0, "split"))
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def over_k(*pairs):
+    precision, recall = np.array(pairs).T
+    return PrecisionRecallOverK(np.arange(1, len(pairs) + 1), precision, recall)
+
+
+def test_long_tail_names_shares_and_marks_the_boundary():
+    (axes,) = plot_long_tail(long_tail(np.array([9, 4, 2, 1, 0]), head=0.8)).axes
+    assert texts(axes)[0] == "Head: 1 item (25.0 % of all)\nwith 56.2 % of the rows"
+    assert texts(axes)[1] == "Tail: 3 items (75.0 % of all)\nwith 43.8 % of the rows"
+    assert axes.lines[0].get_xdata()[0] == 1.5
+    head, tail = (part.get_paths()[0].vertices[:, 1].max() for part in axes.collections)
+    assert (head, tail) == (9, 4)
+
+
+def test_the_head_of_a_large_catalogue_keeps_every_step():
+    counts = np.maximum(1, 100_000 // np.arange(1, 50_001))
+    (axes,) = plot_long_tail(long_tail(counts)).axes
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert set(counts[:100].tolist()) <= set(heights.tolist())
+
+
+def test_metric_over_k_draws_values_and_intervals():
+    lines = {"svd": [0.2, 0.3, 0.4], "popularity": [0.1, 0.1, 0.2]}
+    figure = plot_metric_over_k([1, 5, 10], lines, stderr={"svd": [0.01, 0.01, 0.02]}, metric="nDCG")
+    (axes,) = figure.axes
+    svd, popularity = axes.containers
+    assert svd[0].get_xdata().tolist() == [1, 5, 10]
+    assert svd[0].get_ydata().tolist() == [0.2, 0.3, 0.4]
+    bars = svd[2][0].get_segments()
+    assert bars[2][:, 1] == pytest.approx([0.4 - 1.96 * 0.02, 0.4 + 1.96 * 0.02])
+    assert popularity[2] == ()
+    assert sorted(texts(axes)) == ["popularity", "svd"]
+    assert axes.get_ylabel() == "nDCG"
+    assert sorted(axes.get_xticks()) == [1, 5, 10]
+
+
+def test_labels_of_lines_that_end_together_do_not_touch():
+    (axes,) = plot_metric_over_k([5, 10], {name: [0.1, 0.2] for name in "abcd"}).axes
+    heights = sorted(text.xy[1] for text in axes.texts)
+    assert min(np.diff(heights)) > 0.01 * np.ptp(axes.get_ylim())
+
+
+def test_a_very_long_label_leaves_room_for_the_lines():
+    (axes,) = plot_metric_over_k([5, 10], {"x" * 200: [0.1, 0.2]}).axes
+    assert texts(axes) == ["x" * 31 + "…"]
+
+
+def test_more_models_than_colours_differ_in_their_lines():
+    (axes,) = plot_metric_over_k([5, 10], {str(n): [n, n + 1] for n in range(9)}).axes
+    looks = {(line[0].get_color(), line[0].get_linestyle()) for line in axes.containers}
+    assert len(looks) == 9
+
+
+def test_bars_stand_for_values_first_on_top():
+    (axes,) = plot_bars({"svd": 0.5, "random": 0.25}, stderr={"svd": 0.1}, metric="recall").axes
+    assert [bar.get_width() for bar in axes.patches] == [0.5, 0.25]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["svd", "random"]
+    assert axes.yaxis_inverted()
+    assert texts(axes) == ["0.500", "0.250"]
+
+
+def test_coverage_is_in_percent():
+    (axes,) = plot_coverage({"svd": 0.42, "random": 1.0}).axes
+    assert texts(axes) == ["42.0 %", "100.0 %"]
+    assert [bar.get_width() for bar in axes.patches] == [0.42, 1.0]
+
+
+def test_personalization_and_similarity_keep_one_order():
+    figure = plot_personalization_and_similarity({"a": 0.9, "b": 0.1}, {"b": 0.3, "a": 0.2})
+    left, right = figure.axes
+    assert [bar.get_width() for bar in left.patches] == [0.9, 0.1]
+    assert [bar.get_width() for bar in right.patches] == [0.2, 0.3]
+    with pytest.raises(MetricError, match="same labels"):
+        plot_personalization_and_similarity({"a": 0.9}, {"b": 0.3})
+
+
+def test_precision_and_recall_over_k_name_some_cutoffs():
+    curves = {"svd": over_k((0.5, 0.1), (0.4, 0.2), (0.3, 0.3)), "random": over_k((0.1, 0.1), (0.1, 0.2))}
+    (axes,) = plot_precision_recall_over_k(curves).axes
+    assert axes.lines[0].get_xdata().tolist() == [0.1, 0.2, 0.3]
+    assert axes.lines[0].get_ydata().tolist() == [0.5, 0.4, 0.3]
+    assert texts(axes) == ["k = 1", "2", "3"]
+    assert legend(axes) == ["svd", "random"]
+
+
+def test_curves_name_their_areas():
+    relevant, scores = [1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1]
+    (axes,) = plot_precision_recall_curve(
+        {"svd": precision_recall_curve(relevant, scores)}, relevant=0.5
+    ).axes
+    assert legend(axes) == ["svd (average precision 0.833)", "chance"]
+    assert axes.lines[0].get_xdata().tolist() == [1.0, 1.0, 0.5, 0.0]
+    (axes,) = plot_roc({"svd": roc_curve(relevant, scores)}).axes
+    assert legend(axes) == ["svd (area 0.875)", "chance (area 0.5)"]
+    assert axes.lines[0].get_ydata().tolist() == [0.0, 0.5, 1.0, 1.0]
+
+
+def test_a_long_curve_is_thinned_to_its_ends(rng):
+    curve = roc_curve(rng.random(50_000) < 0.3, rng.random(50_000))
+    (axes,) = plot_roc({"random": curve}).axes
+    x = axes.lines[0].get_xdata()
+    assert len(x) <= 1500
+    assert (x[0], x[-1]) == (0.0, 1.0)
+
+
+def test_rating_distribution_shows_shares_and_mean():
+    (axes,) = plot_rating_distribution(rating_distribution(np.array([1, 2, 2, 5.0]))).axes
+    assert [bar.get_height() for bar in axes.patches] == [0.25, 0.5, 0.25]
+    assert texts(axes) == ["25.0 %", "50.0 %", "25.0 %", "mean 2.50"]
+    assert axes.get_ylabel() == "share of 4 ratings"
+
+
+def test_predictions_are_summed_up_per_actual_rating():
+    actual = np.repeat([1.0, 3.0], 101)
+    predicted = np.concatenate([np.linspace(1, 2, 101), np.linspace(2, 4, 101)])
+    (axes,) = plot_predicted_against_actual(actual, predicted).axes
+    assert axes.lines[-1].get_ydata().tolist() == [1.5, 3.0]
+    wide, narrow = (lines.get_segments() for lines in axes.collections)
+    assert wide[1][:, 1] == pytest.approx([2.1, 3.9])
+    assert narrow[0][:, 1] == pytest.approx([1.25, 1.75])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1\n101", "3\n101"]
+
+
+def test_many_actual_ratings_are_put_into_bins():
+    actual = np.linspace(0, 100, 1001)
+    (axes,) = plot_predicted_against_actual(actual, actual).axes
+    assert axes.lines[-1].get_xdata().tolist() == [5, 15, 25, 35, 45, 55, 65, 75, 85, 95]
+
+
+def test_activity_and_popularity_on_logarithmic_axes():
+    (axes,) = plot_activity_and_popularity(np.array([1, 10, 0]), np.array([5, 6])).axes
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert axes.lines[0].get_xdata().tolist() == [1, 10]
+    assert axes.lines[0].get_ydata().tolist() == [1.0, 0.5]
+    assert legend(axes) == ["users (median 5.5 rows)", "items (median 5.5 rows)"]
+
+
+def test_rows_over_time_are_stacked():
+    figure = plot_over_time({"train": np.array([0, DAY, DAY]), "test": np.array([DAY])})
+    (axes,) = figure.axes
+    assert [part.get_label() for part in axes.collections] == ["train", "test"]
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() == 2
+    assert axes.collections[1].get_paths()[0].vertices[:, 1].max() == 3
+    assert axes.get_ylabel() == "rows per day"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["train", "test"]
+
+
+def test_drift_shows_shares_of_both_parts(demo, split):
+    card = data_card(demo, split)
+    ratings, popularity, times = plot_drift(card).axes
+    heights = np.array([bar.get_height() for bar in ratings.patches]).reshape(2, -1)
+    assert heights.sum(axis=1) == pytest.approx([1, 1])
+    assert heights[1, 0] == pytest.approx(dict(card.parts["test"].ratings.values)[0.5] / 12_000)
+    assert len(popularity.patches) == 20
+    assert times.lines[1].get_ydata()[1] == pytest.approx(card.over_time.counts["test"][0] / 12_000)
+    assert times.lines[1].get_ydata()[-1] == pytest.approx(1)
+
+
+def test_a_card_has_its_figures(demo, split):
+    with_split = [name for name, _ in card_figures(data_card(demo, split), demo, split)]
+    assert with_split == [
+        "long_tail", "rating_distribution", "activity_and_popularity", "rows_over_time", "train_and_test",
+    ]  # fmt: skip
+    alone = [name for name, _ in card_figures(data_card(demo), demo, None)]
+    assert alone == with_split[:-1]
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plot_metric_over_k([1, 2], {}), "nothing to draw"),
+        (lambda: plot_metric_over_k([1, 2], {"a": [0.5]}), "a must hold 2 numbers"),
+        (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at place 0"),
+        (lambda: plot_metric_over_k([1], {"a": [1]}, stderr={"a": [np.inf]}), "stderr of a must be finite"),
+        (lambda: plot_metric_over_k([], {"a": []}), "at least one cutoff"),
+        (lambda: plot_bars({}), "nothing to draw"),
+        (lambda: plot_coverage({}), "nothing to draw"),
+        (lambda: plot_coverage({"a": float("nan")}), "must be finite"),
+        (lambda: plot_personalization_and_similarity({}, {}), "nothing to draw"),
+        (lambda: plot_precision_recall_over_k({}), "nothing to draw"),
+        (lambda: plot_precision_recall_curve({}), "nothing to draw"),
+        (lambda: plot_roc({}), "nothing to draw"),
+        (lambda: plot_predicted_against_actual([], []), "at least one number"),
+        (lambda: plot_predicted_against_actual([1, 2], [1]), "predicted must hold 2 numbers"),
+        (lambda: plot_over_time({}), "nothing to draw"),
+        (lambda: plot_over_time({"train": np.array([], np.int64)}), "must hold rows"),
+        (lambda: plot_activity_and_popularity(np.zeros(2, int), np.ones(2, int)), "must hold rows"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    with pytest.raises((MetricError, DataError, ConfigError), match=message):
+        draw()

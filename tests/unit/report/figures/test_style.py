@@ -1,0 +1,80 @@
+"""One look, whatever the user's own settings are; files that do not change without need."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from recgauge.report.figures import plot_bars, plot_long_tail, plot_metric_over_k, save_png
+from recgauge.report.figures.style import PALETTE, spread
+from recgauge.report.long_tail import long_tail
+
+
+def test_equal_figures_are_equal_files_of_modest_size(tmp_path):
+    paths = [
+        save_png(plot_long_tail(long_tail(np.arange(2000))), tmp_path / folder / "tail.png")
+        for folder in "ab"
+    ]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].stat().st_size < 100_000
+    with Image.open(paths[0]) as image:
+        assert image.size == (1080, 555)
+        assert set(image.info) <= {"dpi", "transparency"}
+
+
+def test_the_users_own_settings_neither_change_a_figure_nor_are_changed(tmp_path):
+    plain = save_png(plot_bars({"a": 0.5}), tmp_path / "plain.png").read_bytes()
+    with mpl.rc_context({"font.size": 20, "axes.grid": False, "text.color": "red"}):
+        own = save_png(plot_bars({"a": 0.5}), tmp_path / "own.png").read_bytes()
+        assert mpl.rcParams["font.size"] == 20
+    assert own == plain
+
+
+def test_nothing_is_cut_at_the_edges(tmp_path):
+    lines = {f"a model with a rather long name {n}": [0.1, 0.2 + n / 100] for n in range(6)}
+    path = save_png(plot_metric_over_k([5, 10], lines, title="Metric over k"), tmp_path / "lines.png")
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("RGB"))
+    border = np.concatenate(
+        [pixels[:2].reshape(-1, 3), pixels[:, -2:].reshape(-1, 3), pixels[-2:].reshape(-1, 3)]
+    )
+    assert (border == 255).all()
+
+
+# of Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
+# deficiency", 2009, at full severity; for linear RGB
+DEFICIENCIES = {
+    "none": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritanopia": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_colours_can_be_told_apart_with_any_colour_vision(deficiency):
+    colors = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in PALETTE])
+    seen = np.clip(colors**2.2 @ np.array(DEFICIENCIES[deficiency]).T, 0, 1) ** (1 / 2.2)
+    distance = np.linalg.norm(seen[:, None] - seen[None], axis=2)[np.triu_indices(len(seen), 1)]
+    assert distance.min() > 0.1
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=8), st.floats(0.1, 1.0))
+def test_labels_are_moved_apart_and_stay_in_order(places, gap):
+    moved = spread(sorted(places), gap, 0, 10)
+    assert all(b - a >= gap - 1e-9 for a, b in pairwise(moved))
+    assert moved[-1] <= 10 + 1e-9
+    assert moved[0] >= -1e-9
+
+
+@pytest.mark.parametrize("module", ["recgauge.app.job", "recgauge.app.run_card", "recgauge.app.cli"])
+def test_a_run_that_draws_nothing_does_not_import_matplotlib(module):
+    code = f"import sys, {module}; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,245 @@
+"""A data card of eight rows, every number worked out by hand; and what must hold for any data."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import REPOSITORY
+from recgauge.datasets import Dataset
+from recgauge.errors import SchemaError
+from recgauge.interactions import Interactions
+from recgauge.randomness import stream
+from recgauge.report.card_numbers import data_card
+from recgauge.report.card_page import card_markdown
+from recgauge.report.card_text import card_tables
+from recgauge.report.data_card import DataCard
+from recgauge.report.tally import PIECE, count_values, tally
+from recgauge.splits import Split
+from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.steps import Step
+from strategies import interactions
+
+DAY = 86_400
+# user, item, rating, day; the last three rows are test
+ROWS = [
+    ("ann", "x", 5.0, 0),
+    ("ann", "y", 3.0, 1),
+    ("bob", "x", 4.0, 2),
+    ("cid", "x", 4.0, 3),
+    ("cid", "y", 1.0, 4),
+    ("ann", "z", 5.0, 3),  # an item without training rows
+    ("bob", "y", 2.0, 5),
+    ("eve", "x", 4.0, 6),  # a user without training rows
+]
+
+
+def dataset_of(rows, **changes):
+    facts = {
+        "name": "tiny",
+        "interactions": rows,
+        "feedback": "explicit",
+        "relevant_from": 4.0,
+        "sha256": "ab" * 32,
+        "provenance": "made up",
+        "source": "here",
+        "licence": "none | of any kind",
+    }
+    return Dataset(**(facts | changes))
+
+
+@pytest.fixture
+def rows():
+    users, items, values, days = zip(*ROWS, strict=True)
+    return Interactions.from_ids(users, items, values, np.array(days) * DAY)
+
+
+@pytest.fixture
+def split(rows):
+    in_train = np.arange(8) < 5
+    steps = (Step("rows of nobody", (9, 8), (5, 4), (3, 3)),)
+    return Split("by_hand", rows.take(in_train), None, rows.take(~in_train), steps)
+
+
+@pytest.fixture
+def card(rows, split):
+    return data_card(dataset_of(rows), split, citation="Somebody 2026", split_settings={"seed": "0"})
+
+
+def test_counts_of_all_rows(card):
+    data = card.data
+    assert (data.n_rows, data.n_users, data.n_items) == (8, 4, 3)
+    assert data.density == pytest.approx(8 / 12)
+    assert (data.rows_per_user.lowest, data.rows_per_user.median, data.rows_per_user.highest) == (1, 2, 3)
+    assert data.activity == ((1, 1.0), (2, 0.75), (3, 0.25))
+    assert data.popularity == ((1, 1.0), (3, 2 / 3), (4, 1 / 3))
+
+
+def test_ratings(card):
+    ratings = card.data.ratings
+    assert ratings.values == ((1.0, 1), (2.0, 1), (3.0, 1), (4.0, 3), (5.0, 2))
+    assert ratings.mean == pytest.approx(3.5)
+    assert ratings.deviation == pytest.approx(np.std([5, 3, 4, 4, 1, 5, 2, 4]))
+    assert ratings.relevant == pytest.approx(5 / 8)
+    assert not ratings.binned
+
+
+def test_head_and_gini(card):
+    # x has 4 of 8 rows, y 3, z 1: half is reached with x alone, 80 % is crossed by y
+    half, most = card.data.heads
+    assert (half.n_head, half.n_tail, half.head_rows) == (1, 2, 0.5)
+    assert (most.n_head, most.n_tail, most.head_rows) == (2, 1, 0.875)
+    # sum of |a - b| over all ordered pairs is 12; 12 / (2 * 3 * 8)
+    assert card.data.gini == pytest.approx(0.25)
+
+
+def test_times(card):
+    assert (card.data.time.first, card.data.time.last) == (0, 6 * DAY)
+    assert card.data.time.median_day == "1970-01-04"
+    assert card.parts["train"].time.median_day == "1970-01-03"
+    assert card.over_time.unit == "day"
+    assert card.over_time.counts == {"train": (1, 1, 1, 1, 1, 0, 0), "test": (0, 0, 0, 1, 0, 1, 1)}
+
+
+def test_cold_users_and_items(card):
+    assert (card.cold.users, card.cold.items) == (1, 1)
+    assert (card.cold.users_share, card.cold.items_share) == pytest.approx((1 / 3, 1 / 3))
+    assert (card.cold.rows_of_users, card.cold.rows_of_items) == pytest.approx((1 / 3, 1 / 3))
+
+
+def test_drift(card):
+    # train 5 3 4 4 1, test 5 2 4: 1 and 3 lose .2 each, 4 loses .4 - .333; 2 gains .333, 5 gains .133
+    assert card.drift.ratings == pytest.approx(0.2 + 0.2 + 0.4 - 1 / 3)
+    # x has 3 training rows, y 2, z none
+    assert card.drift.popularity_of_train == pytest.approx((3 * 3 + 2 * 2) / 5)
+    assert card.drift.popularity_of_test == pytest.approx((0 + 2 + 3) / 3)
+    assert card.drift.test_after_train == pytest.approx(2 / 3)
+    assert card.drift.train_after_first_test == pytest.approx(1 / 5)
+
+
+def test_digests_are_those_of_the_rows_unless_given(card, rows, split):
+    assert card.sha256 == "ab" * 32
+    assert card.data.sha256 == rows.sha256()
+    assert card.parts["test"].sha256 == split.test.sha256()
+    given_one = data_card(dataset_of(rows), split, digests={"test": "known", "train": ""})
+    assert given_one.parts["test"].sha256 == "known"
+    assert given_one.parts["train"].sha256 == split.train.sha256()
+
+
+def test_a_card_survives_json(card):
+    assert DataCard.from_json(card.to_json()) == card
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "expected the fields"),
+        ('{"name": "x"}', "expected the fields"),
+    ],
+)
+def test_what_is_no_card_is_refused(text, message):
+    with pytest.raises(SchemaError, match=message):
+        DataCard.from_json(text)
+
+
+def test_a_field_of_another_type_is_named(card):
+    text = card.to_json().replace('"n_rows": 8', '"n_rows": "8"')
+    with pytest.raises(SchemaError, match=r"DataCard\.data\.n_rows"):
+        DataCard.from_json(text)
+
+
+def test_implicit_feedback_without_times_or_split_leaves_out_what_there_is_not():
+    rows = Interactions.from_ids(["a", "b"], ["x", "x"])
+    card = data_card(dataset_of(rows, feedback="implicit", relevant_from=None))
+    assert (card.data.ratings, card.data.time, card.over_time, card.drift, card.cold) == (None,) * 5
+    assert [table.title for table in card_tables(card)] == [
+        "tiny", "Size", "Activity and popularity", "Head and tail",
+    ]  # fmt: skip
+    assert DataCard.from_json(card.to_json()) == card
+
+
+def test_times_that_no_calendar_knows_end_no_run(rows):
+    far = Interactions.from_ids(["a", "b"], ["x", "y"], None, [0, 10**17])
+    assert data_card(dataset_of(far)).data.time is None
+
+
+def test_validation_rows_are_a_part(rows):
+    parts = [rows.take(np.arange(8) % 4 == n) for n in range(3)]
+    card = data_card(dataset_of(rows), Split("three", parts[0], parts[1], parts[2]))
+    assert list(card.parts) == ["train", "validation", "test"]
+    assert card.parts["validation"].n_rows == 2
+
+
+@given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=300))
+def test_values_are_counted_as_they_are_or_in_bins(values):
+    array = np.array(values, np.float32)
+    found, counts, binned = count_values(array)
+    assert counts.sum() == len(values)
+    assert binned == (len(set(array.tolist())) > 100)
+    assert (np.diff(found) > 0).all()
+    if not binned:
+        expected = {value: values.count(value) for value in set(array.tolist())}
+        assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == pytest.approx(expected)
+
+
+def test_many_pieces_count_as_one(rng):
+    n_rows = 2 * PIECE + 5
+    user, item = rng.integers(0, 7, n_rows), rng.integers(0, 3, n_rows)
+    value, time = rng.integers(1, 11, n_rows) / 2, rng.integers(0, 40 * DAY, n_rows)
+    rows = Interactions(user, item, value, time, np.arange(7), np.arange(3))
+    counted = tally(rows, explicit=True)
+    assert counted.users.tolist() == np.bincount(user).tolist()
+    assert counted.items.tolist() == np.bincount(item).tolist()
+    assert counted.values[1].tolist() == np.unique(value, return_counts=True)[1].tolist()
+    assert counted.days[1].tolist() == np.bincount(time // DAY).tolist()
+
+
+@given(interactions())
+def test_any_data_have_a_card_that_adds_up(rows):
+    card = data_card(dataset_of(rows))
+    assert sum(count for _, count in card.data.ratings.values) == len(rows)
+    assert 0 < card.data.density <= 1
+    assert 0 <= card.data.gini < 1
+    assert card.data.ratings.mean == pytest.approx(float(rows.value.mean()), rel=1e-5)
+    assert DataCard.from_json(card.to_json()) == card
+
+
+def test_the_page_has_every_table_and_escapes_bars(card):
+    page = card_markdown(card, {"long tail": "figures/long_tail.png"})
+    assert page.startswith("# Data card: tiny\n")
+    for title in ("Size", "Ratings", "Activity and popularity", "Head and tail", "Test against train",
+                  "Dropped before"):  # fmt: skip
+        assert f"\n## {title}\n" in page
+    assert r"none \| of any kind" in page
+    assert "| rows | 8 | 5 | 3 |" in page
+    assert "| cite | Somebody 2026 |" in page
+    assert "by_hand: seed 0" in page
+    assert "| rows of nobody | 1 | 1 | 0 | 8 |" in page
+    assert "1, 33.3 % of the test items with 33.3 % of the test rows" in page
+    assert "![long tail](figures/long_tail.png)" in page
+
+
+def test_every_table_has_as_many_cells_as_columns(card):
+    for table in card_tables(card):
+        assert {len(row) for row in table.rows} == {len(table.header)}, table.title
+
+
+def test_the_documented_card_is_that_of_the_demo_data(demo):
+    text = (REPOSITORY / "docs" / "data-card.md").read_text(encoding="utf-8")
+    shown = text.split("<!-- card: recgauge data card demo split=random -->")[1].split("<!-- end -->")[0]
+    split = RandomRows().split(demo.interactions, rng=stream(0, "split"))
+    page = card_markdown(data_card(demo, split)).splitlines()
+    rows = [line for line in shown.splitlines() if line.startswith("|")]
+    assert len(rows) > 20
+    assert set(rows) <= set(page)
+
+
+def test_the_documented_functions_exist():
+    import recgauge.report.figures as figures
+
+    text = (REPOSITORY / "docs" / "data-card.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(plot_\w+)`", text))
+    assert named == {name for name in figures.__all__ if name.startswith("plot_")}
