@@ -16,6 +16,8 @@ _EXPECTED = {
     "cutoffs": "a list of whole numbers such as [5,10]",
     "seed": "a whole number such as 0",
     "conventions_table": "true or false",
+    "reuse": "true or false",
+    "force": "true or false",
     "data.offline": "true or false",
     "allowed_targets": "a list of package names such as [mypackage]",
     "engine": "left as it is; set what is in it, such as engine.memory_mib=256",

@@ -12,7 +12,7 @@ from recgauge.datasets._fetch.search import find
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import RELEASES, Release
 from recgauge.datasets._movielens_tables import read_movies, read_ratings
-from recgauge.errors import IntegrityError
+from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.interactions import Interactions
 from recgauge.progress import NoProgress, Progress
 
@@ -108,10 +108,18 @@ class MovieLens(DatasetSource):
             If the archive is not what it should be.
         """
         progress = progress or NoProgress()
-        file = find(RELEASES[self.name].file, self._places(), progress)
+        release = RELEASES[self.name]
+        try:
+            file = find(release.file, self._places(), progress)
+        except MissingDataError as error:
+            raise MissingDataError(f"{error} Its terms: {release.licence}.") from error
         if not file.is_published:
             progress.note(f"{self.name}: {file.path} is {file.provenance}.")
         return file
+
+    def digest(self, progress: Progress | None = None) -> str:
+        """Find or download the archive, verify it and return its sha256."""
+        return self.fetch(progress).sha256
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.

@@ -24,12 +24,25 @@ class JobOutcome:
         Present if the job finished.
     error : str or None
         Why it failed.
+    reused : str or None
+        Id of the finished run that stands for the job, if there was one.
+    no_data : bool
+        Whether the job was not begun because its data are missing.
     """
 
     number: int
     label: str
     record: RunRecord | None
     error: str | None
+    reused: str | None = None
+    no_data: bool = False
+
+    @property
+    def status(self) -> str:
+        """One word or two for how the job ended."""
+        if self.record is not None:
+            return "reused" if self.reused else "done"
+        return "no data" if self.no_data else "failed"
 
 
 def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
@@ -150,9 +163,8 @@ def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, 
 
 
 def _status(job: JobOutcome) -> Text:
-    if job.record is not None:
-        return Text("done", style="green")
-    return Text("failed", style="red")
+    colours = {"done": "green", "reused": "cyan", "no data": "yellow", "failed": "red"}
+    return Text(job.status, style=colours[job.status])
 
 
 def _value(entry: dict[str, Any], stderr: bool) -> str:
