@@ -7,7 +7,7 @@ from typing import Any
 
 FREE_SETTINGS = ("tracking", "data", "engine", "allowed_targets", "study", "reuse", "force")
 """Root settings that say where things lie, how work is cut up or what becomes of results."""
-FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path")
+FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
 """Settings of a data set that say where it lies; the digest of its content stands for them."""
 
 
@@ -29,7 +29,8 @@ def fingerprint(
     numeric_version : int
         ``NUMERIC_VERSION`` of the package.
     sources : mapping of str to str
-        Classes outside recgauge, each with the digest of the file that defines it.
+        What the run reads beside its data set, each with its digest: files that define classes outside
+        recgauge, and files that settings name.
 
     Returns
     -------

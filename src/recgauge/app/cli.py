@@ -1,4 +1,4 @@
-"""The ``recgauge`` command: ``run`` as ``python run.py`` does, ``ui`` to look at the results."""
+"""The ``recgauge`` command: ``run`` as ``python run.py`` does, and what looks at results and experiments."""
 
 import argparse
 import os
@@ -37,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
+    experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
     return _carry_out(parser.parse_args(words))
 
 
@@ -48,6 +50,10 @@ def _carry_out(asked: argparse.Namespace) -> int:
     try:
         if asked.command == "ui":
             return _serve(asked.uri, asked.experiment, asked.port)
+        if asked.command == "experiments":
+            from recgauge.app.experiments_command import list_experiments, run_experiments
+
+            return run_experiments() if asked.run else list_experiments()
         from recgauge.app.conventions_command import print_conventions
 
         print_conventions(asked.run, uri=asked.uri, k=asked.k)

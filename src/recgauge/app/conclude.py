@@ -1,5 +1,6 @@
 """The end of an experiment: its study's rows become files, a page, a summary run and a printed table."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -19,6 +20,7 @@ from recgauge.studies.files import results_text, with_marked_part
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LONGEST_NOTE = 7_500  # characters; MLflow cuts tags at 8,000 without a word
 HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "hydra")
 """Settings of the command line that leave an experiment what it is."""
 
@@ -116,5 +118,13 @@ def _track(
     counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
     values = {f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()}
     with tracker.start(RunStart(f"summary {study.name}", {}, tags)) as log:
-        log.conclude(part, values, files)
+        log.conclude(_note(part), values, files)
     return log.run_id
+
+
+def _note(part: str) -> str:
+    """Return as much of the text as a tag holds, whole lines, without the parts that a page folds away."""
+    unfolded = re.sub(r"\n*<details>.*?</details>", "", part, flags=re.DOTALL)
+    if len(unfolded) <= LONGEST_NOTE:
+        return unfolded
+    return unfolded[: unfolded.rindex("\n", 0, LONGEST_NOTE)] + "\n\nThe rest stands in results.md."

@@ -84,7 +84,7 @@ def _reuse(
     from recgauge.app.console import ConsoleProgress
     from recgauge.app.printing import print_run
     from recgauge.app.reuse import find_finished
-    from recgauge.app.sources import foreign_sources
+    from recgauge.app.sources import read_beside
     from recgauge.app.start import experiment_tag
 
     progress = ConsoleProgress()
@@ -93,7 +93,7 @@ def _reuse(
         found = find_finished(
             outcome.settings,
             digest,
-            foreign_sources(outcome.settings),
+            read_beside(outcome.settings),
             tracker=tracker,
             artifacts=() if study is None else study.artifacts,
             folder=folder,
@@ -120,7 +120,7 @@ def _make(
     from recgauge.app.environment import environment
     from recgauge.app.names import run_again
     from recgauge.app.printing import print_run
-    from recgauge.app.sources import foreign_sources
+    from recgauge.app.sources import read_beside
     from recgauge.app.start import run_start
     from recgauge.experiment import run_experiment
     from recgauge.records import RunRecord
@@ -128,7 +128,7 @@ def _make(
     sweeping = job.mode == RunMode.MULTIRUN
     names, plain = outcome.names, outcome.settings
     command = run_again(job, sweeping=sweeping)
-    facts = environment() | {"sources": foreign_sources(plain)}
+    facts = environment() | {"sources": read_beside(plain)}
     sweep = Path(job.sweep.dir).as_posix() if sweeping else None
     start = run_start(plain, names, command, facts, sweep, job.runtime.choices.get("experiment"))
     with tracker.start(start) as log:

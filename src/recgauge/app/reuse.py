@@ -29,7 +29,7 @@ def find_finished(
         The resolved configuration.
     data_sha256 : str
     sources : mapping of str to str
-        Digests of classes outside recgauge.
+        Digests of what the run reads beside its data set.
     tracker : Tracker
         The store that is asked; runs that failed, were killed or are running do not count.
     artifacts : sequence of str
