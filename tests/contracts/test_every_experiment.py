@@ -65,7 +65,7 @@ def test_a_page_has_its_parts_and_its_figures(name):
 @pytest.mark.parametrize("name", STUDIES)
 def test_verdicts_are_known_words_and_open_ones_have_a_reason(name):
     for row in read_results(experiments_folder() / name / "results.csv"):
-        if "verdict" in row:
+        if row.get("verdict"):
             assert row["verdict"] in VERDICTS
             assert row["verdict"] != OPEN or row["reason"]
 
@@ -77,7 +77,11 @@ def test_every_published_number_has_a_source_and_a_reason_for_its_tolerance(path
     numbers = read_published(path)
     assert all(number.source and number.why for number in numbers)
     results = read_results(path.parent / "results.csv")
-    told = [(row["dataset"], row["model"], row["metric"], row["published"], row["source"]) for row in results]
+    told = [
+        (row["dataset"], row["model"], row["metric"], row["published"], row["source"])
+        for row in results
+        if row["published"]
+    ]
     assert told == [(n.dataset, n.label, n.key, n.value, n.source) for n in numbers]
 
 

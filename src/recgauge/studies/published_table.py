@@ -20,6 +20,9 @@ class PublishedTable(Study):
     ----------
     name : str
         Name of the experiment.
+    beside : sequence of str
+        Keys of metrics that are shown beside the published ones, for runs that no published number is
+        compared with.
 
     Notes
     -----
@@ -28,18 +31,39 @@ class PublishedTable(Study):
     """
 
     name: str
+    beside: Sequence[str] = ()
 
     def check(self, source: Path) -> None:
         """Read published.csv."""
         read_published(source / "published.csv")
 
     def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
-        """Return one row a published number, in the order of published.csv."""
-        return [compare(number, runs) for number in read_published(source / "published.csv")]
+        """Return one row a published number, in the order of published.csv, then those beside."""
+        numbers = read_published(source / "published.csv")
+        others = [run for run in runs if not any(number.matches(run) for number in numbers)]
+        beside = [_beside(run, key) for run in others if run.record is not None for key in self.beside]
+        return [compare(number, runs) for number in numbers] + beside
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the table, the tally and what the verdicts mean."""
         return "\n\n".join([published_markdown(rows), *verdict_lines(rows)])
+
+
+COLUMNS = (
+    "dataset",
+    "model",
+    "metric",
+    "published",
+    "ours",
+    "difference",
+    "tolerance",
+    "verdict",
+    "reason",
+    "runs",
+    "definition",
+    "published_definition",
+    "source",
+)
 
 
 def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
@@ -72,6 +96,14 @@ def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
         ours, published, float(number.tolerance), protocol_known=not number.unknown.strip()
     )
     return row
+
+
+def _beside(run: StudyRun, key: str) -> Row:
+    """Return the row of a number that nothing published stands against."""
+    entry = _entry(run, key) or {"value": None, "definition": ""}
+    known = {"dataset": run.names["dataset"], "model": run.names["model"], "metric": key, "runs": "1"}
+    ours = "" if entry["value"] is None else f"{entry['value']:.8g}"
+    return dict.fromkeys(COLUMNS, "") | known | {"ours": ours, "definition": entry["definition"]}
 
 
 def _entry(run: StudyRun, key: str) -> dict[str, Any] | None:
@@ -122,12 +154,12 @@ def shown(ours: str, published: str) -> str:
     >>> shown("0.94402717", "0.944"), shown("", "0.944")
     ('0.9440', '')
     """
-    decimals = len(published.partition(".")[2])
+    decimals = len(published.partition(".")[2]) if published else 3
     return f"{float(ours):.{decimals + 1}f}" if ours else ""
 
 
 def verdict_lines(rows: Sequence[Row]) -> list[str]:
     """Return the tally and what the verdicts in it mean."""
-    given = [row["verdict"] for row in rows]
+    given = [row["verdict"] for row in rows if row["verdict"]]
     meanings = "; ".join(f"*{word}*: {MEANINGS[word]}" for word in MEANINGS if word in given)
-    return [f"{len(rows)} numbers: {tally(given)}.", f"Verdicts: {meanings}."]
+    return [f"{len(given)} published numbers: {tally(given)}.", f"Verdicts: {meanings}."]

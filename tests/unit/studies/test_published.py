@@ -146,7 +146,20 @@ def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
     page = study.markdown(rows)
     assert "| ml_100k | SVD | rmse | 0.934 | 0.9345 | +0.0005 | reproduced |" in page
     assert "open: recgauge has no such model yet" in page
-    assert "2 numbers: 1 reproduced, 1 open." in page
+    assert "2 published numbers: 1 reproduced, 1 open." in page
+
+
+def test_runs_without_a_published_number_stand_beside(tmp_path):
+    write(tmp_path, [NUMBER])
+    study = PublishedTable("x", beside=["rmse", "nothing"])
+    rows = study.rows([run(0.9345), run(0.99, model="bias"), run(model="svd", problem="failed")], tmp_path)
+    assert [(row["model"], row["metric"], row["ours"]) for row in rows[1:]] == [
+        ("bias", "rmse", "0.99"),
+        ("bias", "nothing", ""),
+    ]
+    assert rows[1].keys() == rows[0].keys()
+    assert "| ml_100k | bias | rmse |  | 0.9900 |  |  |" in study.markdown(rows)
+    assert "1 published numbers: 1 reproduced." in study.markdown(rows)
 
 
 def write(folder, rows, header=None):
