@@ -64,7 +64,8 @@ def describe(name: str, *, offline: bool) -> ExperimentFacts:
         config = compose("config", _words(name, offline), return_hydra_config=True)
         study = build_study(config.study, [])
         data = {} if study is not None and not study.needs_runs else _data(config)
-    return ExperimentFacts(name, question, time, data, _results(name))
+    results = "in the tracking store" if study is None else _results(name)
+    return ExperimentFacts(name, question, time, data, results)
 
 
 def _words(name: str, offline: bool) -> list[str]:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recgauge.studies import Row, Study, StudyRun
 from recgauge.studies.files import markdown_table
 from recgauge.studies.published import PublishedNumber, read_published
 from recgauge.studies.verdicts import MEANINGS, OPEN, tally, verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,16 @@ class PublishedTable(Study):
         return [compare(number, runs) for number in numbers] + beside
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return the table, the tally and what the verdicts mean."""
-        return "\n\n".join([published_markdown(rows), *verdict_lines(rows)])
+        """Return the table, the tally, what the verdicts mean, and the figure if there is one."""
+        picture = ["![Differences in tolerances](differences.png)"] if _compared(rows) else []
+        return "\n\n".join([published_markdown(rows), *verdict_lines(rows), *picture])
+
+    def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
+        """Return the differences as a figure, none as long as all rows are open."""
+        from recgauge.studies.differences import plot_differences
+
+        compared = _compared(rows)
+        return {"differences": plot_differences(compared)} if compared else {}
 
 
 COLUMNS = (
@@ -96,6 +107,11 @@ def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
         ours, published, float(number.tolerance), protocol_known=not number.unknown.strip()
     )
     return row
+
+
+def _compared(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that have a published number and ours."""
+    return [row for row in rows if row["difference"]]
 
 
 def _beside(run: StudyRun, key: str) -> Row:

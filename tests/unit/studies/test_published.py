@@ -147,6 +147,11 @@ def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
     assert "| ml_100k | SVD | rmse | 0.934 | 0.9345 | +0.0005 | reproduced |" in page
     assert "open: recgauge has no such model yet" in page
     assert "2 published numbers: 1 reproduced, 1 open." in page
+    assert "(differences.png)" in page
+    (panel,) = study.figures(rows)["differences"].axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["ml_100k  SVD  rmse"]
+    assert study.figures(rows[1:]) == {}
+    assert "png" not in study.markdown(rows[1:])
 
 
 def test_runs_without_a_published_number_stand_beside(tmp_path):
