@@ -1,4 +1,4 @@
-"""The figure of a published table: every difference in units of its tolerance, with the borders of the verdicts."""
+"""The figure of a published table: differences in tolerances, with the borders of the verdicts."""
 
 from collections.abc import Sequence
 
