@@ -44,8 +44,9 @@ def test_the_page_tells_ranges_orders_and_what_can_be_turned_round(rows):
     page = STUDY.markdown(rows)
     assert "| demo | map@10 | 2 | 2 | 0.2000 – 0.5000 (×2.50) | 0.1000 – 0.3000 (×3.00) |" in page
     assert "svd > popularity (2)" in page
-    assert "popularity 0.3000 (recbole) | svd 0.2000 (standard)" in page
-    assert "open: ml_1m svd" in page
+    assert "popularity 0.3000 (recbole) | svd 0.2000 (standard) | 1 |" in page
+    assert "open: ml_1m svd: ml-1m.zip: not there" in page
+    assert "| map@10 | sklearn | 2 | refuses these lists |" in page
 
 
 def test_a_change_of_order_is_told(tmp_path):

@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 from recgauge.studies import Row
 from recgauge.studies.files import markdown_table
+
+HOUSE = "standard"
 
 
 def page(rows: Sequence[Row]) -> str:
     """Return ranges, orders of the models and who computes what; missing runs are named."""
     measured = [row for row in rows if row["value"]]
-    missing = [row for row in rows if not row["value"]]
-    parts = [f"- open: {row['dataset']} {row['model']} {row['metric']}: {row['reason']}" for row in missing]
+    missing = [row for row in rows if not row["metric"]]
+    parts = [f"- open: {row['dataset']} {row['model']}: {row['reason']}" for row in missing]
     lines = ["\n".join(parts)] if parts else []
     if measured:
         lines += [
@@ -25,6 +26,7 @@ def page(rows: Sequence[Row]) -> str:
             _overlaps(measured),
             "### Who computes what",
             _definitions(measured),
+            *_refusals([row for row in rows if row["metric"] and not row["value"]]),
         ]
     return "\n\n".join(lines)
 
@@ -90,17 +92,25 @@ def _orders_of(rows: Sequence[Row], dataset: str, metric: str) -> list[str]:
 
 
 def _overlaps(rows: Sequence[Row]) -> str:
+    """Return, of each metric, the two models farthest apart whose order two conventions can turn round."""
     cells = []
     for dataset in distinct(rows, "dataset"):
         for metric in distinct(rows, "metric"):
             own = {m: by_convention(rows, dataset, metric, m) for m in distinct(rows, "model")}
-            ranked = sorted((m for m in own if own[m]), key=lambda model: -max(own[model].values()))
-            told = [_overlap(better, own[better], worse, own[worse]) for better, worse in pairwise(ranked)]
-            cells += [[dataset, label(metric), *pair] for pair in told if pair is not None]
+            ranked = sorted((m for m in own if HOUSE in own[m]), key=lambda model: -own[model][HOUSE])
+            told = [
+                (places, _overlap(ranked[i], own[ranked[i]], ranked[i + places], own[ranked[i + places]]))
+                for places in range(len(ranked) - 1, 0, -1)
+                for i in range(len(ranked) - places)
+            ]
+            turned = next(((places, pair) for places, pair in told if pair is not None), None)
+            if turned is not None:
+                cells.append([dataset, label(metric), *(turned[1] or ()), str(turned[0])])
     if not cells:
         return "No: the ranges of the models do not overlap."
-    header = ["data set", "metric", "the worse model's highest", "the better model's lowest"]
-    return "Yes, in these cases:\n\n" + markdown_table(cells, header)
+    header = ["data set", "metric", "the worse model's highest", "the better model's lowest", "places apart"]
+    said = f"Yes. Of each metric, the pair farthest apart in the order under `{HOUSE}`:"
+    return f"{said}\n\n{markdown_table(cells, header, right=header[-1:])}"
 
 
 def _overlap(
@@ -124,3 +134,15 @@ def _definitions(rows: Sequence[Row]) -> str:
     cells = [[label(metric), definition, ", ".join(names)] for (metric, definition), names in found.items()]
     table = markdown_table(cells, ["metric", "definition", "conventions"])
     return f"<details><summary>Definitions and their conventions</summary>\n\n{table}\n\n</details>"
+
+
+def _refusals(rows: Sequence[Row]) -> list[str]:
+    """Return which conventions refuse lists, how many sets of them, and the first reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        found.setdefault((row["metric"], row["convention"]), []).append(row["reason"])
+    cells = [
+        [label(metric), name, str(len(reasons)), reasons[0]] for (metric, name), reasons in found.items()
+    ]
+    header = ["metric", "convention", "sets of lists refused", "why, for the first"]
+    return ["Conventions whose own code stops at such lists:", markdown_table(cells, header)] if cells else []
