@@ -89,7 +89,9 @@ def _reuse(
 
     progress = ConsoleProgress()
     with progress.stage("look for a finished run"):
-        digest = build_dataset(settings.dataset, settings.allowed_targets).digest(progress)
+        # a sweep has fetched its data, and told about them, before its first job
+        told = None if job.mode == RunMode.MULTIRUN else progress
+        digest = build_dataset(settings.dataset, settings.allowed_targets).digest(told)
         found = find_finished(
             outcome.settings,
             digest,

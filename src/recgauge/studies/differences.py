@@ -1,6 +1,7 @@
 """The figure of a published table: differences in tolerances, with the borders of the verdicts."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -9,7 +10,12 @@ from recgauge.studies import Row
 from recgauge.studies.verdicts import CLOSE, CLOSE_TOLERANCES, REPRODUCED
 
 INK, NEAR, FAR = "#0072B2", "#DCEBF5", "#F1F1F1"
-_LOOK = {"font.size": 10.0, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True}
+_LOOK: dict[Any, Any] = {
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+}
 
 
 def plot_differences(rows: Sequence[Row]) -> Figure:

@@ -1,6 +1,7 @@
 """The figure of the disagreement of metrics: every convention a dot, every model a colour."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -11,7 +12,12 @@ from recgauge.studies.metric_disagreement.page import by_convention, distinct, l
 
 # Okabe and Ito's colours, told apart with any kind of colour vision
 COLOURS = ("#5D5D5D", "#E69F00", "#D55E00", "#009E73", "#0072B2", "#CC79A7")
-_LOOK = {"font.size": 10.0, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True}
+_LOOK: dict[Any, Any] = {
+    "font.size": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+}
 
 
 def plot_ranges(rows: Sequence[Row]) -> Figure:

@@ -98,19 +98,22 @@ def _overlaps(rows: Sequence[Row]) -> str:
         for metric in distinct(rows, "metric"):
             own = {m: by_convention(rows, dataset, metric, m) for m in distinct(rows, "model")}
             ranked = sorted((m for m in own if HOUSE in own[m]), key=lambda model: -own[model][HOUSE])
-            told = [
-                (places, _overlap(ranked[i], own[ranked[i]], ranked[i + places], own[ranked[i + places]]))
-                for places in range(len(ranked) - 1, 0, -1)
-                for i in range(len(ranked) - places)
-            ]
-            turned = next(((places, pair) for places, pair in told if pair is not None), None)
-            if turned is not None:
-                cells.append([dataset, label(metric), *(turned[1] or ()), str(turned[0])])
+            cells += _farthest(dataset, metric, [(model, own[model]) for model in ranked])
     if not cells:
         return "No: the ranges of the models do not overlap."
     header = ["data set", "metric", "the worse model's highest", "the better model's lowest", "places apart"]
     said = f"Yes. Of each metric, the pair farthest apart in the order under `{HOUSE}`:"
     return f"{said}\n\n{markdown_table(cells, header, right=header[-1:])}"
+
+
+def _farthest(dataset: str, metric: str, ranked: Sequence[tuple[str, dict[str, float]]]) -> list[list[str]]:
+    """Return the row of the pair farthest apart that can be turned round, none if no pair can."""
+    for places in range(len(ranked) - 1, 0, -1):
+        for first in range(len(ranked) - places):
+            pair = _overlap(*ranked[first], *ranked[first + places])
+            if pair is not None:
+                return [[dataset, label(metric), *pair, str(places)]]
+    return []
 
 
 def _overlap(

@@ -77,7 +77,7 @@ def ask(case: Case) -> Asked:
     """Turn a case's inputs into what `recgauge.evaluate` takes."""
     inputs = case["inputs"]
     lists, relevant = _from_grades(inputs) if "r" in inputs else _from_items(inputs)
-    metric = NAMES.get(case["metric"], case["metric"])
+    metric = NAMES.get(case["metric"]) or str(case["metric"])
     policies = {"duplicates": "every"} if "duplicates=count" in case["variant"] else {}
     return Asked(lists, relevant, _named(metric, case), inputs.get("k", inputs.get("at")), policies)
 

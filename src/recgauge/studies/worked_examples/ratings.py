@@ -27,7 +27,7 @@ def compute_ratings(case: Case) -> Computed:
 def compute_classes(case: Case) -> Computed:
     """Evaluate labels with the average that the case names."""
     found = re.search("average=(micro|macro|weighted|binary)", case["variant"])
-    metric = CLASSES[case["metric"]](average=found[1] if found else "binary")  # type: ignore[call-arg]
+    metric = CLASSES[case["metric"]](average=found[1] if found else "binary")
     return Computed((float(metric.value(case["inputs"]["y_true"], case["inputs"]["y_pred"])),))
 
 
