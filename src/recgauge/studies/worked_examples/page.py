@@ -16,7 +16,7 @@ def page(rows: Sequence[Row]) -> str:
             f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}. Ours is compared with "
             "what the article's own code computes; the printed number is compared with that, too.",
             _counts(articles, rows),
-            "### Where a printed number is wrong",
+            "### Where a printed number is wrong or cannot be repeated",
             _wrong_prints(rows),
             "### Where an article's code has no value",
             _crashes(rows),
@@ -39,7 +39,7 @@ def _counts(articles: Sequence[str], rows: Sequence[Row]) -> str:
         lines.append(
             [article, *map(str, (len(own), verdicts[REPRODUCED], others, n_printed, n_printed - n_right))]
         )
-    header = ["article", "examples", "reproduced", "left out", "printed numbers", "of them wrong"]
+    header = ["article", "examples", "reproduced", "left out", "printed numbers", "wrong or not repeatable"]
     return markdown_table(lines, header, right=header[1:])
 
 
