@@ -56,6 +56,9 @@ bench-quick: install  ## the same with fewer users, under two minutes
 	$(BIN)/python benchmarks/metrics.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --quick --peers "$(PEERS)"
 
+experiments: install  ## run all experiments whose data can be had; again, it does only what is missing
+	$(BIN)/recgauge experiments --run
+
 ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
@@ -66,4 +69,4 @@ clean:  ## remove the environment, caches and outputs; tracked results stay
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: install run test test-slow differential lint types check bench bench-quick ui clean help
+.PHONY: install run test test-slow differential lint types check bench bench-quick experiments ui clean help

@@ -2,10 +2,10 @@
 
 import json
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from typing import Any, Self
 
 from recgauge.errors import SchemaError
+from recgauge.fingerprints import fingerprint
 from recgauge.results import MetricResult
 from recgauge.run_results import RunResult
 
@@ -105,21 +105,13 @@ class RunRecord:
         return str(self.settings.get("fit_on", "train"))
 
     def fingerprint(self) -> str:
-        """Return a digest of everything that can change a number: settings, data, version.
-
-        Runs with equal fingerprints have equal results; where the data lie and results go does not count.
-        """
-        free = ("tracking", "data", "engine", "allowed_targets", "conventions_table", "figures")
-        settings = {key: value for key, value in self.settings.items() if key not in free}
-        settings["filters"] = list((settings.get("filters") or {}).items())  # their order counts
-        settings["dataset"] = {
-            key: value
-            for key, value in settings.get("dataset", {}).items()
-            if key not in ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
-        }
-        version = self.environment.get("recgauge")
-        facts = json.dumps([settings, self.dataset["sha256"], version], sort_keys=True, default=str)
-        return sha256(facts.encode()).hexdigest()
+        """Return a digest of everything that can change a number; see :mod:`recgauge.fingerprints`."""
+        return fingerprint(
+            self.settings,
+            self.dataset["sha256"],
+            self.environment.get("numeric_version", 0),
+            self.environment.get("sources", {}),
+        )
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +24,7 @@ def test_the_installed_package_runs_without_the_checkout(tmp_path):
     )
     assert "popularity on demo" in done.stdout
     assert (tmp_path / "mlflow.db").exists()
+    recgauge = environment / "bin" / "recgauge"
+    subprocess.run([recgauge, "run", "experiment=worked_examples"], capture_output=True, **run)
+    page = Path("experiments") / "worked_examples" / "README.md"
+    assert (tmp_path / page).read_bytes() == (REPOSITORY / page).read_bytes()

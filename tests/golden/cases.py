@@ -4,8 +4,8 @@
 ``libraries/<library>.json`` names the version and holds rows
 ``[case, metric, [[k, value, per_user, more]]]``:
 k None means no cutoff, ``"NaN"`` a NaN, None in per_user a user without a value, ``more`` an error that the
-library raised, ``unstable`` where its value is noise, or an argument. ``articles.json`` holds the worked
-cases of five articles, computed with the articles' own code.
+library raised, ``unstable`` where its value is noise, or an argument. The worked cases of five articles,
+computed with the articles' own code, are those of ``experiments/worked_examples``.
 """
 
 import json
@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from conftest import REPOSITORY
+from recgauge.studies.worked_examples.cases import read_cases
 
 HERE = Path(__file__).parent
 KINDS = ("ranking", "rating", "correlation", "binary", "classes")
@@ -70,7 +73,7 @@ def _values(kind: str) -> Iterator[GoldenValue]:
 @cache
 def article_cases() -> tuple[dict[str, Any], ...]:
     """The worked cases of the articles."""
-    return tuple(json.loads((HERE / "articles.json").read_text(encoding="utf-8")))
+    return tuple(dict(case) for case in read_cases(REPOSITORY / "experiments/worked_examples/cases.json"))
 
 
 def number(stored: Any) -> float:

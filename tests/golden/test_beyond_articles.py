@@ -3,99 +3,30 @@
 from collections import Counter
 from typing import Any
 
-import numpy as np
 import pytest
 
 import recgauge
-from golden.beyond_inputs import Asked
-from golden.cases import article_cases, same
-from recgauge.conventions import get_convention
-from recgauge.errors import MetricError
-from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
+from golden.cases import article_cases
+from recgauge.studies.worked_examples import agrees, compute
+from recgauge.studies.worked_examples.beyond import LEFT_OUT, METRICS
 
-METRICS = {
-    "catalog_coverage",
-    "prediction_coverage",
-    "diversity",
-    "list_diversity",
-    "intra_list_similarity",
-    "personalization",
-    "novelty",
-    "serendipity",
-}
 CASES = [case for case in article_cases() if case["metric"] in METRICS]
-LEFT_OUT = {
-    "novelty-printed-code": "the page lost a line of code; the whole one is compared",
-    "novelty-printed-unseen": "the page lost a line of code; the whole one is compared",
-    "personalization-ragged": "the code fails on lists of unequal length, ours does not",
-}
 NOT_REPEATABLE = {"diversity-seed0": "the printed value comes from features drawn without a seed"}
-
-
-def _train(inputs: dict[str, Any]) -> dict[str, list[Any]]:
-    """Make up training users so that each item has as many as the case says."""
-    counts = inputs.get("pop") or dict.fromkeys(map(str, inputs.get("popular", [])), 1)
-    train: dict[str, list[Any]] = {f"trained {user}": [] for user in range(inputs.get("u", 1))}
-    for item, count in counts.items():
-        for user in range(count):
-            train[f"trained {user}"].append(int(item))
-    return train
-
-
-def _lists(inputs: dict[str, Any]) -> dict[str, list[Any]]:
-    lists = inputs.get("recommended") or inputs.get("predicted") or inputs["predicted_ratings"]
-    lists = lists if isinstance(lists[0], (list, dict)) else [lists]
-    return {f"user {row}": [_item(item) for item in items] for row, items in enumerate(lists)}
-
-
-def _item(item: Any) -> Any:
-    return int(item) if str(item).isdecimal() else item
-
-
-def _asked(case: dict[str, Any]) -> Asked:
-    inputs = case["inputs"]
-    convention, lists = get_convention(case["article"]), _lists(inputs)
-    relevant = {
-        f"user {row}": dict.fromkeys(items, 1.0) for row, items in enumerate(inputs.get("relevant", []))
-    }
-    metric: Any = "prediction_coverage" if case["id"] == "prediction-coverage" else case["metric"]
-    if metric == "serendipity":
-        # the article names nine of its twenty items popular; here they are the nine that are in training
-        metric = UnpopularSerendipity(popular=9 / 20)
-    features = inputs.get("features")
-    matrix = inputs.get("similarity")
-    known = {_item(item) for item in [*inputs.get("catalog", []), *(features or {})]}
-    known |= {item for items in (*lists.values(), *relevant.values()) for item in items}
-    return Asked(
-        lists,
-        relevant,
-        metric,
-        inputs.get("k") or inputs.get("n"),
-        convention,
-        _train(inputs),
-        features and {_item(item): vector for item, vector in features.items()},
-        max(len(known), inputs.get("total_items", 0), len(matrix or []), 20 if "popular" in inputs else 0),
-        [*lists],
-        None if matrix is None else np.array(matrix),
-    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['article']}-{case['id']}")
 def test_worked_case(case: dict[str, Any]) -> None:
-    if case["id"] in LEFT_OUT:
+    ours = compute(case)
+    assert ours.left_out == (case["id"] in LEFT_OUT)
+    if ours.left_out:
         return
-    asked = _asked(case)
+    assert agrees(case, ours)
     if "expected_error" in case:
-        with pytest.raises(MetricError, match="two items"):
-            asked.evaluate()
-        return
-    result = asked.evaluate().results[0]
-    expected = case["expected"] if isinstance(case["expected"], list) else [case["expected"]]
-    found = result.per_user if isinstance(case["expected"], list) else [result.value]
-    assert all(same(ours, theirs) for ours, theirs in zip(found, expected, strict=True))
-    if case.get("printed") is not None and case["id"] not in NOT_REPEATABLE:
+        assert "two items" in ours.reason
+    elif case.get("printed") is not None and case["id"] not in NOT_REPEATABLE:
         decimals = len(case["printed"].split(".")[1])
-        assert round(result.value, decimals) == pytest.approx(float(case["printed"]), abs=1e-9)
+        mean = sum(ours.values) / len(ours.values)
+        assert round(mean, decimals) == pytest.approx(float(case["printed"]), abs=1e-9)
 
 
 def test_every_worked_case_is_compared_or_left_out_for_a_reason(capsys: pytest.CaptureFixture[str]) -> None:

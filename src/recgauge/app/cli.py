@@ -1,4 +1,4 @@
-"""The ``recgauge`` command: ``run`` as ``python run.py`` does, ``ui`` to look at the results, ``data``."""
+"""The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
 
 import argparse
 import os
@@ -39,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
     add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
+    experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
+    experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
     return _carry_out(parse_words(parser, words))
 
 
@@ -53,6 +55,10 @@ def _carry_out(asked: argparse.Namespace) -> int:
         if asked.command == "data":
             run_data(asked)
             return 0
+        if asked.command == "experiments":
+            from recgauge.app.experiments_command import list_experiments, run_experiments
+
+            return run_experiments() if asked.run else list_experiments()
         from recgauge.app.conventions_command import print_conventions
 
         print_conventions(asked.run, uri=asked.uri, k=asked.k)

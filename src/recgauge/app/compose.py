@@ -1,7 +1,7 @@
 """From settings to an `Experiment`: the only place that builds components from a configuration."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from hydra.errors import InstantiationException
@@ -9,6 +9,7 @@ from hydra.utils import get_object, instantiate
 
 from recgauge._checks import check_cutoffs, check_int
 from recgauge.app.settings import RunSettings
+from recgauge.app.tracker import Tracker
 from recgauge.candidates import Candidates
 from recgauge.conventions import Convention, Definition
 from recgauge.datasets import DatasetSource
@@ -21,6 +22,7 @@ from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.splits import Splitter
+from recgauge.studies import Study
 
 Component = TypeVar("Component")
 
@@ -33,7 +35,7 @@ def compose(settings: RunSettings) -> Experiment:
     ConfigError
         If a component cannot be built; the message begins with its path in the configuration.
     """
-    allowed = ("recgauge.", *(f"{package}." for package in settings.allowed_targets))
+    allowed = _prefixes(settings.allowed_targets)
 
     def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
         return build(node, kind, path, allowed)
@@ -62,6 +64,25 @@ def compose(settings: RunSettings) -> Experiment:
         sanity=settings.sanity,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
+
+
+def build_dataset(node: Any, allowed_targets: Sequence[str]) -> DatasetSource:
+    """Build a data set's source alone."""
+    return build(node, DatasetSource, "dataset", _prefixes(allowed_targets))
+
+
+def build_study(node: Any, allowed_targets: Sequence[str]) -> Study | None:
+    """Build the study of an experiment, None if there is none."""
+    return None if node is None else build(node, Study, "study", _prefixes(allowed_targets))
+
+
+def build_tracker(node: Any) -> Tracker:
+    """Build the tracker."""
+    return build(node, Tracker, "tracking", _prefixes(()))
+
+
+def _prefixes(allowed_targets: Sequence[str]) -> tuple[str, ...]:
+    return ("recgauge.", *(f"{package}." for package in allowed_targets))
 
 
 def _check_lanes(model: Recommender | RatingPredictor, suite: Mapping[str, Definition]) -> None:

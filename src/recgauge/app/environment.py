@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from recgauge._version import __version__
+from recgauge._version import NUMERIC_VERSION, __version__
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "hydra-core", "omegaconf", "mlflow")
@@ -17,6 +17,7 @@ def environment() -> dict[str, Any]:
     """Return versions, machine and the commit of recgauge's own checkout, None where it is installed."""
     return {
         "recgauge": __version__,
+        "numeric_version": NUMERIC_VERSION,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": platform.machine(),

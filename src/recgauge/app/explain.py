@@ -20,6 +20,8 @@ _EXPECTED = {
     "guards": "left as it is; set what is in it, such as guards.override=[NAME]",
     "guards.override": "a list of names such as [overlap]",
     "figures": "true or false",
+    "reuse": "true or false",
+    "force": "true or false",
     "data.offline": "true or false",
     "allowed_targets": "a list of package names such as [mypackage]",
     "engine": "left as it is; set what is in it, such as engine.memory_mib=256",

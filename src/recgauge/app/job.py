@@ -1,10 +1,9 @@
 """One job: from configuration to stored and printed results."""
 
-import json
 import traceback
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
@@ -12,8 +11,13 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.messages import print_error
+from recgauge.app.outcome import Outcome
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError
+
+if TYPE_CHECKING:
+    from recgauge.app.tracker import Tracker
+    from recgauge.studies import Study
 
 
 def run_job(cfg: DictConfig) -> None:
@@ -27,47 +31,111 @@ def run_job(cfg: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
     sweeping = job.mode == RunMode.MULTIRUN
-    error = None
+    outcome = Outcome(" ".join(job.overrides.task))
     try:
-        _run(cfg, job, folder, sweeping)
+        _run(cfg, job, folder, outcome)
     except (RecgaugeError, OmegaConfBaseException) as known:
-        error = str(known)
-        print_error(error)
+        outcome.error = str(known)
+        print_error(outcome.error)
     except OSError as disk:
-        error = f"{disk}. Is the disk full, or the output folder {folder} not writable? See hydra.run.dir."
-        print_error(error)
+        outcome.error = (
+            f"{disk}. Is the disk full, or the output folder {folder} not writable? See hydra.run.dir."
+        )
+        print_error(outcome.error)
     except Exception as bug:
-        error = f"{type(bug).__name__}: {bug}"
+        outcome.error = f"{type(bug).__name__}: {bug}"
         traceback.print_exc()
         print_error("this is a bug of recgauge or of a component of yours; the traceback above shows where.")
-    outcome = {"label": " ".join(job.overrides.task), "error": error}
-    (folder / "outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
-    if error is not None and not sweeping:
+    outcome.write(folder)
+    if outcome.error is not None and not sweeping:
         raise SystemExit(1)
 
 
-def _run(cfg: DictConfig, job: Any, folder: Path, sweeping: bool) -> None:
-    from recgauge.app.artifacts import write_convention_table, write_record, write_tables
-    from recgauge.app.compose import build, compose
-    from recgauge.app.console import ConsoleProgress
-    from recgauge.app.environment import environment
-    from recgauge.app.names import check_repeats, chosen_names, run_again
-    from recgauge.app.printing import print_run
-    from recgauge.app.run_card import draw_run, write_run_card
-    from recgauge.app.start import run_start
-    from recgauge.app.tracking import Tracker
-    from recgauge.experiment import run_experiment
-    from recgauge.records import RunRecord
+def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
+    """Conclude a study without runs, reuse a finished run, or make a new one."""
+    from recgauge.app.compose import build_study, build_tracker
+    from recgauge.app.names import check_repeats, chosen_names
+    from recgauge.app.needs import known_missing
 
     check_repeats(job)
     settings = _settings(cfg)
-    names = chosen_names(job, settings)
-    command = run_again(job, sweeping=sweeping)
     plain = cast("dict[str, Any]", OmegaConf.to_container(cfg, resolve=True))
-    tracker = build(settings.tracking, Tracker, "tracking", ("recgauge.",))
-    facts = environment()
+    outcome.settings = plain
+    outcome.names = chosen_names(job, settings)
+    study = build_study(settings.study, settings.allowed_targets)
+    tracker = build_tracker(settings.tracking)
+    if study is not None and not study.needs_runs:
+        from recgauge.app.conclude import conclude
+
+        conclude(study, [], tracker=tracker, hydra=job, folder=folder)
+        return
+    if job.mode == RunMode.MULTIRUN and (reason := known_missing(Path(job.sweep.dir), plain["dataset"])):
+        outcome.error, outcome.no_data = reason, True
+        return
+    if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
+        return
+    _make(settings, cfg, tracker, job, folder, outcome)
+
+
+def _reuse(
+    settings: RunSettings, tracker: "Tracker", study: "Study | None", job: Any, folder: Path, outcome: Outcome
+) -> bool:
+    """Let a finished run stand for the job if there is one; the data are not loaded."""
+    from recgauge.app.compose import build_dataset
+    from recgauge.app.console import ConsoleProgress
+    from recgauge.app.printing import print_run
+    from recgauge.app.reuse import find_finished
+    from recgauge.app.sources import read_beside
+    from recgauge.app.start import experiment_tag
+
+    progress = ConsoleProgress()
+    with progress.stage("look for a finished run"):
+        # a sweep has fetched its data, and told about them, before its first job
+        told = None if job.mode == RunMode.MULTIRUN else progress
+        digest = build_dataset(settings.dataset, settings.allowed_targets).digest(told)
+        found = find_finished(
+            outcome.settings,
+            digest,
+            read_beside(outcome.settings),
+            tracker=tracker,
+            artifacts=() if study is None else study.artifacts,
+            folder=folder,
+        )
+    if found is None:
+        return False
+    outcome.reused, record = found
+    experiment = job.runtime.choices.get("experiment")
+    if experiment is not None:
+        tracker.mark(outcome.reused, experiment_tag(experiment))
+    brief = job.mode == RunMode.MULTIRUN
+    address = tracker.address()
+    print_run(record, address=address, run_id=outcome.reused, folder=folder, brief=brief, reused=True)
+    return True
+
+
+def _make(
+    settings: RunSettings, cfg: DictConfig, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome
+) -> None:
+    """Do the work of a job and store it."""
+    from recgauge.app.artifacts import write_convention_table, write_record, write_tables
+    from recgauge.app.compose import compose
+    from recgauge.app.console import ConsoleProgress
+    from recgauge.app.environment import environment
+    from recgauge.app.names import run_again
+    from recgauge.app.printing import print_run
+    from recgauge.app.run_card import draw_run, write_run_card
+    from recgauge.app.sources import read_beside
+    from recgauge.app.start import run_start
+    from recgauge.experiment import run_experiment
+    from recgauge.records import RunRecord
+
+    sweeping = job.mode == RunMode.MULTIRUN
+    names, plain = outcome.names, outcome.settings
+    command = run_again(job, sweeping=sweeping)
+    facts = environment() | {"sources": read_beside(plain)}
     sweep = Path(job.sweep.dir).as_posix() if sweeping else None
-    with tracker.start(run_start(plain, names, command, facts, sweep)) as log:
+    start = run_start(plain, names, command, facts, sweep, job.runtime.choices.get("experiment"))
+    with tracker.start(start) as log:
         result = run_experiment(compose(settings), ConsoleProgress())
         record = RunRecord.from_result(
             result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts

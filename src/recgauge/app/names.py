@@ -62,7 +62,7 @@ def run_again(job: Any, *, sweeping: bool) -> str:
     """
     words = [*job.overrides.task]
     if sweeping and any(word.startswith("experiment=") for word in words):
-        words.append("hydra.mode=RUN")
+        words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
     program = "python run.py" if Path(sys.argv[0]).suffix == ".py" else "recgauge run"
     return f"{program} {shlex.join(words)}".strip()
 

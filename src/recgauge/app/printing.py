@@ -1,6 +1,7 @@
 """Prints what a run and a sweep end with."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,13 @@ from recgauge.report.tables import JobOutcome, headline_keys, result_table, run_
 
 
 def print_run(
-    record: RunRecord, *, address: str | None, run_id: str | None, folder: Path, brief: bool
+    record: RunRecord,
+    *,
+    address: str | None,
+    run_id: str | None,
+    folder: Path,
+    brief: bool,
+    reused: bool = False,
 ) -> None:
     """Print a run's table and where to find everything; one line inside a sweep."""
     console = output()
@@ -25,6 +32,8 @@ def print_run(
         numbers = (f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in headline_keys([record]))
         mark = f" {MARK}" if record.incomparable else ""
         console.print(f"{title}: {'  '.join(numbers)}{mark}", markup=False)
+        if reused:
+            console.print(reused_line(run_id), markup=False)
         return
     console.print(f"\n{title}", style="bold", markup=False)
     table = result_table(record)
@@ -39,24 +48,38 @@ def print_run(
         console.print(line, style="yellow", markup=False)
     for line in run_lines(record):
         console.print(line, markup=False)
+    if reused:
+        console.print(reused_line(run_id), markup=False)
     print_addresses(address, folder, run_id)
+
+
+def reused_line(run_id: str | None) -> str:
+    """Return the line that says which stored run stands for a job."""
+    return f"reused run {run_id} (force=true repeats)"
 
 
 def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path) -> None:
     """Print one table over all jobs of a sweep."""
     console = output()
-    n_done = sum(job.record is not None for job in jobs)
-    console.print(f"\n{n_done} done, {len(jobs) - n_done} failed", style="bold")
+    console.print(f"\n{_tally(jobs)}", style="bold")
     print_table(console, sweep_table(jobs))
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow", markup=False)
     for job in jobs:
         if job.error is not None:
-            console.print(f"failed   job {job.number} ({job.label}): {job.error}", markup=False)
+            console.print(f"{job.status:<8} job {job.number} ({job.label}): {job.error}", markup=False)
     console.print(
         "*        best of the runs with equal train and test rows, candidates, conventions", markup=False
     )
     print_addresses(address, folder, None)
+
+
+def _tally(jobs: Sequence[JobOutcome]) -> str:
+    """Return how many jobs ended in which way; "reused" and "no data" only where there are some."""
+    counted = Counter(job.status for job in jobs)
+    always = ("done", "failed")
+    words = [word for word in ("done", "reused", "no data", "failed") if counted[word] or word in always]
+    return ", ".join(f"{counted[word]} {word}" for word in words)
 
 
 def _width(table: Table) -> int:

@@ -53,6 +53,9 @@ class RunSettings:
     fit_on: str = "train"
     data: DataSettings = field(default_factory=DataSettings)
     engine: EngineSettings = field(default_factory=EngineSettings)
+    study: Any = None
+    reuse: bool = False
+    force: bool = False
     allowed_targets: list[str] = field(default_factory=list)
 
 
@@ -66,3 +69,8 @@ def conf_folder() -> Path:
     package = Path(__file__).resolve().parent.parent
     installed = package / "conf"
     return installed if installed.is_dir() else package.parent.parent / "conf"
+
+
+def experiments_folder() -> Path:
+    """Return the folder with published numbers: inside an installed package, else the checkout's."""
+    return conf_folder().parent / "experiments"

@@ -4,9 +4,19 @@ from getpass import getuser
 from typing import Any
 
 from recgauge.app.summaries import flat_params
-from recgauge.app.tracking import RunStart
+from recgauge.app.tracker import RunStart
 
-UNTRACKED = ("tracking", "data", "allowed_targets", "experiment", "debug", "figures")
+UNTRACKED = (
+    "tracking",
+    "data",
+    "allowed_targets",
+    "experiment",
+    "debug",
+    "figures",
+    "study",
+    "reuse",
+    "force",
+)
 
 
 def run_start(
@@ -15,6 +25,7 @@ def run_start(
     command: str,
     environment: dict[str, Any],
     sweep: str | None,
+    experiment: str | None = None,
 ) -> RunStart:
     """Return name, params and tags of a run.
 
@@ -30,6 +41,8 @@ def run_start(
         Versions and commit.
     sweep : str or None
         The sweep's output folder, for jobs of a sweep.
+    experiment : str or None
+        The chosen experiment, whose runs are found by a tag of its own.
     """
     kept = {key: value for key, value in settings.items() if key not in UNTRACKED}
     params = {**flat_params(kept), **names, "seed": str(settings["seed"])}
@@ -50,6 +63,13 @@ def run_start(
         tags["mlflow.source.git.commit"] = environment["git_commit"]
     if sweep is not None:
         tags["recgauge.sweep"] = sweep
+    if experiment is not None:
+        tags[experiment_tag(experiment)] = "true"
     # runs that a list of runs must not show as equal: what the lists are made from is part of the name
     among = "" if names["candidates"] == "all" else f" {names['candidates']}"
     return RunStart(f"{names['model']} {names['dataset']}{among}", params, tags)
+
+
+def experiment_tag(experiment: str) -> str:
+    """Return the tag of an experiment's runs; one each, since experiments may share a run."""
+    return f"recgauge.experiment.{experiment}"

@@ -1,23 +1,30 @@
-"""Hydra callback around a multirun: one store before the jobs, one table after them."""
+"""Hydra callback around a multirun: store and data before the jobs, one table and the study after them."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
+
+if TYPE_CHECKING:
+    from recgauge.app.tracker import Tracker
+    from recgauge.report.tables import JobOutcome
+    from recgauge.studies import Study, StudyRun
 
 
 class SweepSummary(Callback):
     """Prepares the tracking store before parallel jobs race for it, and sums up when all have ended."""
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Open the store once; an address that cannot work stops the sweep before any work is done."""
+        """Open the store and look at the data; what cannot work stops the sweep before any work is done."""
         from recgauge.app.messages import print_error
         from recgauge.errors import RecgaugeError
 
         try:
+            if config.reuse:
+                _check_needs(config)
             _tracker(config).prepare()
         except RecgaugeError as error:
             # Hydra turns exceptions of callbacks into warnings, but lets an exit pass
@@ -26,36 +33,93 @@ class SweepSummary(Callback):
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
         """Print one table over all jobs; the exit code tells whether all of them finished."""
+        from recgauge.app.messages import print_error
+        from recgauge.app.outcome import read_outcomes
         from recgauge.app.printing import print_sweep
+        from recgauge.errors import RecgaugeError
 
         folder = Path(config.hydra.sweep.dir)
-        found = sorted(folder.glob("*/outcome.json"), key=lambda path: int(path.parent.name))
-        jobs = _short_labels([_outcome(path) for path in found])
-        print_sweep(jobs, address=_tracker(config).address(sweep=folder.as_posix()), folder=folder)
-        if any(job.record is None for job in jobs):
+        outcomes = read_outcomes(folder)
+        jobs = _short_labels([_job(path, outcome) for path, outcome in outcomes.items()])
+        print_sweep(jobs, address=_address(config, folder), folder=folder)
+        failed = any(job.status == "failed" for job in jobs)
+        if (study := _study(config)) is not None:
+            from recgauge.app.conclude import conclude
+
+            runs = [_study_run(job, path, outcomes[path]) for job, path in zip(jobs, outcomes, strict=True)]
+            try:
+                conclude(study, runs, tracker=_tracker(config), hydra=config.hydra, folder=folder)
+            except RecgaugeError as error:
+                print_error(str(error))
+                failed = True
+        else:
+            failed |= any(job.record is None for job in jobs)
+        if failed:
             raise SystemExit(1)
 
 
-def _tracker(config: DictConfig) -> Any:
-    from recgauge.app.compose import build
-    from recgauge.app.tracking import Tracker
+def _check_needs(config: DictConfig) -> None:
+    """Read the study's inputs and fetch the data of all jobs; note what is missing for those that need it."""
+    from recgauge.app.console import ConsoleProgress
+    from recgauge.app.needs import FILE, grid_datasets, missing_data
+    from recgauge.app.settings import experiments_folder
+    from recgauge.errors import MissingDataError
 
-    node = OmegaConf.to_container(config.tracking, resolve=True)
-    return build(node, Tracker, "tracking", ("recgauge.",))
+    if (study := _study(config)) is not None:
+        study.check(experiments_folder() / study.name)
+    datasets = grid_datasets(config)
+    progress = ConsoleProgress()
+    with progress.stage("look for the data sets"):
+        missing = missing_data(datasets, list(config.allowed_targets), progress)
+    if len(missing) == len({json.dumps(node, sort_keys=True) for node in datasets.values()}):
+        raise MissingDataError("\n".join(missing.values()))
+    if missing:
+        for reason in missing.values():
+            progress.note(f"the jobs on this data set are left out. {reason}")
+        folder = Path(config.hydra.sweep.dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_text(json.dumps(missing), encoding="utf-8")
 
 
-def _outcome(path: Path) -> Any:
-    from recgauge.records import RunRecord
+def _tracker(config: DictConfig) -> "Tracker":
+    from recgauge.app.compose import build_tracker
+
+    return build_tracker(OmegaConf.to_container(config.tracking, resolve=True))
+
+
+def _study(config: DictConfig) -> "Study | None":
+    from recgauge.app.compose import build_study
+
+    node = None if config.study is None else OmegaConf.to_container(config.study, resolve=True)
+    return build_study(node, list(config.allowed_targets))
+
+
+def _address(config: DictConfig, folder: Path) -> str | None:
+    """Return the page of the experiment's runs, reused ones among them, else of the sweep's."""
+    from recgauge.app.start import experiment_tag
+
+    experiment = config.hydra.runtime.choices.get("experiment")
+    if experiment is not None:
+        return _tracker(config).address(experiment_tag(experiment))
+    return _tracker(config).address("recgauge.sweep", folder.as_posix())
+
+
+def _job(folder: Path, outcome: Any) -> "JobOutcome":
+    from recgauge.app.stored import load_record
     from recgauge.report.tables import JobOutcome
 
-    outcome = json.loads(path.read_text(encoding="utf-8"))
-    record = None
-    if outcome["error"] is None:
-        record = RunRecord.from_json((path.parent / "record.json").read_text(encoding="utf-8"))
-    return JobOutcome(int(path.parent.name), outcome["label"], record, outcome["error"])
+    record = load_record(folder) if outcome.error is None else None
+    number = int(folder.name)
+    return JobOutcome(number, outcome.label, record, outcome.error, outcome.reused, outcome.no_data)
 
 
-def _short_labels(jobs: list[Any]) -> list[Any]:
+def _study_run(job: "JobOutcome", folder: Path, outcome: Any) -> "StudyRun":
+    from recgauge.studies import StudyRun
+
+    return StudyRun(outcome.names, outcome.settings, job.record, folder, job.error)
+
+
+def _short_labels(jobs: "list[JobOutcome]") -> "list[JobOutcome]":
     """Leave out of the labels what all jobs share."""
     words = [job.label.split(" ") for job in jobs]
     shared = set.intersection(*map(set, words)) if len(jobs) > 1 else set()

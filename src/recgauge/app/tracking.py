@@ -1,9 +1,8 @@
 """Stores runs in MLflow, one flat run a job; the only module that imports mlflow."""
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 from recgauge.app.stores import check_store, create_database, quiet_logs, shown, store_lock
 from recgauge.app.summaries import curve_points, final_tags, metric_values
+from recgauge.app.tracker import RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
 from recgauge.records import RunRecord
 
@@ -23,49 +23,6 @@ if TYPE_CHECKING:
 EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
 BATCH = 1000  # most metrics in one call of MLflow's interface
-
-
-@dataclass(frozen=True)
-class RunStart:
-    """What is known of a run before it does anything.
-
-    Parameters
-    ----------
-    name : str
-        Shown in the table of runs.
-    params, tags : mapping of str to str
-    """
-
-    name: str
-    params: Mapping[str, str]
-    tags: Mapping[str, str]
-
-
-class RunLog:
-    """Where a run puts its results; this one drops them."""
-
-    run_id: str | None = None
-
-    def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
-        """Store the record's numbers and the files; return the seconds spent on tracking."""
-        del record, files
-        return 0.0
-
-
-class Tracker(ABC):
-    """Opens a run log around everything that a job does."""
-
-    @abstractmethod
-    def prepare(self) -> None:
-        """Create or migrate the store, once, before jobs that may run in parallel."""
-
-    @abstractmethod
-    def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
-        """Open a run; leaving the context ends it, with its error if there was one."""
-
-    def address(self, sweep: str | None = None) -> str | None:  # noqa: ARG002 - contract
-        """Return where the results, or those of one sweep, can be looked at, or None."""
-        return None
 
 
 @dataclass(frozen=True)
@@ -125,15 +82,32 @@ class MlflowTracker(Tracker):
         with self._explained("finish the run"):
             self._client.set_terminated(log.run_id, "FINISHED")
 
-    def address(self, sweep: str | None = None) -> str | None:
-        """Return the deep link to the charts of all runs, or of a sweep's.
+    def find(self, fingerprint: str) -> str | None:
+        """Return the id of the newest run that finished with this fingerprint; others never count."""
+        with self._explained("look for finished runs"):
+            found = self._client.search_runs(
+                [self._experiment_id],
+                f"tags.`recgauge.fingerprint` = '{fingerprint}' and attributes.status = 'FINISHED'",
+                max_results=1,
+                order_by=["attributes.start_time DESC"],
+            )
+        return str(found[0].info.run_id) if found else None
+
+    def mark(self, run_id: str, tag: str) -> None:
+        """Give a run a tag, unless it has it."""
+        with self._explained(f"mark run {run_id}"):
+            if tag not in self._client.get_run(run_id).data.tags:
+                self._client.set_tag(run_id, tag, "true")
+
+    def address(self, tag: str | None = None, value: str = "true") -> str | None:
+        """Return the deep link to the charts of all runs, or of those with one tag.
 
         The server is the one that `make ui` starts if the store is a database.
         """
         server = self.uri if self.uri.startswith("http") else "http://127.0.0.1:5000"
         page = "runs?compareRunsMode=CHART&workflowType=machine_learning"
-        if sweep is not None:
-            page += "&searchFilter=" + quote(f"tags.`recgauge.sweep` = '{sweep}'", safe="")
+        if tag is not None:
+            page += "&searchFilter=" + quote(f"tags.`{tag}` = '{value}'", safe="")
         return f"{server.rstrip('/')}/#/experiments/{self._experiment_id}/{page}"
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
@@ -236,6 +210,17 @@ class _MlflowRunLog(RunLog):
         seconds = self._opening_seconds + perf_counter() - begin
         self._log_metrics(record, seconds)
         return seconds
+
+    def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
+        """Store the summary of an experiment."""
+        from mlflow.entities import Metric
+
+        self._client.set_tag(self.run_id, "mlflow.note.content", note)
+        for file in files:
+            self._client.log_artifact(self.run_id, str(file))
+        now = int(time() * 1000)
+        metrics = [Metric(key, value, now, 0) for key, value in values.items()]
+        self._client.log_batch(self.run_id, metrics=metrics)
 
     def _log_metrics(self, record: RunRecord, seconds: float) -> None:
         from mlflow.entities import Metric

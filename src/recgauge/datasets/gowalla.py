@@ -112,6 +112,10 @@ class Gowalla(DatasetSource):
         """
         return find(GOWALLA, self._places(), progress or NoProgress())
 
+    def digest(self, progress: Progress | None = None) -> str:
+        """Find the archive, verify it and return its sha256."""
+        return self.fetch(progress).sha256
+
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.
 

@@ -18,7 +18,7 @@ from recgauge.datasets._prepared.digests import Watch
 from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
 from recgauge.datasets._prepared.recipe import key_of
 from recgauge.datasets.prepared import prepared_folder
-from recgauge.errors import IntegrityError
+from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.interactions import Interactions
 from recgauge.progress import NoProgress, Progress
 
@@ -121,10 +121,18 @@ class MovieLens(DatasetSource):
             If the archive is not what it should be.
         """
         progress = progress or NoProgress()
-        file = find(RELEASES[self.name].file, self._places(), progress)
+        release = RELEASES[self.name]
+        try:
+            file = find(release.file, self._places(), progress)
+        except MissingDataError as error:
+            raise MissingDataError(f"{error} Its terms: {release.licence}.") from error
         if not file.is_published:
             progress.note(f"{self.name}: {file.path} is {file.provenance}.")
         return file
+
+    def digest(self, progress: Progress | None = None) -> str:
+        """Find or download the archive, verify it and return its sha256."""
+        return self.fetch(progress).sha256
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.

@@ -27,12 +27,25 @@ class JobOutcome:
         Present if the job finished.
     error : str or None
         Why it failed.
+    reused : str or None
+        Id of the finished run that stands for the job, if there was one.
+    no_data : bool
+        Whether the job was not begun because its data are missing.
     """
 
     number: int
     label: str
     record: RunRecord | None
     error: str | None
+    reused: str | None = None
+    no_data: bool = False
+
+    @property
+    def status(self) -> str:
+        """One word or two for how the job ended."""
+        if self.record is not None:
+            return "reused" if self.reused else "done"
+        return "no data" if self.no_data else "failed"
 
 
 def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
@@ -156,10 +169,10 @@ def _label(job: JobOutcome) -> str:
 
 
 def _status(job: JobOutcome) -> Text:
-    if job.record is not None:
-        # sampled numbers look like others in a table: the mark stands in the row, its reason below
-        return Text(f"done {MARK}" if job.record.incomparable else "done", style="green")
-    return Text("failed", style="red")
+    colours = {"done": "green", "reused": "cyan", "no data": "yellow", "failed": "red"}
+    # sampled numbers look like others in a table: the mark stands in the row, its reason below
+    marked = job.record is not None and job.record.incomparable
+    return Text(f"{job.status} {MARK}" if marked else job.status, style=colours[job.status])
 
 
 def _value(entry: dict[str, Any], stderr: bool) -> str:

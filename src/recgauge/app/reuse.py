@@ -1,0 +1,50 @@
+"""Finds the finished run that has a job's fingerprint, so that only what is missing is computed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recgauge._version import NUMERIC_VERSION
+from recgauge.app.stored import load_record
+from recgauge.app.tracker import Tracker
+from recgauge.errors import SchemaError, TrackingError
+from recgauge.fingerprints import fingerprint
+from recgauge.records import RunRecord
+
+
+def find_finished(
+    settings: Mapping[str, Any],
+    data_sha256: str,
+    sources: Mapping[str, str],
+    *,
+    tracker: Tracker,
+    artifacts: Sequence[str],
+    folder: Path,
+) -> tuple[str, RunRecord] | None:
+    """Return id and record of a finished run with the same fingerprint, its files copied to the job's folder.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+    data_sha256 : str
+    sources : mapping of str to str
+        Digests of what the run reads beside its data set.
+    tracker : Tracker
+        The store that is asked; runs that failed, were killed or are running do not count.
+    artifacts : sequence of str
+        Files that the run must have beside its record.
+    folder : Path
+        The job's output folder.
+    """
+    run_id = tracker.find(fingerprint(settings, data_sha256, NUMERIC_VERSION, sources))
+    if run_id is None:
+        return None
+    wanted = ("record.json", *artifacts)
+    try:
+        tracker.download(run_id, wanted, folder)
+        if all((folder / name).exists() for name in wanted):
+            return run_id, load_record(folder)
+    except (TrackingError, SchemaError):
+        pass  # its files are gone or of another version: the run is made again
+    return None

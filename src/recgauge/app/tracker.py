@@ -1,0 +1,68 @@
+"""What a tracker is: it opens a log around a run, and finds finished runs again."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from recgauge.records import RunRecord
+
+
+@dataclass(frozen=True)
+class RunStart:
+    """What is known of a run before it does anything.
+
+    Parameters
+    ----------
+    name : str
+        Shown in the table of runs.
+    params, tags : mapping of str to str
+    """
+
+    name: str
+    params: Mapping[str, str]
+    tags: Mapping[str, str]
+
+
+class RunLog:
+    """Where a run puts its results; this one drops them."""
+
+    run_id: str | None = None
+
+    def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
+        """Store what an experiment ends with: a note in Markdown, a few numbers, files."""
+        del note, values, files
+
+    def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
+        """Store the record's numbers and the files; return the seconds spent on tracking."""
+        del record, files
+        return 0.0
+
+
+class Tracker(ABC):
+    """Opens a run log around everything that a job does."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Create or migrate the store, once, before jobs that may run in parallel."""
+
+    @abstractmethod
+    def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
+        """Open a run; leaving the context ends it, with its error if there was one."""
+
+    def find(self, fingerprint: str) -> str | None:  # noqa: ARG002 - contract
+        """Return the id of the newest finished run with this fingerprint, or None."""
+        return None
+
+    def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
+        """Copy those of a run's artifacts that exist into a folder; only for runs that were found."""
+        raise NotImplementedError
+
+    def mark(self, run_id: str, tag: str) -> None:
+        """Give a stored run a tag with the value "true"."""
+        raise NotImplementedError
+
+    def address(self, tag: str | None = None, value: str = "true") -> str | None:  # noqa: ARG002 - contract
+        """Return where the results, or those with one tag, can be looked at, or None."""
+        return None

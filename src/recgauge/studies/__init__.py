@@ -1,0 +1,85 @@
+"""Studies: what becomes of an experiment's runs, such as a table of published and own numbers.
+
+A study turns finished runs into rows of text; the table, text and figures of the experiment's page are made
+from those rows alone, so a committed page can be checked against the committed rows. Knows neither Hydra nor
+MLflow.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recgauge.records import RunRecord
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row = dict[str, str]
+"""One row of results.csv: column to text, every row with the same columns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyRun:
+    """One job of an experiment, as its study sees it.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        The chosen dataset, filters, split, candidates, model, metrics and conventions.
+    settings : mapping of str to Any
+        The resolved configuration.
+    record : RunRecord or None
+        None if the job did not finish.
+    folder : Path
+        Holds the files that the study names in `artifacts`, if the job finished.
+    problem : str or None
+        Why there is no record.
+    """
+
+    names: Mapping[str, str]
+    settings: Mapping[str, Any]
+    record: RunRecord | None
+    folder: Path
+    problem: str | None = None
+
+
+class Study(ABC):
+    """Concludes an experiment."""
+
+    needs_runs: ClassVar[bool] = True
+    """False: everything the study needs lies in its own folder; no model is trained."""
+    artifacts: ClassVar[tuple[str, ...]] = ()
+    """Names of files that every run must have stored, beside its record."""
+    name: str
+    """Name of the experiment and of its folder."""
+
+    def check(self, source: Path) -> None:  # noqa: B027 - most studies have inputs, none must
+        """Read what the study needs from its folder, so that mistakes show before any work is done.
+
+        Raises
+        ------
+        RecgaugeError
+            If a file is missing or wrong.
+        """
+
+    @abstractmethod
+    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
+        """Return the rows of results.csv, always in the same order.
+
+        Parameters
+        ----------
+        runs : sequence of StudyRun
+            In the order of the jobs.
+        source : Path
+            The experiment's folder as it was published, with its inputs.
+        """
+
+    @abstractmethod
+    def markdown(self, rows: Sequence[Row]) -> str:
+        """Return what stands between the markers of the experiment's README, made from the rows alone."""
+
+    def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":  # noqa: ARG002 - contract
+        """Return ``{file name without ending: figure}``, made from the rows alone; none by default."""
+        return {}

@@ -1,0 +1,42 @@
+"""Worked cases of predicted ratings and of class labels, and the one that compares two systems."""
+
+import re
+
+import recgauge
+from recgauge.metrics.classes import ClassMetric
+from recgauge.metrics.classes.class_f_score import ClassFScore
+from recgauge.metrics.classes.class_precision import ClassPrecision
+from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.studies.worked_examples.cases import Case, Computed
+
+RATINGS = {"mae", "mse", "rmse"}
+CLASSES: dict[str, type[ClassMetric]] = {
+    "precision": ClassPrecision,
+    "recall": ClassRecall,
+    "f1": ClassFScore,
+}
+
+
+def compute_ratings(case: Case) -> Computed:
+    """Evaluate predicted ratings; the articles define these as everybody does."""
+    inputs, metric = case["inputs"], case["metric"]
+    result = recgauge.evaluate_ratings(inputs["actual"], inputs["predicted"], metrics=(metric,))
+    return Computed((result.values()[metric],))
+
+
+def compute_classes(case: Case) -> Computed:
+    """Evaluate labels with the average that the case names."""
+    found = re.search("average=(micro|macro|weighted|binary)", case["variant"])
+    metric = CLASSES[case["metric"]](average=found[1] if found else "binary")
+    return Computed((float(metric.value(case["inputs"]["y_true"], case["inputs"]["y_pred"])),))
+
+
+def compute_two_systems(case: Case) -> Computed:
+    """Evaluate precision and recall of two systems where the article compares them: at their end."""
+    inputs = case["inputs"]
+    lists = {"a": inputs["predicted_a"], "b": inputs["predicted_b"]}
+    result = recgauge.evaluate(
+        lists, dict.fromkeys(lists, inputs["relevant"]), metrics=("precision", "recall"), cutoffs=(5,)
+    )
+    pairs = zip(result.per_user("precision_at_5"), result.per_user("recall_at_5"), strict=True)
+    return Computed(tuple(float(value) for pair in pairs for value in pair))

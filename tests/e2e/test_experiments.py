@@ -1,0 +1,100 @@
+"""Experiments do only what is missing, end with their page, and say which data they lack before any work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from mlflow import MlflowClient
+
+from conftest import REPOSITORY
+from recgauge.studies.files import read_results
+
+pytestmark = pytest.mark.e2e
+
+
+def statuses(out):
+    return [word for line in out.splitlines() for word in ("done", "reused") if f"  {word} " in line]
+
+
+def test_a_killed_sweep_resumes_and_a_finished_one_is_not_repeated(workplace):
+    command = [sys.executable, str(REPOSITORY / "run.py"), "experiment=baselines", "cutoffs=[5]"]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
+    job = subprocess.Popen(command, cwd=workplace.folder, env=environment, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not list(workplace.folder.glob("outputs/*/*/0/outcome.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    job.send_signal(signal.SIGKILL)
+    job.wait(timeout=60)
+    finished = [run.info.run_id for run in workplace.runs() if run.info.status == "FINISHED"]
+    assert 1 <= len(finished) < 3
+
+    resumed = workplace.run("experiment=baselines", "cutoffs=[5]")
+    assert resumed.code == 0, resumed.err
+    assert statuses(resumed.out) == ["reused"] * len(finished) + ["done"] * (3 - len(finished))
+    assert all(f"reused run {run_id} (force=true repeats)" in resumed.out for run_id in finished)
+    known = {run.info.run_id for run in workplace.runs()}
+
+    again = workplace.run("experiment=baselines", "cutoffs=[5]")
+    assert again.code == 0, again.err
+    assert "0 done, 3 reused, 0 failed" in again.out
+    assert {run.info.run_id for run in workplace.runs()} == known
+
+    forced = workplace.run("experiment=baselines", "cutoffs=[5]", "hydra.mode=RUN", "model=svd", "force=true")
+    assert forced.code == 0, forced.err
+    (repeated,) = (run for run in workplace.runs() if run.info.run_id not in known)
+    first = [
+        run for run in workplace.runs() if run.data.params["model"] == "svd" and run.info.run_id in known
+    ][-1]
+    assert repeated.data.metrics["ndcg_at_5"] == first.data.metrics["ndcg_at_5"]
+    assert repeated.data.tags["recgauge.fingerprint"] == first.data.tags["recgauge.fingerprint"]
+
+
+def test_an_experiment_ends_with_its_page_and_a_summary_run(workplace):
+    done = workplace.run("experiment=worked_examples")
+    assert done.code == 0, done.err
+    assert "145 reproduced" in done.out
+    page, committed = (folder / "experiments/worked_examples" for folder in (workplace.folder, REPOSITORY))
+    for name in ("results.csv", "README.md"):
+        assert (page / name).read_bytes() == (committed / name).read_bytes()
+    (run,) = workplace.runs()
+    assert run.data.tags["recgauge.summary"] == "worked_examples"
+    assert run.data.tags["mlflow.note.content"].startswith("152 worked examples: 145 reproduced")
+    assert run.data.metrics["verdicts/reproduced"] == 145
+    client = MlflowClient(tracking_uri=workplace.uri)
+    assert {f.path for f in client.list_artifacts(run.info.run_id)} == {"results.csv", "results.md"}
+
+
+def test_missing_data_are_named_before_any_work(workplace):
+    done = workplace.run(
+        "experiment=metric_disagreement", "data.offline=true", f"data.cache={workplace.folder}"
+    )
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    for name in ("ml-100k.zip", "ml-1m.zip"):
+        assert f"https://files.grouplens.org/datasets/movielens/{name}" in done.err
+        assert f"put it at {workplace.folder}/{name}" in done.err
+    assert "Its terms: research use" in done.err
+    assert "svd on" not in done.out
+    assert not (workplace.folder / "mlflow.db").exists()
+
+
+def test_one_missing_data_set_leaves_its_rows_open(workplace):
+    words = (
+        "dataset=demo,ml_100k",
+        "model=popularity",
+        "data.offline=true",
+        f"data.cache={workplace.folder}",
+    )
+    done = workplace.run("experiment=metric_disagreement", *words)
+    assert done.code == 0, done.err
+    assert "1 done, 1 no data, 0 failed" in done.out
+    assert "put it at" in done.err
+    (results,) = workplace.folder.glob("outputs/*/*/results.csv")
+    rows = read_results(results)
+    assert [row["reason"][:11] for row in rows if row["dataset"] == "ml_100k"] == ["ml-100k.zip"]
+    assert len([row for row in rows if row["dataset"] == "demo" and row["value"]]) > 50
+    assert not (workplace.folder / "experiments").exists()  # the command line made another experiment of it
+    assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2

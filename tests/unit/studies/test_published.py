@@ -1,0 +1,176 @@
+"""Published numbers: read strictly, matched with runs, judged in words that are defined."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge.errors import ConfigError, MissingDataError, SchemaError
+from recgauge.records import RunRecord
+from recgauge.studies import StudyRun
+from recgauge.studies.published import PublishedNumber, read_published
+from recgauge.studies.published_table import PublishedTable, compare
+from recgauge.studies.verdicts import CLOSE, NOT_REPRODUCED, OPEN, REPRODUCED, UNKNOWN, verdict
+
+NUMBER = {
+    "key": "rmse",
+    "definition": "root of the mean squared error over rows",
+    "label": "SVD",
+    "dataset": "ml_100k",
+    "value": "0.934",
+    "tolerance": "0.003",
+    "why": "chance of the start",
+    "source": "README",
+    "model": "biased_mf",
+}
+
+
+def run(value=0.93, fold=0, problem=None, **names):
+    chosen = {"dataset": "ml_100k", "model": "biased_mf"} | names
+    entry = {"key": "rmse", "name": "rmse", "k": None, "value": value, "definition": "RMSE"}
+    record = RunRecord(chosen, 0, "", {}, {}, {}, [entry], {}, "", {}, {}, {})
+    settings = {"split": {"fold": fold}, "model": {"n_factors": 100}}
+    return StudyRun(chosen, settings, None if problem else record, Path(), problem)
+
+
+def published(**changes):
+    return PublishedNumber(**NUMBER | changes)
+
+
+@pytest.mark.parametrize(
+    ("ours", "known", "word"),
+    [
+        (0.934, True, REPRODUCED),
+        (0.937, True, REPRODUCED),
+        (0.931, True, REPRODUCED),
+        (0.93701, True, CLOSE),
+        (0.943, True, CLOSE),
+        (0.9431, True, NOT_REPRODUCED),
+        (0.9431, False, UNKNOWN),
+        (0.94, False, CLOSE),
+    ],
+)
+def test_verdicts_at_their_borders(ours, known, word):
+    assert verdict(ours, 0.934, 0.003, protocol_known=known) == word
+
+
+@given(st.floats(-10, 10), st.floats(-10, 10), st.floats(1e-6, 1))
+def test_nearer_is_never_judged_worse(ours, published, tolerance):
+    order = (REPRODUCED, CLOSE, NOT_REPRODUCED)
+    halfway = (ours + published) / 2
+    judged = [order.index(verdict(value, published, tolerance)) for value in (published, halfway, ours)]
+    assert judged == sorted(judged)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1.0, float("nan")])
+def test_a_tolerance_is_positive(tolerance):
+    with pytest.raises(ConfigError, match="tolerance must be positive"):
+        verdict(1.0, 1.0, tolerance)
+
+
+def test_folds_are_averaged():
+    row = compare(published(runs="2"), [run(0.93, fold=0), run(0.94, fold=1), run(5.0, model="bias")])
+    assert (row["ours"], row["difference"], row["verdict"]) == ("0.935", "+0.001", REPRODUCED)
+    assert row["runs"] == "2"
+    assert row["definition"] == "RMSE"
+
+
+@pytest.mark.parametrize(
+    ("number", "runs", "reason"),
+    [
+        (published(model=""), [run()], "no such model yet"),
+        (published(), [], "no run of this grid"),
+        (published(), [run(dataset="ml_1m")], "no run of this grid"),
+        (published(split="k_fold"), [run(split="random")], "no run of this grid"),
+        (published(settings="model.n_factors=50"), [run()], "no run of this grid"),
+        (published(settings="model.nothing=50"), [run()], "no run of this grid"),
+        (published(runs="2"), [run()], "1 runs match where 2 are averaged"),
+        (published(), [run(fold=0), run(fold=1)], "2 runs match where 1 are averaged"),
+        (
+            published(runs="2"),
+            [run(), run(problem="ml-100k.zip: no such file\nmore")],
+            "1 of 2 runs: ml-100k.zip",
+        ),
+        (published(key="mae"), [run()], "the runs have no metric mae"),
+    ],
+)
+def test_a_row_is_open_and_says_why(number, runs, reason):
+    row = compare(number, runs)
+    assert row["verdict"] == OPEN
+    assert reason in row["reason"]
+    assert row["ours"] == row["difference"] == ""
+
+
+def test_settings_choose_runs():
+    number = published(settings="model.n_factors=100 split.fold=1")
+    assert compare(number, [run(0.9, fold=0), run(0.934, fold=1)])["ours"] == "0.934"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"source": ""}, "source must not be empty"),
+        ({"why": " "}, "why must not be empty"),
+        ({"value": "about one"}, "value must be a number"),
+        ({"value": "nan"}, "value must be a number"),
+        ({"tolerance": "0"}, "tolerance must be positive"),
+        ({"runs": "two"}, "runs must be a whole number"),
+        ({"settings": "n_factors"}, "settings must be KEY=VALUE"),
+    ],
+)
+def test_a_row_that_cannot_be_meant_is_refused_with_its_line(change, message, tmp_path):
+    path = write(tmp_path, [NUMBER, NUMBER | change])
+    with pytest.raises(SchemaError, match=f"line 3: {message}"):
+        read_published(path)
+
+
+def test_columns_are_known(tmp_path):
+    with pytest.raises(SchemaError, match="unknown column tolerence; there are key, definition"):
+        read_published(write(tmp_path, [NUMBER | {"tolerence": "1"}]))
+    with pytest.raises(SchemaError, match="column source is absent"):
+        read_published(write(tmp_path, [{k: v for k, v in NUMBER.items() if k != "source"}]))
+    with pytest.raises(SchemaError, match="at least one row"):
+        read_published(write(tmp_path, [], NUMBER))
+    with pytest.raises(MissingDataError, match="no such file"):
+        read_published(tmp_path / "nowhere.csv")
+
+
+def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
+    write(tmp_path, [NUMBER, NUMBER | {"label": "NMF", "model": ""}])
+    study = PublishedTable("x")
+    study.check(tmp_path)
+    rows = study.rows([run(0.9345)], tmp_path)
+    assert [row["model"] for row in rows] == ["SVD", "NMF"]
+    page = study.markdown(rows)
+    assert "| ml_100k | SVD | rmse | 0.934 | 0.9345 | +0.0005 | reproduced |" in page
+    assert "open: recgauge has no such model yet" in page
+    assert "2 published numbers: 1 reproduced, 1 open." in page
+    assert "(differences.png)" in page
+    (panel,) = study.figures(rows)["differences"].axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["ml_100k  SVD  rmse"]
+    assert study.figures(rows[1:]) == {}
+    assert "png" not in study.markdown(rows[1:])
+
+
+def test_runs_without_a_published_number_stand_beside(tmp_path):
+    write(tmp_path, [NUMBER])
+    study = PublishedTable("x", beside=["rmse", "nothing"])
+    rows = study.rows([run(0.9345), run(0.99, model="bias"), run(model="svd", problem="failed")], tmp_path)
+    assert [(row["model"], row["metric"], row["ours"]) for row in rows[1:]] == [
+        ("bias", "rmse", "0.99"),
+        ("bias", "nothing", ""),
+    ]
+    assert rows[1].keys() == rows[0].keys()
+    assert "| ml_100k | bias | rmse |  | 0.9900 |  |  |" in study.markdown(rows)
+    assert "1 published numbers: 1 reproduced." in study.markdown(rows)
+
+
+def write(folder, rows, header=None):
+    path = folder / "published.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(header or rows[-1]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path

@@ -1,0 +1,116 @@
+from copy import deepcopy
+
+import pytest
+
+from recgauge.datasets.demo import Demo
+from recgauge.datasets.movielens import MovieLens
+from recgauge.datasets.table import Table
+from recgauge.fingerprints import FREE_SETTINGS, fingerprint
+
+SETTINGS = {
+    "dataset": {"_target_": "recgauge.datasets.table.Table", "path": "a.csv", "relevant_from": 4},
+    "filters": {"n_core": {"n": 5}},
+    "split": {"test_size": 0.2},
+    "candidates": {"_target_": "x"},
+    "model": {"n_factors": 16},
+    "metrics": {"ndcg": "ndcg"},
+    "conventions": {"_target_": "y"},
+    "cutoffs": [10],
+    "conventions_table": False,
+    "seed": 0,
+    "tracking": {"uri": "sqlite:///a.db"},
+    "data": {"mirror": "here"},
+    "engine": {"memory_mib": 256},
+    "reuse": True,
+    "force": False,
+    "study": None,
+    "allowed_targets": [],
+}
+
+
+def changed(*path, to):
+    settings = deepcopy(SETTINGS)
+    node = settings
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = to
+    return settings
+
+
+def of(settings=SETTINGS, digest="d" * 64, version=1, sources=()):
+    return fingerprint(settings, digest, version, dict(sources))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        changed("dataset", "relevant_from", to=3),
+        changed("filters", "n_core", "n", to=6),
+        changed("filters", to={}),
+        changed("split", "test_size", to=0.3),
+        changed("candidates", "_target_", to="z"),
+        changed("model", "n_factors", to=17),
+        changed("metrics", to={}),
+        changed("conventions", "_target_", to="z"),
+        changed("cutoffs", to=[10, 20]),
+        changed("conventions_table", to=True),
+        changed("seed", to=1),
+        changed("a_setting_of_tomorrow", to=True),
+    ],
+)
+def test_what_can_change_a_result_changes_the_fingerprint(settings):
+    assert of(settings) != of()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        changed("tracking", "uri", to="http://server"),
+        changed("data", "mirror", to="there"),
+        changed("engine", "memory_mib", to=1),
+        changed("dataset", "path", to="moved/a.csv"),
+        changed("dataset", "prepared", to=False),
+        changed("reuse", to=False),
+        changed("force", to=True),
+        changed("study", to={"name": "x"}),
+        changed("allowed_targets", to=["mine"]),
+        {key: value for key, value in SETTINGS.items() if key not in FREE_SETTINGS},
+    ],
+)
+def test_what_cannot_does_not(settings):
+    assert of(settings) == of()
+
+
+def test_data_version_and_what_is_read_beside_count():
+    others = [
+        of(digest="e" * 64),
+        of(version=2),
+        of(sources={"mine.Model": "1"}),
+        of(sources={"mine.Model": "2"}),
+    ]
+    assert len({of(), *others}) == 5
+
+
+def test_a_source_knows_its_digest_without_loading(tmp_path, monkeypatch):
+    path = tmp_path / "ratings.csv"
+    path.write_text("user,item,rating\n1,2,3\n2,2,4\n")
+    table = Table(str(path))
+    loaded = table.load().sha256
+    monkeypatch.setattr(Table, "load", None)
+    assert table.digest() == loaded
+    path.write_text("user,item,rating\n1,2,3\n2,2,5\n")
+    assert table.digest() != loaded
+
+
+def test_the_generated_set_is_known_by_its_rows(demo):
+    assert Demo().digest() == demo.sha256
+
+
+@pytest.mark.parametrize("name", ["ml_100k", "ml_1m"])
+def test_archives_are_known_without_being_read(name, mirror, monkeypatch):
+    source = MovieLens(name, mirror=mirror, offline=True)
+    digest = source.digest()
+    if name == "ml_100k":
+        assert digest == source.load().sha256
+    monkeypatch.setattr(MovieLens, "load", None)
+    assert source.digest() == digest
