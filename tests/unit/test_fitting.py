@@ -146,7 +146,7 @@ def test_folding_in_serves_held_out_users_better_than_popularity(mirror):
     split = StrongGeneralisation(n_test=0.2).split(data.interactions, rng=stream(0, "split"))
 
     def hits(model):
-        excluded = AllItems().excluded(split)
+        excluded = AllItems().choose(split, rng=stream(0, "candidates")).excluded
         lists = recommend(fitted(model, split), split.test_users, 10, excluded=excluded)
         wanted = split.test.to_csr()
         return np.mean(
