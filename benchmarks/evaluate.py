@@ -44,7 +44,7 @@ def problem(rows, d=64):
 
 
 def drawn_again(user, item, train, test, n_users, n_items):
-    """Return a larger problem: users drawn again, and further items, shorter than those they are drawn from."""
+    """Return a larger problem: users drawn again, and further items, shorter than those drawn from."""
     rng = np.random.default_rng(0)
     who, what = rng.integers(0, len(user), n_users), rng.integers(0, len(item), n_items - len(item))
     further = item[what] * rng.uniform(0.1, 0.9, (len(what), 1)).astype(np.float32)
