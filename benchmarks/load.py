@@ -98,16 +98,18 @@ def all_rows(quick, repeats, peers):
         print(f"{n_rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB", flush=True)
         runs = measure(path, folder, repeats, peers)
     seconds = {what: statistics.median(run["seconds"][0] for run in found) for what, found in runs.items()}
-    fastest = min(seconds[what] for what in seconds if what in READERS)
+    cpu = {what: statistics.median(run["seconds"][1] for run in found) for what, found in runs.items()}
+    fastest, least = (min(times[what] for what in times if what in READERS) for times in (seconds, cpu))
     for what, found in runs.items():
         peak = max(run["peak_mib"] for run in found)
         yield {
             "what": what,
             "rows": n_rows,
             "s": seconds[what],
-            "cpu s": statistics.median(run["seconds"][1] for run in found),
+            "cpu s": cpu[what],
             "peak MiB": round(peak),
             "times fastest reader": seconds[what] / fastest,
+            "cpu ratio": cpu[what] / least,
             "times first load": seconds[what] / seconds["recgauge, first load"],
             "goal": GOALS.get(what, ""),
         }

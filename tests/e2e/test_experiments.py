@@ -81,6 +81,15 @@ def test_missing_data_are_named_before_any_work(workplace):
     assert not (workplace.folder / "mlflow.db").exists()
 
 
+def test_a_wrong_archive_stops_everything_before_any_work(workplace):
+    (workplace.folder / "ml-100k.zip").write_bytes(b"not an archive")
+    nowhere = ("data.offline=true", f"data.cache={workplace.folder}")
+    done = workplace.run("experiment=metric_disagreement", "dataset=demo,ml_100k", *nowhere)
+    assert done.code == 1
+    assert "is not the publisher's ml-100k.zip" in done.err
+    assert "on demo" not in done.out
+
+
 def test_one_missing_data_set_leaves_its_rows_open(workplace):
     words = (
         "dataset=demo,ml_100k",

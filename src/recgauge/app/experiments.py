@@ -12,6 +12,7 @@ from omegaconf import DictConfig
 from recgauge.app.compose import build_study
 from recgauge.app.needs import grid_datasets, missing_data
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
+from recgauge.errors import DataError
 from recgauge.progress import NoProgress
 from recgauge.studies.files import read_results
 from recgauge.studies.verdicts import VERDICTS, tally
@@ -85,7 +86,10 @@ def _data(config: DictConfig) -> dict[str, str | None]:
     for words, node in grid_datasets(config).items():
         chosen = [word.partition("=")[2] for word in words.split() if word.startswith("dataset=")]
         name = chosen[-1] if chosen else config.hydra.runtime.choices["dataset"]
-        found[name] = next(iter(missing_data({words: node}, [], NoProgress()).values()), None)
+        try:
+            found[name] = next(iter(missing_data({words: node}, [], NoProgress()).values()), None)
+        except DataError as error:
+            found[name] = str(error)
     return found
 
 

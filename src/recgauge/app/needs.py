@@ -11,7 +11,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from recgauge.app.compose import build_dataset
-from recgauge.errors import DataError
+from recgauge.errors import MissingDataError
 from recgauge.progress import Progress
 
 FILE = "missing.json"
@@ -48,13 +48,18 @@ def missing_data(
     allowed : sequence of str
         Packages whose classes may be built.
     progress : Progress
+
+    Raises
+    ------
+    DataError
+        If data are there but not what they should be, which no other data set makes up for.
     """
     missing = {}
     for node in datasets.values():
         source = build_dataset(node, allowed)
         try:
             source.digest(progress)
-        except DataError as error:
+        except MissingDataError as error:
             missing[as_key(node)] = str(error)
     return missing
 
