@@ -157,9 +157,9 @@ def _reason(number: PublishedNumber, found: Sequence[StudyRun], n_values: int) -
     """Say why a row is open; empty if it is not."""
     if not number.model:
         return NO_MODEL
-    problems = [run.problem for run in found if run.problem]
+    problems = [run.reason for run in found if run.problem]
     if problems:
-        return f"{len(problems)} of {number.n_runs} runs: {problems[0].splitlines()[0]}"
+        return f"{len(problems)} of {number.n_runs} runs: {problems[0]}"
     if not found:
         return "no run of this grid matches"
     if len(found) > n_values:
