@@ -23,9 +23,18 @@ def test_the_library_example_runs(capsys):
     assert "ndcg_at_10" in capsys.readouterr().out
 
 
-def test_its_groups_and_options_exist():
-    rows = re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", README, re.MULTILINE)
-    assert rows
-    for group, options in rows:
-        for option in options.split(", "):
-            assert (REPOSITORY / "conf" / group / f"{option}.yaml").exists(), (group, option)
+def test_its_groups_and_options_are_those_of_the_program():
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", README, re.MULTILINE))
+    assert len(rows) >= 9
+    for group, options in rows.items():
+        there = {path.stem for path in (REPOSITORY / "conf" / group).glob("*.yaml")}
+        # the articles' conventions are told of in words
+        assert set(options.split(", ")) == {name for name in there if not name.startswith("article_")}, group
+
+
+def test_every_page_is_named_and_every_link_leads_somewhere():
+    pages = sorted((REPOSITORY / "docs").glob("*.md"))
+    assert all(f"](docs/{page.name}" in README for page in pages)
+    for page in (REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *pages):
+        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
