@@ -6,6 +6,7 @@ from recgauge._checks import LongArray
 from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 
+_REMEDY = "Let one row of each pair stay, with filters=[duplicates], or remove them from the data."
 _BITS = 2  # a part's number takes the lowest bits of a pair's code
 
 
@@ -49,15 +50,12 @@ def _refuse(name: str, known: list[Interactions], held_out: dict[str, Interactio
         pairs = pair_codes(part)
         n_repeated = len(pairs) - len(np.unique(pairs))
         if n_repeated:
-            raise SchemaError(
-                f"Split {name}: {part_name} repeats {n_repeated} (user, item) pairs. "
-                "Remove them from the data before splitting."
-            )
+            raise SchemaError(f"Split {name}: {part_name} repeats {n_repeated} (user, item) pairs. {_REMEDY}")
         for other, seen in before.items():
             n_shared = int(np.isin(pairs, seen).sum())
             if n_shared:
                 raise SchemaError(
                     f"Split {name}: {n_shared} (user, item) pairs of {part_name} are in {other} too. "
-                    "Remove repeated pairs from the data before splitting."
+                    f"{_REMEDY}"
                 )
         before[part_name] = pairs
