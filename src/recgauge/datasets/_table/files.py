@@ -132,5 +132,7 @@ def _table_file(path: Path, member: str | None) -> TableFile:
         raise IntegrityError(f"{path} cannot be unpacked: {error}. Get the file again.") from error
     if member in names or (member is None and len(names) == 1):
         return TableFile(path, member or names[0])
+    if not names:
+        raise SchemaError(f"{path} holds no file of rows. Correct dataset.path.")
     asked = "several files" if member is None else f"no file {member!r}"
     raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {', '.join(names)}.")

@@ -1,4 +1,6 @@
-"""A quote that nobody closed is told and never swallows rows; neither do files count that are named twice."""
+"""What a table refuses, so that no row is lost or counted twice without a word; with line and remedy."""
+
+import zipfile
 
 import pytest
 
@@ -83,3 +85,19 @@ def test_digests_are_taken_where_they_cannot_be_remembered(tmp_path, monkeypatch
     path.write_text("1,2,3\n")
     taken = Digests(tmp_path / "folder" / "digests", smallest=0).of(path)
     assert taken == Digests(None).of(path)
+
+
+def test_the_line_whose_id_is_of_another_kind_is_named(tmp_path):
+    path = tmp_path / "ratings.jsonl"
+    path.write_text('{"user": 1, "item": 2}\n{"user": 1, "item": 3}\n\n{"user": 1, "item": [4]}\n')
+    with pytest.raises(
+        SchemaError, match=r"line 4: the item .* got int, list; .* first with list"
+    ):
+        Table(str(path)).load()
+
+
+def test_an_archive_without_a_file_of_rows_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "junk.zip", "w") as archive:
+        archive.writestr("__MACOSX/._ratings.csv", b"")
+    with pytest.raises(SchemaError, match=r"junk\.zip holds no file of rows"):
+        Table(str(tmp_path / "junk.zip")).load()
