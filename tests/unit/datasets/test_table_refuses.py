@@ -90,9 +90,7 @@ def test_digests_are_taken_where_they_cannot_be_remembered(tmp_path, monkeypatch
 def test_the_line_whose_id_is_of_another_kind_is_named(tmp_path):
     path = tmp_path / "ratings.jsonl"
     path.write_text('{"user": 1, "item": 2}\n{"user": 1, "item": 3}\n\n{"user": 1, "item": [4]}\n')
-    with pytest.raises(
-        SchemaError, match=r"line 4: the item .* got int, list; .* first with list"
-    ):
+    with pytest.raises(SchemaError, match=r"line 4: the item .* got int, list; .* first with list"):
         Table(str(path)).load()
 
 
