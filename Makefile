@@ -46,6 +46,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/evaluate.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/training.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/tables.py
 

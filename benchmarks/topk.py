@@ -145,7 +145,7 @@ def all_rows(quick, folder):
     factors = {d: truncated_svd(seen, d) for d in ((64,) if quick else (64, 128))}
     for user, item in factors.values():
         yield from measure_factors("generated", "generated ML-20M", user, item, seen, repeats)
-    for name, widths in (("gowalla", (64,) if quick else (16, 64, 128)), ("ml-1m", (64,))):
+    for name, widths in (("ml-1m", (64,)),) if quick else (("gowalla", (16, 64, 128)), ("ml-1m", (64,))):
         rows = real(name, folder)
         if rows is None:
             print(f"{name}: left out, no {name}.zip in --data or RECGAUGE_MIRROR")

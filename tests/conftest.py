@@ -3,6 +3,10 @@
 import os
 from pathlib import Path
 
+# Tests run side by side, and small products on two threads mostly wait for each other: an SVD of 40 x 40 has
+# taken 39 s on a busy machine. Read by OpenBLAS when numpy is first imported, here and in subprocesses.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -48,6 +48,19 @@ def test_every_experiment_and_debug_file_composes(group, option):
     compose(OmegaConf.to_object(compose_config(f"{group}={option}")))
 
 
+@pytest.mark.parametrize(
+    "path",
+    sorted(conf_folder().glob("experiment/*/*.yaml")),
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_every_part_of_an_experiment_builds_with_it_and_says_what_it_is(path):
+    name = path.parent.name
+    compose(OmegaConf.to_object(compose_config(f"experiment={name}", f"+experiment/{name}={path.stem}")))
+    assert path.read_text(encoding="utf-8").splitlines()[1].startswith("# ")
+    grid = OmegaConf.load(path.parent.parent / f"{name}.yaml").hydra.sweeper.params
+    assert path.stem in [option.strip() for option in grid[f"+experiment/{name}"].split(",")]
+
+
 def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
     experiment = compose(OmegaConf.to_object(compose_config("metrics=[all]", "model=biased_mf")))
     elsewhere = (ClassMetric, FullRankingMetric)  # of labels and of full rankings

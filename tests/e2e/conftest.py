@@ -1,8 +1,10 @@
 """Runs the program as its users do, in an empty folder, and reads MLflow back."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +42,20 @@ class Workplace:
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
+
+    def run_each(self, commands: Sequence[Sequence[str]]) -> list[Done]:
+        """Run one command after the other, each in a new folder; imports are paid for once."""
+        folders = [self.folder / f"command{number}" for number in range(len(commands))]
+        for folder in folders:
+            folder.mkdir()
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
+        asked = [[str(folder), list(words)] for folder, words in zip(folders, commands, strict=True)]
+        script = [sys.executable, str(Path(__file__).with_name("fork_runs.py")), json.dumps(asked)]
+        done = subprocess.run(script, env=inherited, capture_output=True, text=True, timeout=300, check=True)
+        return [
+            Done(code, (folder / "out.txt").read_text(), (folder / "err.txt").read_text())
+            for code, folder in zip(json.loads(done.stdout), folders, strict=True)
+        ]
 
     def runs(self):
         client = MlflowClient(tracking_uri=self.uri)

@@ -9,42 +9,58 @@ import pytest
 pytestmark = pytest.mark.e2e
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["model=svdd"], "model=svdd: model has no such option. Did you mean svd?"),
-        (["metrics=[ranking,rankin]"], "Did you mean ranking?"),
-        (["modle=svd"], "Did you mean model?"),
-        (["n_factors=3"], "Did you mean model.n_factors?"),
-        (["model.n_factor=3"], "Did you mean n_factors?"),
-        (["+foo=1"], "foo: there is no such setting"),
-        (["+model.foo=1"], "SVD has no setting foo; it has n_factors, values"),
-        (["model.n_factors=abc"], "n_factors must be a whole number >= 1, got 'abc'"),
-        (["model.n_factors=0"], "n_factors must be a whole number >= 1, got 0"),
-        (["model.n_factors=5000"], "below the 1000 users and 1500 items"),
-        (["cutoffs=[0]"], "each cutoff must be a whole number >= 1, got 0"),
-        (["cutoffs=[]"], "at least one cutoff"),
-        (["cutoffs=5"], "cutoffs must be a list of whole numbers such as [5,10]"),
-        (["cutoffs=[10,10]"], "each cutoff may be named once"),
-        (["engine=5"], "engine must be left as it is"),
-        (["seed=abc"], "seed must be a whole number"),
-        (["dataset=table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),
-        (["seed=-1"], "seed must be a whole number >= 0"),
-        (["split.test_size=1.5"], "test_size must be a finite number > 0 and <= 1, got 1.5"),
-        (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),
-        (["filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
-        (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
-        (["tracking.uri=mlruns"], "neither a database nor a server"),
-        (["model._target_=os.getcwd"], "is not one of recgauge.*"),
-        (["model.n_factors=[3"], "cannot read 'model.n_factors=[3'"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_a_wrong_setting(workplace, arguments, message):
-    tracking = [] if any("tracking" in word for word in arguments) else ["tracking=off"]
-    done = workplace.run(*tracking, *arguments)
-    assert done.code != 0
+WRONG = [
+    (["model=svdd"], "model=svdd: model has no such option. Did you mean svd?"),
+    (["metrics=[ranking,rankin]"], "Did you mean ranking?"),
+    (["modle=svd"], "Did you mean model?"),
+    (["n_factors=3"], "Did you mean model.n_factors?"),
+    (["model.n_factor=3"], "Did you mean n_factors?"),
+    (["+foo=1"], "foo: there is no such setting"),
+    (["+model.foo=1"], "SVD has no setting foo; it has n_factors, values"),
+    (["model.n_factors=abc"], "n_factors must be a whole number >= 1, got 'abc'"),
+    (["model.n_factors=0"], "n_factors must be a whole number >= 1, got 0"),
+    (["model.n_factors=5000"], "below the 1000 users and 1500 items"),
+    (["cutoffs=[0]"], "each cutoff must be a whole number >= 1, got 0"),
+    (["cutoffs=[]"], "at least one cutoff"),
+    (["cutoffs=5"], "cutoffs must be a list of whole numbers such as [5,10]"),
+    (["cutoffs=[10,10]"], "each cutoff may be named once"),
+    (["engine=5"], "engine must be left as it is"),
+    (["seed=abc"], "seed must be a whole number"),
+    (["dataset=table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),
+    (["seed=-1"], "seed must be a whole number >= 0"),
+    (["split.test_size=1.5"], "test_size must be a finite number > 0 and <= 1, got 1.5"),
+    (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),
+    (["filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
+    (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
+    (["tracking.uri=mlruns"], "neither a database nor a server"),
+    (["model._target_=os.getcwd"], "is not one of recgauge.*"),
+    (["model.n_factors=[3"], "cannot read 'model.n_factors=[3'"),
+]
+
+
+@pytest.fixture(scope="module")
+def refusals(shared_workplace):
+    """How each of the wrong commands ended, by the command."""
+    commands = []
+    for words, _ in WRONG:
+        tracking = [] if any("tracking" in word for word in words) else ["tracking=off"]
+        commands.append([*tracking, *words])
+    ended = shared_workplace.run_each(commands)
+    return {" ".join(words): done for (words, _), done in zip(WRONG, ended, strict=True)}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[" ".join(words) for words, _ in WRONG])
+def test_a_wrong_setting(refusals, arguments, message):
+    done = refusals[" ".join(arguments)]
+    assert done.code == 1
     assert message in done.err
+    assert done.err.count("error:") == 1
+    assert "Traceback" not in done.err + done.out
+
+
+def test_a_wrong_setting_by_itself(workplace):
+    done = workplace.run("model=svdd")
+    assert done.code == 1
     assert done.err.count("error:") == 1
     assert "Traceback" not in done.err + done.out
 
@@ -83,7 +99,7 @@ def test_a_wrong_archive_is_refused(workplace, mirror, tmp_path, change):
 
 def test_a_missing_mirror_is_named(workplace, tmp_path):
     places = {"RECGAUGE_MIRROR": f"{tmp_path}/nope", "RECGAUGE_CACHE": f"{tmp_path}/cache"}
-    done = workplace.run("dataset=ml_100k", RECGAUGE_OFFLINE="1", **places)
+    done = workplace.run("tracking=off", "dataset=ml_100k", RECGAUGE_OFFLINE="1", **places)
     assert done.code != 0
     assert "nope" in done.err
     assert "Traceback" not in done.err

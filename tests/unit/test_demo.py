@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recgauge.datasets.demo import Demo
+from recgauge.datasets.demo import Demo, _generated
 
 
 def test_counts(demo):
@@ -15,7 +15,9 @@ def test_counts(demo):
 
 
 def test_same_each_time(demo):
+    _generated.cache_clear()
     again = Demo().load()
+    assert again.interactions is not demo.interactions
     assert again.sha256 == demo.sha256
     assert np.array_equal(again.interactions.value, demo.interactions.value)
     assert np.array_equal(again.item_titles, demo.item_titles)

@@ -7,7 +7,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import recgauge
 import recgauge.errors
@@ -193,6 +193,7 @@ def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
     assert sum(pooled.sums(block, k) for block in blocks) == pytest.approx(pooled.sums(judged, k))
 
 
+@settings(max_examples=25)  # of some hundred metrics each
 @given(cases(), CUTOFFS)
 def test_every_convention_gives_a_number_or_says_why_not(case, k) -> None:
     rows, relevant = case

@@ -82,13 +82,14 @@ def _is_harmless(word: str) -> bool:
 
 
 def _write_results(folder: Path, rows: Sequence[Row], figures: "dict[str, Figure]") -> list[Path]:
+    from recgauge.report.figures.style import save_png
+
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / "results.csv"]
     files[0].write_text(results_text(rows), encoding="utf-8")
     for name, figure in figures.items():
         files.append(folder / f"{name}.png")
-        # no version of the library in the file, so that it changes only if the picture does
-        figure.savefig(files[-1], metadata={"Software": None})
+        save_png(figure, files[-1])
     return files
 
 

@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,13 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "hydra-core", "omegaconf", "mlflow")
 
 
+@cache
 def environment() -> dict[str, Any]:
-    """Return versions, machine and the commit of recgauge's own checkout, None where it is installed."""
+    """Return versions, machine and the commit of recgauge's own checkout, None where it is installed.
+
+    Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
+    """
+    commit = _git("rev-parse", "HEAD")
     return {
         "recgauge": __version__,
         "numeric_version": NUMERIC_VERSION,
@@ -23,8 +29,8 @@ def environment() -> dict[str, Any]:
         "processor": platform.machine(),
         "n_cpus": os.cpu_count(),
         "packages": {name: _version(name) for name in PACKAGES},
-        "git_commit": _git("rev-parse", "HEAD"),
-        "git_dirty": None if _git("rev-parse", "HEAD") is None else bool(_git("status", "--porcelain")),
+        "git_commit": commit,
+        "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
     }
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def _suites(overrides: list[str]) -> list[str]:
     return []
 
 
+@cache  # a file says the same for all jobs of a sweep
 def _default_metrics(file: Path) -> list[str] | None:
     """Return what a file's defaults list chooses for the metrics, None if nothing."""
     content = OmegaConf.to_container(OmegaConf.load(file))

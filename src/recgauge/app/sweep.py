@@ -120,10 +120,14 @@ def _study_run(job: "JobOutcome", folder: Path, outcome: Any) -> "StudyRun":
 
 
 def _short_labels(jobs: "list[JobOutcome]") -> "list[JobOutcome]":
-    """Leave out of the labels what all jobs share."""
+    """Leave out of the labels what all jobs share, and name an experiment's own parts without its name."""
     words = [job.label.split(" ") for job in jobs]
     shared = set.intersection(*map(set, words)) if len(jobs) > 1 else set()
     return [
-        replace(job, label=" ".join(word for word in own if word not in shared) or job.label)
+        replace(job, label=" ".join(_short(word) for word in own if word not in shared) or job.label)
         for job, own in zip(jobs, words, strict=True)
     ]
+
+
+def _short(word: str) -> str:
+    return word.partition("=")[2] if word.startswith("+experiment/") else word

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
-BATCH = 1000  # most metrics in one call of MLflow's interface
+# the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
+MOST_METRICS, MOST_TEXTS = 900, 100
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,8 @@ class MlflowTracker(Tracker):
 
         created = self._client.create_run(self._experiment_id, tags=dict(run.tags), run_name=run.name)
         params = [Param(key, value[:LONGEST_PARAM]) for key, value in run.params.items()]
-        for first in range(0, len(params), 100):
-            self._client.log_batch(created.info.run_id, params=params[first : first + 100])
+        for first in range(0, len(params), MOST_TEXTS):
+            self._client.log_batch(created.info.run_id, params=params[first : first + MOST_TEXTS])
         return str(created.info.run_id)
 
     @cached_property
@@ -196,19 +197,14 @@ class _MlflowRunLog(RunLog):
         self._opening_seconds = perf_counter() - begin
 
     def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
-        """Store inputs, files, then every number in few calls."""
-        from mlflow.entities import RunTag
-
+        """Store inputs, files, then every number and tag in few calls."""
         begin = perf_counter()
         client, run_id = self._client, self.run_id
         client.log_inputs(run_id, datasets=_inputs(record))
         for file in files:
             client.log_artifact(run_id, str(file), "figures" if file.suffix == ".png" else None)
-        tags = [RunTag(key, value) for key, value in final_tags(record).items()]
-        for first in range(0, len(tags), 100):
-            client.log_batch(run_id, tags=tags[first : first + 100])
         seconds = self._opening_seconds + perf_counter() - begin
-        self._log_metrics(record, seconds)
+        self._log_numbers(record, seconds)
         return seconds
 
     def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
@@ -222,15 +218,17 @@ class _MlflowRunLog(RunLog):
         metrics = [Metric(key, value, now, 0) for key, value in values.items()]
         self._client.log_batch(self.run_id, metrics=metrics)
 
-    def _log_metrics(self, record: RunRecord, seconds: float) -> None:
-        from mlflow.entities import Metric
+    def _log_numbers(self, record: RunRecord, seconds: float) -> None:
+        from mlflow.entities import Metric, RunTag
 
         now = int(time() * 1000)
         values = {**metric_values(record), "time/tracking_seconds": seconds}
         metrics = [Metric(key, value, now, 0) for key, value in values.items()]
         metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
-        for first in range(0, len(metrics), BATCH):
-            self._client.log_batch(self.run_id, metrics=metrics[first : first + BATCH])
+        tags = [RunTag(key, value) for key, value in final_tags(record).items()]
+        while metrics or tags:
+            self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
+            metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]
 
 
 def _inputs(record: RunRecord) -> list["DatasetInput"]:

@@ -32,8 +32,8 @@ GOWALLA = PublishedFile(
         TEST: "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3",
     },
     caveat=(
-        "The digest of train.txt is that of a copy whose items ascend inside each line; the repository's own "
-        "file may differ in bytes, though not in pairs."
+        "The digest of train.txt is that of a copy whose items ascend inside each line. Whether the "
+        "repository's own file has the same bytes, or the same pairs in another order, is unknown here."
     ),
     by_hand=(
         "Download train.txt and test.txt from https://github.com/kuandeng/LightGCN/tree/master/Data/gowalla "

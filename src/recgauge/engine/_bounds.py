@@ -37,7 +37,7 @@ class Panels(NamedTuple):
     """Items in falling order of norm, in tiles of 64 and panels of 256 that share a scale."""
 
     tiles: Codes  # (n_tiles, d * 64)
-    norm: F64s  # (n_panels,) largest norm of an item
+    norm: F64s  # (n_panels,) largest norm of an item in this panel or a later one
     residual: F64s  # (n_panels,) largest norm of what rounding took from an item
     scale: F64s  # (n_panels,) value of one unit of the rounded numbers
     code: I32s  # (n_tiles * 64,) item code at a position, -1 in the last tile's tail

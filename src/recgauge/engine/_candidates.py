@@ -10,6 +10,7 @@ from recgauge.engine._types import F32s, F64s, I32s, I64s, U64s
 from recgauge.engine._vectors import at_least, exact_dots, lowest_bit, unsettled
 
 LOWEST = np.float32(-np.inf)
+_FEW = 32  # exact scores that cost about as much as a pass over a list
 
 
 class Lists(NamedTuple):
@@ -109,9 +110,9 @@ def finish(k: int, exact: Exact, code: I32s, lists: Lists, out_items: I32s, out_
     keys, spare = np.empty(low.shape[1], np.uint64), np.empty(low.shape[1], np.uint64)
     for row in range(len(exact.codes)):
         count = lists.counts[row]
-        if count > k:
+        if count > k + _FEW:
             count, sure[row] = trim(low, high, item, row, count, k, sure[row])
-        if count > k:  # exact scores of the likely ones first: they rule out most of the others
+        if count > k + _FEW:  # exact scores of the likely ones first: they rule out most of the others
             settle(row, count, sure[row], exact, code, lists)
             count, sure[row] = trim(low, high, item, row, count, k, sure[row])
         settle(row, count, LOWEST, exact, code, lists)

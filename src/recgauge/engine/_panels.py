@@ -60,6 +60,17 @@ def balance(user: F32s, item: F32s) -> tuple[F64s, F64s]:
     return inverse_root @ stretch @ rotation, root @ shrink @ rotation
 
 
+def _falling_norms(item: F32s, right: F64s, codes: I32s) -> I32s:
+    """Item codes by falling norm in the new basis: roughly, in float32, since `prepare` makes bounds safe."""
+    narrow, squares = right.astype(np.float32), np.empty(len(codes), np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # where squares overflow, bounds are only less tight
+        for start in range(0, len(codes), _PART):
+            part = item[codes[start : start + _PART]] @ narrow
+            np.einsum("ij,ij->i", part, part, out=squares[start : start + _PART])
+    order: I32s = codes[np.argsort(-squares, kind="stable")]
+    return order
+
+
 def _moved(item: F32s, right: F64s, codes: I32s) -> Iterator[tuple[int, F64s]]:
     """Items in their new basis, a part at a time in the same memory, since new memory costs more."""
     wide = np.empty((_PART, right.shape[1]))
@@ -82,10 +93,7 @@ def prepare(user: F32s, item: F32s, allowed: I32s, use_bytes: bool | None = None
     left, right = balance(user, item[allowed] if len(allowed) < len(item) else item)
     width = len(left)
     padded = -(-width // 4) * 4
-    squares = np.empty(len(allowed))
-    for start, moved in _moved(item, right, allowed):
-        np.einsum("ij,ij->i", moved, moved, out=squares[start : start + _PART])
-    order = allowed[np.argsort(-squares, kind="stable")]
+    order = _falling_norms(item, right, allowed)
     n_tiles = -(-len(order) // ITEMS)
     n_panels = -(-n_tiles // PANEL_TILES)
     code = np.full(n_tiles * ITEMS, -1, np.int32)
@@ -111,4 +119,6 @@ def prepare(user: F32s, item: F32s, allowed: I32s, use_bytes: bool | None = None
     )
     for start, moved in _moved(item, right, order):
         round_items(moved, start // (PANEL_TILES * ITEMS), panels)
+    # the search ends by bisection, so a panel's bound is that of all that follow
+    panels.norm[:] = np.maximum.accumulate(panels.norm[::-1])[::-1]
     return panels

@@ -44,6 +44,11 @@ class StudyRun:
     folder: Path
     problem: str | None = None
 
+    @property
+    def reason(self) -> str:
+        """Why there is no record, in one line."""
+        return (self.problem or "no run").splitlines()[0].removesuffix(" Tried:")
+
 
 class Study(ABC):
     """Concludes an experiment."""

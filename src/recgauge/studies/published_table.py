@@ -24,8 +24,11 @@ class PublishedTable(Study):
     name : str
         Name of the experiment.
     beside : sequence of str
-        Keys of metrics that are shown beside the published ones, for runs that no published number is
-        compared with.
+        Keys of metrics that are shown for runs which no published number of this key is compared with.
+    drawn : sequence of str
+        Keys of metrics whose values are drawn, published and ours, those of models to come among them.
+    not_drawn : sequence of str
+        Models left out of that figure, such as one so far off that the others would fall together.
 
     Notes
     -----
@@ -35,6 +38,8 @@ class PublishedTable(Study):
 
     name: str
     beside: Sequence[str] = ()
+    drawn: Sequence[str] = ()
+    not_drawn: Sequence[str] = ()
 
     def check(self, source: Path) -> None:
         """Read published.csv."""
@@ -43,23 +48,43 @@ class PublishedTable(Study):
     def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
         """Return one row a published number, in the order of published.csv, then those beside."""
         numbers = read_published(source / "published.csv")
-        others = [run for run in runs if not any(number.matches(run) for number in numbers)]
-        beside = [_beside(run, key) for run in others if run.record is not None for key in self.beside]
+        beside = [row for run in runs if run.record is not None for row in self._beside(run, numbers)]
         return [compare(number, runs) for number in numbers] + beside
 
+    def _beside(self, run: StudyRun, numbers: Sequence[PublishedNumber]) -> list[Row]:
+        """Return the rows of a run's numbers that nothing published stands against."""
+        matching = [number for number in numbers if number.matches(run)]
+        label = matching[0].label if matching else run.names["model"]
+        known = {number.key for number in matching}
+        return [_beside(run, label, key) for key in self.beside if key not in known]
+
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return the table, the tally, what the verdicts mean, and the figure if there is one."""
-        picture = ["![Differences in tolerances](differences.png)"] if _compared(rows) else []
-        return "\n\n".join([published_markdown(rows), *verdict_lines(rows), *picture])
+        """Return the table, what is open for want of a model, the tally, the verdicts and the figures."""
+        waiting = [row for row in rows if row["reason"] == NO_MODEL]
+        shown = [row for row in rows if row not in waiting]
+        parts = [published_markdown(shown)] if shown else []
+        pictures = [f"![{PICTURES[name]}]({name}.png)" for name in self._pictures(rows)]
+        return "\n\n".join([*parts, *waiting_lines(waiting), *verdict_lines(rows), *pictures])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
-        """Return the differences as a figure, none as long as all rows are open."""
+        """Return the values, if asked for, and the differences, none as long as all rows are open."""
         from recgauge.studies.differences import plot_differences
+        from recgauge.studies.values import plot_values
 
-        compared = _compared(rows)
-        return {"differences": plot_differences(compared)} if compared else {}
+        draw = {
+            "values": lambda: plot_values(rows, self.drawn, self.not_drawn),
+            "differences": lambda: plot_differences(_compared(rows)),
+        }
+        return {name: draw[name]() for name in self._pictures(rows)}
+
+    def _pictures(self, rows: Sequence[Row]) -> list[str]:
+        if not _compared(rows):
+            return []
+        return ["values", "differences"] if self.drawn else ["differences"]
 
 
+NO_MODEL = "recgauge has no such model yet"
+PICTURES = {"values": "Published values and ours", "differences": "Differences in tolerances"}
 COLUMNS = (
     "dataset",
     "model",
@@ -114,10 +139,10 @@ def _compared(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["difference"]]
 
 
-def _beside(run: StudyRun, key: str) -> Row:
+def _beside(run: StudyRun, label: str, key: str) -> Row:
     """Return the row of a number that nothing published stands against."""
     entry = _entry(run, key) or {"value": None, "definition": ""}
-    known = {"dataset": run.names["dataset"], "model": run.names["model"], "metric": key, "runs": "1"}
+    known = {"dataset": run.names["dataset"], "model": label, "metric": key, "runs": "1"}
     ours = "" if entry["value"] is None else f"{entry['value']:.8g}"
     return dict.fromkeys(COLUMNS, "") | known | {"ours": ours, "definition": entry["definition"]}
 
@@ -131,10 +156,10 @@ def _entry(run: StudyRun, key: str) -> dict[str, Any] | None:
 def _reason(number: PublishedNumber, found: Sequence[StudyRun], n_values: int) -> str:
     """Say why a row is open; empty if it is not."""
     if not number.model:
-        return "recgauge has no such model yet"
-    problems = [run.problem for run in found if run.problem]
+        return NO_MODEL
+    problems = [run.reason for run in found if run.problem]
     if problems:
-        return f"{len(problems)} of {number.n_runs} runs: {problems[0].splitlines()[0]}"
+        return f"{len(problems)} of {number.n_runs} runs: {problems[0]}"
     if not found:
         return "no run of this grid matches"
     if len(found) > n_values:
@@ -160,6 +185,19 @@ def published_markdown(rows: Sequence[Row]) -> str:
         for row in rows
     ]
     return markdown_table(cells, header, right=("published", "ours", "difference"))
+
+
+def waiting_lines(rows: Sequence[Row]) -> list[str]:
+    """Return the numbers of models that are still to come as a table that the page folds away."""
+    if not rows:
+        return []
+    header = ("data set", "model", "metric", "published")
+    cells = [
+        (row["dataset"], row["model"], row["metric"].replace("_at_", "@"), row["published"]) for row in rows
+    ]
+    told = f"{len(rows)} more are open: {NO_MODEL}."
+    table = markdown_table(cells, header, right=("published",))
+    return [told, "<details><summary>Their published values</summary>", table, "</details>"]
 
 
 def shown(ours: str, published: str) -> str:

@@ -69,6 +69,17 @@ def test_rough_scores_and_norms_bound_true_scores(problem, use_bytes):
     assert (np.abs(true) <= longest).all()
 
 
+@settings(max_examples=50, deadline=None)
+@given(factors(), st.sampled_from((-25.0, 0.0, 25.0)))
+def test_panel_norms_fall_even_where_squares_overflow_or_vanish(problem, magnitude):
+    """The search ends by bisection, and the order of the items is only roughly by norm."""
+    user, item = problem
+    item = (item * np.float32(10.0**magnitude)).astype(np.float32)
+    panels = prepare(user, item, np.arange(len(item), dtype=np.int32), True)
+    assert (np.diff(panels.norm) <= 0.0).all()
+    assert np.isfinite(panels.norm).all()
+
+
 def test_the_bound_is_reached_so_nothing_smaller_is_safe(rng):
     user, item = np.ones((1, 1), np.float32), rng.standard_normal((300, 1)).astype(np.float32)
     panels, queries = prepared(user, item, True)

@@ -22,6 +22,9 @@ KINDS = {
     "skewed": lambda rng, x: x * 10.0 ** rng.uniform(-6, 6, (len(x), 1)),
     "tiny": lambda rng, x: x * 1e-30 * 10.0 ** rng.uniform(-15, 0, (len(x), 1)),
     "huge": lambda _rng, x: x * 1e17 / np.sqrt(x.shape[1]),
+    "large_against_small": lambda rng, x: (
+        x * 10.0 ** rng.uniform(-25, 18.0, (len(x), 1)) / np.sqrt(x.shape[1])
+    ),
     "duplicates": lambda rng, x: x[rng.integers(0, max(1, len(x) // 10), len(x))],
     "unit": lambda _rng, x: x / (np.linalg.norm(x, axis=1, keepdims=True) + 1e-9),
     "one_direction": lambda rng, x: np.outer(rng.integers(1, 4, len(x)), x[0]),

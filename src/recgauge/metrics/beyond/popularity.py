@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import stats
 
 from recgauge._checks import DoubleArray, LongArray, check_choice
 from recgauge.judging import JudgedTopK
@@ -84,7 +83,9 @@ class Popularity(UserMetric):
 
 
 def _quantile(counts: LongArray) -> DoubleArray:
+    from scipy.stats import rankdata  # a second of start-up that only this definition needs
+
     quantile = np.zeros(len(counts))
     known = counts > 0
-    quantile[known] = stats.rankdata(counts[known]) / max(1, int(known.sum()))
+    quantile[known] = rankdata(counts[known]) / max(1, int(known.sum()))
     return quantile

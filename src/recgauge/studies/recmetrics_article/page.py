@@ -1,0 +1,140 @@
+"""The page of the recmetrics article, from the rows of results.csv."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from recgauge.studies import Row
+from recgauge.studies.files import markdown_table
+from recgauge.studies.metric_disagreement.page import distinct
+from recgauge.studies.published_table import published_markdown, verdict_lines
+
+ARTICLE, TEST_ITEMS, HONEST = "article", "test items for all", "honest"
+PROTOCOLS = (ARTICLE, TEST_ITEMS, HONEST)
+LABELS = {"random": "random", "popularity": "popularity", "biased_mf": "factor model"}
+"""Model to its name in the article."""
+OTHERS = {
+    "prediction_coverage_at_10": "coverage, %",
+    "novelty_at_10": "novelty",
+    "personalization_at_10": "personalization",
+    "intra_list_similarity_at_10": "intra-list similarity",
+    "mse": "MSE",
+    "rmse": "RMSE",
+}
+CURVE = "mar"
+"""The metric that the article draws over the cutoff."""
+K = 10
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Return orders, the line, other metrics and the published table; missing runs are named."""
+    published = [row for row in rows if row["published"]]
+    measured = [row for row in rows if not row["published"] and row["ours"]]
+    missing = dict.fromkeys(
+        f"- open: {row['dataset']}: {row['reason']}" for row in rows if not row["metric"] and row["reason"]
+    )
+    lines = ["\n".join(missing)] if missing else []
+    if measured:
+        lines += [
+            f"### MAR@{K} of the three models under three protocols",
+            _orders(measured),
+            "![MAR over the cutoff under three protocols](mar.png)",
+            "### The factor model's line is a constant times K",
+            _line(measured, published),
+            f"### Beyond accuracy at {K}, and errors",
+            _others(measured),
+        ]
+    tally, meanings = verdict_lines(published)
+    table = f"<details><summary>All of them</summary>\n\n{published_markdown(published)}\n\n</details>"
+    return "\n\n".join([*lines, "### The article's own numbers", tally, meanings, table])
+
+
+def value(rows: Sequence[Row], dataset: str, protocol: str, model: str, metric: str) -> Row | None:
+    """Return the row of one number, None if there is none."""
+    wanted = (dataset, protocol, model, metric)
+    keys = ("dataset", "protocol", "model", "metric")
+    return next((row for row in rows if tuple(row[key] for key in keys) == wanted), None)
+
+
+def _orders(rows: Sequence[Row]) -> str:
+    models = list(LABELS.values())
+    cells = []
+    for dataset in distinct(rows, "dataset"):
+        for protocol in PROTOCOLS:
+            found = {m: value(rows, dataset, protocol, m, f"mar_at_{K}") for m in models}
+            cells.append([dataset, protocol, *(_told(found[m]) for m in models), _order(found)])
+    table = markdown_table(cells, ["data set", "protocol", *models, "order"], right=models)
+    return f"{table}\n\n± standard error over users."
+
+
+def _told(row: Row | None) -> str:
+    if row is None:
+        return ""
+    return f"{float(row['ours']):.5f} ± {float(row['stderr']):.5f}" if row["stderr"] else row["ours"]
+
+
+def _order(found: dict[str, Row | None]) -> str:
+    """Return the models, best first; "=" where numbers are equal to the last digit."""
+    values = {model: float(row["ours"]) for model, row in found.items() if row is not None}
+    ranked = sorted(values, key=lambda model: -values[model])
+    told = ranked[0] if ranked else ""
+    for before, after in pairwise(ranked):
+        told += f" {'=' if values[before] == values[after] else '>'} {after}"
+    return told
+
+
+def _line(measured: Sequence[Row], published: Sequence[Row]) -> str:
+    cells = []
+    for name, rows in (("published", as_measured(published)), ("ours", measured)):
+        for dataset in distinct(rows, "dataset"):
+            for protocol in (ARTICLE, HONEST):
+                for model in LABELS.values():
+                    curve = [value(rows, dataset, protocol, model, f"mar_at_{k}") for k in range(1, K + 1)]
+                    known = [float(row["ours"]) for row in curve if row is not None]
+                    if len(known) == K:
+                        cells.append([dataset, name, protocol, model, *_shares(known)])
+    header = [
+        "data set",
+        "numbers",
+        "protocol",
+        "model",
+        "MAR@1",
+        "MAR@5 / 5",
+        "MAR@10 / 10",
+        "lowest … highest",
+    ]
+    said = (
+        "The last column is the range of MAR@K / (K × MAR@1) over K = 1 … 10: a line through zero has 1 "
+        "throughout (the published numbers have six decimals)."
+    )
+    return f"{markdown_table(cells, header, right=header[4:])}\n\n{said}"
+
+
+def as_measured(published: Sequence[Row]) -> list[Row]:
+    """Return rows of published numbers as if they were measured."""
+    return [{**row, "ours": row["published"]} for row in published]
+
+
+def _shares(curve: Sequence[float]) -> list[str]:
+    shares = [point / k for k, point in enumerate(curve, start=1)]
+    ratios = [share / shares[0] if shares[0] else 0.0 for share in shares]
+    return [
+        f"{shares[0]:.6f}",
+        f"{shares[4]:.6f}",
+        f"{shares[9]:.6f}",
+        f"{min(ratios):.4f} … {max(ratios):.4f}",
+    ]
+
+
+def _others(rows: Sequence[Row]) -> str:
+    cells = []
+    for dataset in distinct(rows, "dataset"):
+        for protocol in (ARTICLE, HONEST):
+            for model in LABELS.values():
+                found = [value(rows, dataset, protocol, model, key) for key in OTHERS]
+                told = ["" if row is None else f"{float(row['ours']):.4f}" for row in found]
+                cells.append([dataset, protocol, model, *told])
+    header = ["data set", "protocol", "model", *OTHERS.values()]
+    return markdown_table(cells, header, right=header[3:]) + (
+        "\n\nCoverage, the article's prediction coverage, is of the items that stand in some list. Novelty "
+        "goes by training rows; the article's own goes by all rows, test rows too."
+    )

@@ -1,0 +1,132 @@
+"""The page of the recmetrics article on known numbers, and its claim on a real run of lists."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from recgauge.candidates.own_test_items import OwnTestItems
+from recgauge.conventions import get_convention
+from recgauge.datasets.demo import Demo
+from recgauge.experiment import Experiment, run_experiment
+from recgauge.models.popularity import Popularity
+from recgauge.models.random import Random
+from recgauge.models.svd import SVD
+from recgauge.records import RunRecord
+from recgauge.splits.random_holdout import RandomRows
+from recgauge.studies import StudyRun
+from recgauge.studies.recmetrics_article import RecmetricsArticle
+from recgauge.studies.recmetrics_article.page import ARTICLE, HONEST, TEST_ITEMS
+
+STUDY = RecmetricsArticle("recmetrics_article", {"ml_20m": 1000})
+ARMS = (
+    ("random", "all", "all", 0.01),
+    ("popularity", "all", "all", 0.02),
+    ("random", "test_items", "train", 0.1),
+    ("popularity", "test_items", "train", 0.1),
+    ("biased_mf", "test_items", "train", 0.1),
+    ("random", "all", "train", 0.01),
+    ("popularity", "all", "train", 0.05),
+    ("biased_mf", "all", "train", 0.03),
+)
+
+
+def run_of(dataset, model, candidates, fit_on, value, folder, problem=None):
+    names = {"dataset": dataset, "model": model, "candidates": candidates}
+    entries = [
+        {"key": f"mar_at_{k}", "k": k, "value": value * k / 10, "stderr": 0.001, "definition": f"MAP@{k}"}
+        for k in range(1, 11)
+    ]
+    entries = [entry | {"name": "mar"} for entry in entries]
+    novelty = {"name": "novelty", "value": 1.5, "stderr": None, "definition": "Novelty"}
+    entries += [novelty | {"key": f"novelty_at_{k}", "k": k} for k in (9, 10)]
+    record = RunRecord({}, 0, "", {}, {}, {}, entries, {}, "", {}, {}, {})
+    return StudyRun(names, {"fit_on": fit_on}, None if problem else record, folder, problem)
+
+
+@pytest.fixture
+def source(tmp_path):
+    row = {
+        "key": "mar_at_1",
+        "definition": "MAR",
+        "label": "factor model",
+        "dataset": "ml_20m",
+        "value": "0.003081",
+        "tolerance": "0.0001",
+        "why": "unseeded",
+        "source": "a notebook",
+        "model": "biased_mf",
+        "candidates": "test_items",
+    }
+    with (tmp_path / "published.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerow(row)
+    return tmp_path
+
+
+@pytest.fixture
+def rows(source):
+    runs = [run_of("demo", *arm, source) for arm in ARMS]
+    missing = [run_of("ml_20m", *arm, source, "ml-20m.zip could not be found. Tried:\nhere") for arm in ARMS]
+    return STUDY.rows([*missing, *runs], source)
+
+
+def test_published_rows_come_first_and_stay_open_without_data(rows):
+    assert len({tuple(row) for row in rows}) == 1
+    assert (rows[0]["published"], rows[0]["verdict"]) == ("0.003081", "open")
+    assert rows[0]["reason"] == "1 of 1 runs: ml-20m.zip could not be found."
+
+
+def test_published_rows_are_compared_when_the_data_are_there(source):
+    (row, *_) = STUDY.rows([run_of("ml_20m", "biased_mf", "test_items", "train", 0.03081, source)], source)
+    assert (row["verdict"], row["ours"]) == ("reproduced", "0.003081")
+
+
+def test_metrics_but_the_drawn_one_are_kept_at_ten_alone(rows):
+    keys = {row["metric"] for row in rows}
+    assert {"mar_at_9", "mar_at_10", "novelty_at_10"} <= keys
+    assert "novelty_at_9" not in keys
+
+
+def test_the_factor_model_on_test_items_belongs_to_two_protocols(rows):
+    found = {(row["protocol"], row["model"]) for row in rows if row["metric"] == "mar_at_10"}
+    models = ("random", "popularity", "factor model")
+    assert found == {(protocol, model) for protocol in (ARTICLE, TEST_ITEMS, HONEST) for model in models}
+
+
+def test_the_page_tells_orders_and_the_line(rows):
+    page = STUDY.markdown(rows)
+    assert "factor model > popularity > random |" in page
+    assert "random = popularity = factor model |" in page
+    assert "popularity > factor model > random |" in page
+    line = "| demo | ours | article | factor model | 0.010000 | 0.010000 | 0.010000 | 1.0000 … 1.0000 |"
+    assert line in page
+    assert page.count("open: ml_20m: ml-20m.zip could not be found.") == 1
+
+
+def test_the_figure_has_a_row_of_panels_for_what_was_published(rows):
+    (figure,) = STUDY.figures(rows).values()
+    assert len(figure.axes) == 2 * 3
+    assert figure.axes[0].get_ylabel() == "ml_20m\npublished\nMAR@K"
+    assert [axes.get_title(loc="left") for axes in figure.axes[:3]] == [ARTICLE, TEST_ITEMS, HONEST]
+
+
+@pytest.mark.parametrize("model", [Random("rows"), Popularity(), SVD(8)], ids=lambda m: type(m).__name__)
+def test_any_model_has_the_same_line_when_it_is_given_the_test_items(model):
+    """MAR@K is K times the mean of 1 / (test items), as long as nobody has fewer than K of them."""
+    conventions = get_convention("article_recmetrics")
+    experiment = Experiment(
+        dataset=Demo(relevant_from=0.5),
+        splitter=RandomRows(test_size=0.25),
+        candidates=OwnTestItems(),
+        model=model,
+        metrics={"mar": conventions.definition("mar")},
+        cutoffs=(1, 2),
+        policies=conventions.policies,
+    )
+    result = run_experiment(experiment)
+    n_test = result.split.test.user_counts()
+    n_test = n_test[n_test > 0]
+    for entry in result.results:
+        assert entry.value == pytest.approx(np.minimum(entry.k / n_test, 1.0).mean(), rel=1e-12)

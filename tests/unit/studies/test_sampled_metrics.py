@@ -1,0 +1,69 @@
+"""The page of sampled metrics, on rows whose orders are known."""
+
+import pytest
+
+from recgauge.records import RunRecord
+from recgauge.studies import StudyRun
+from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics
+from recgauge.studies.sampled_metrics.page import clear, turned
+
+VALUES = {
+    "all": {"random": 0.1, "popularity": 0.2, "svd": 0.4},
+    "sampled": {"random": 0.5, "popularity": 0.7, "svd": 0.9},
+    "test_items": {"random": 0.7, "popularity": 0.9, "svd": 0.8},
+}
+STUDY = SampledMetrics("sampled_metrics", k=10)
+
+
+def finished(folder, rule, model, value, stderr=0.01):
+    entry = {"name": "ndcg", "stderr": stderr, "definition": "nDCG@10", "higher_is_better": True}
+    results = [entry | {"key": "ndcg_at_10", "k": 10, "value": value}]
+    results.append(entry | {"key": "ndcg_at_5", "k": 5, "value": 9.0})
+    record = RunRecord({}, 0, "", {}, {}, {}, results, {}, "", {}, {}, {})
+    names = {"dataset": "ml_1m", "candidates": rule, "model": model}
+    settings = {"candidates": {"n": 100, "by": "uniform"}, "model": {"n_factors": 16}}
+    return StudyRun(names, settings, record, folder)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    runs = [finished(tmp_path, r, m, v) for r, models in VALUES.items() for m, v in models.items()]
+    missing = StudyRun({"candidates": "all", "model": "bias"}, {}, None, tmp_path, "diverged\nat length")
+    return STUDY.rows([*runs, missing], tmp_path)
+
+
+def test_rows_are_those_of_the_cutoff_and_name_rule_and_model(rows):
+    assert {tuple(row) for row in rows} == {COLUMNS}
+    assert {row["metric"] for row in rows} == {"ndcg_at_10", ""}
+    assert {row["candidates"] for row in rows} == {"all", "sampled 100 by=uniform", "test_items"}
+    assert {row["model"] for row in rows} == {"random", "popularity", "svd 16", "bias"}
+    assert rows[-1]["reason"] == "diverged"
+
+
+def test_the_page_tells_places_agreement_and_who_is_turned_round(rows):
+    page = STUDY.markdown(rows)
+    assert "| svd 16 | 0.4000 (1) | 0.9000 (1) | 0.8000 (2) |" in page
+    assert "| ndcg@10 | svd 16 | 1.00 (0) | 0.33 (1; best: popularity) |" in page
+    assert "| sampled 100 by=uniform | 0 | 0 | none |" in page
+    assert "| test_items | 1 | 1 | **popularity above svd 16** |" in page
+    assert "- open: bias under all: diverged" in page
+
+
+def test_equal_values_are_not_turned_round():
+    assert turned({"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 1.0}) == []
+
+
+@pytest.mark.parametrize(("stderr", "expected"), [(0.07, True), (0.08, False), (None, False)])
+def test_clear_is_more_than_two_standard_errors_of_the_difference(stderr, expected, tmp_path):
+    runs = [finished(tmp_path, "all", model, VALUES["all"][model], stderr) for model in ("popularity", "svd")]
+    assert clear(STUDY.rows(runs, tmp_path), "all", "ndcg_at_10", ("svd 16", "popularity")) == expected
+
+
+def test_the_figure_has_a_column_a_rule_and_says_nothing_without_numbers(rows):
+    (figure,) = STUDY.figures(rows).values()
+    (axes,) = figure.axes
+    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert ticks == ["all", "sampled 100\nby uniform", "test_items"]
+    assert len(axes.lines) == 3
+    assert STUDY.figures(rows[-1:]) == {}
+    assert "open" in STUDY.markdown(rows[-1:])
