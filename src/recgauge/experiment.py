@@ -120,7 +120,8 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     with timings.stage("split"):
         dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)
         splitter = experiment.splitter.for_dataset(dataset)
-        split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps)
+        # Pairs in train and test are the guard's to tell, so that the user can override it.
+        split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps, overlap=True)
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
         guards = _guarded_split(experiment, split, relevant)
     candidates = None

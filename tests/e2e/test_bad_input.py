@@ -26,6 +26,7 @@ WRONG = [
     (["cutoffs=[10,10]"], "each cutoff may be named once"),
     (["engine=5"], "engine must be left as it is"),
     (["seed=abc"], "seed must be a whole number"),
+    (["dataset=table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),
     (["seed=-1"], "seed must be a whole number >= 0"),
     (["split.test_size=1.5"], "test_size must be a finite number > 0 and <= 1, got 1.5"),
     (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),

@@ -25,6 +25,7 @@ from recgauge.recommending import recommend
 from recgauge.records import RunRecord
 from recgauge.relevance import Relevant
 from recgauge.sanity import oracle_lists
+from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.random_holdout import RandomRows
 
 RULES = [
@@ -199,6 +200,27 @@ def test_a_guard_stops_the_run_unless_overridden():
     assert by_name(result)["train_after_test"].overridden
     honest = replace(claims, splitter=RandomRows())
     assert by_name(run_experiment(honest))["train_after_test"].level == "note"
+
+
+@dataclass(frozen=True)
+class Again(Demo):
+    """The demo, in which everybody takes the first hundred items a second time."""
+
+    def load(self, progress=None):
+        loaded = Demo().load()
+        rows = loaded.interactions
+        more = rows.take(np.flatnonzero(rows.item < 100))
+        return replace(loaded, interactions=rows.followed_by(more))
+
+
+def test_pairs_in_train_and_test_stop_the_run_unless_overridden():
+    splitter = LeaveRandomOut()
+    again = replace(experiment(Popularity(), AllItems("none"), splitter=splitter), dataset=Again())
+    with pytest.raises(GuardError, match=r"overlap: .*filters=\[duplicates\].*guards\.override=\[overlap\]"):
+        run_experiment(again)
+    guard = by_name(run_experiment(replace(again, guards=GuardSettings(("overlap",)))))["overlap"]
+    assert guard.overridden
+    assert 0 < guard.value < 0.5
 
 
 def test_a_candidate_rule_that_reaches_nothing_stops_before_training():

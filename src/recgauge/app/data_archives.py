@@ -33,7 +33,7 @@ def list_data(overrides: Sequence[str]) -> None:
     table.add_column("terms")
     for one in entries():
         counts = ("?" if count is None else f"{count:,}" for count in one.counts)
-        size = "" if one.file is None else f"{one.file.size / _MIB:.1f}"
+        size = "" if one.file is None else f"{one.file.size / _MIB:.1f}" if one.file.size else "?"
         here = None if one.file is None else place_of(one.file, places)
         where = here[0] if here else {"demo": "generated", "table": "dataset.path"}.get(one.name, "no")
         table.add_row(one.name, *counts, size, where, one.terms)
@@ -89,7 +89,8 @@ def verify_data(name: str, overrides: Sequence[str]) -> None:
         with ConsoleProgress().stage(f"verify {name}"):
             found = replace(source, offline=True).fetch(NoProgress())
     except IntegrityError as error:
-        raise IntegrityError(f"{error} `recgauge data fetch {name}` gets it anew.") from error
+        again = "" if places.archive else f" Without it, `recgauge data fetch {name}` gets it anew."
+        raise IntegrityError(f"{error}{again}") from error
     _tell(name, found, "")
 
 

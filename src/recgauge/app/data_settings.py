@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.compose import build
 from recgauge.app.explain import explain_config_error, group_options
@@ -48,8 +48,6 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
 
 
 def _explained(error: Exception, words: list[str]) -> str:
-    if isinstance(error, MissingMandatoryValue):
-        return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     given = sys.argv
     sys.argv = ["recgauge data", *words]  # where the explanation looks for what was chosen
     try:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from hydra.errors import OverrideParseException
 from omegaconf import OmegaConf
+from omegaconf.errors import MissingMandatoryValue
 
 from recgauge.app.settings import RunSettings, conf_folder
 
@@ -44,6 +45,8 @@ def explain_config_error(error: Exception) -> str:
     str
         For an unknown option or key: the valid ones and the nearest; else the error's own words.
     """
+    if isinstance(error, MissingMandatoryValue):
+        return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
     if match := _OPTION.search(text):
         group, option = match.groups()

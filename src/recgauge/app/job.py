@@ -10,6 +10,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from recgauge.app.explain import explain_config_error
 from recgauge.app.messages import print_error
 from recgauge.app.outcome import Outcome
 from recgauge.app.settings import RunSettings
@@ -35,7 +36,7 @@ def run_job(cfg: DictConfig) -> None:
     try:
         _run(cfg, job, folder, outcome)
     except (RecgaugeError, OmegaConfBaseException) as known:
-        outcome.error = str(known)
+        outcome.error = str(known) if isinstance(known, RecgaugeError) else explain_config_error(known)
         print_error(outcome.error)
     except OSError as disk:
         outcome.error = (

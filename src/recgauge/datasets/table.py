@@ -170,6 +170,8 @@ class Table(DatasetSource):
             If a file cannot be unpacked.
         SchemaError
             If columns cannot be told, or a row is bad.
+        ConfigError
+            If a file is named twice.
         """
         progress = progress or NoProgress()
         files = find_files(self._paths, self.member)

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from recgauge._checks import BoolArray, LongArray
 from recgauge.candidates import CandidateItems
 from recgauge.guards.result import GuardResult, GuardSettings
 from recgauge.relevance import Relevant
 
 MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5
+MANY_ALIKE = 0.5
 
 
 def check_candidates(
@@ -25,10 +27,11 @@ def check_candidates(
         Length of the lists.
     """
     owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
-    share = float((~chosen.holds(owner, relevant.items)).mean())
-    results = [_unreachable(share)]
+    held = chosen.holds(owner, relevant.items)
+    results = [_unreachable(float((~held).mean()))]
     counts = chosen.counts(n_users, n_items)[relevant.users]
     results.append(_few_candidates(float((counts <= top_k).mean()), top_k))
+    results.append(_nothing_to_order(float(_all_alike(relevant, held, counts).mean())))
     if chosen.notes:
         n_notes = float(len(chosen.notes))
         message = "; ".join(chosen.notes) + ": see whether the candidates are those you mean."
@@ -57,6 +60,29 @@ def _few_candidates(share: float, top_k: int) -> GuardResult:
         message = f"{found}; lower cutoffs say more."
         return GuardResult("few_candidates", share, "warning", message)
     return GuardResult("few_candidates", share, "note", f"{found}.")
+
+
+def _all_alike(relevant: Relevant, held: BoolArray, counts: LongArray) -> BoolArray:
+    """Return which users have only candidates that are relevant to the same degree, shape (m,)."""
+    row = np.repeat(np.arange(len(counts)), np.diff(relevant.start))
+    n_held = np.bincount(row[held], minlength=len(counts))
+    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    np.minimum.at(low, row[held], relevant.gains[held])
+    np.maximum.at(high, row[held], relevant.gains[held])
+    alike: BoolArray = (counts > 0) & (n_held == counts) & (low == high)
+    return alike
+
+
+def _nothing_to_order(share: float) -> GuardResult:
+    found = f"{share:.1%} of evaluated users have only candidates that are equally relevant"
+    remedy = "choose other candidates, or say what is relevant (dataset.relevant_from)."
+    if share == 1.0:
+        message = f"{found}: any list is perfect, whatever the model; {remedy}"
+        return GuardResult("nothing_to_order", share, "error", message)
+    if share >= MANY_ALIKE:
+        message = f"{found}, so that any list of theirs is perfect; {remedy}"
+        return GuardResult("nothing_to_order", share, "warning", message)
+    return GuardResult("nothing_to_order", share, "note", f"{found}.")
 
 
 def check_selection(settings: GuardSettings) -> GuardResult:

@@ -7,7 +7,7 @@ from recgauge._checks import check_choice
 from recgauge.errors import GuardError
 
 LEVELS = ("note", "warning", "error")
-STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items")
+STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items", "nothing_to_order")
 """Guards that can stop a run, and so can be overridden."""
 
 

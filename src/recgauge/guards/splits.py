@@ -48,7 +48,7 @@ def _overlap(split: Split) -> GuardResult:
         share,
         "error",
         f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) are in train too, so models are asked what "
-        "they were told; remove repeated pairs before the split.",
+        "they were told; let one row of each pair stay (filters=[duplicates]).",
     )
 
 

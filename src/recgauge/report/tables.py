@@ -1,5 +1,6 @@
 """The tables that a run and a sweep end with."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -141,9 +142,20 @@ def _group(record: RunRecord | None) -> tuple[str, ...]:
     return (*names, *rows, *candidates, record.fit_on)
 
 
+def has_rivals(records: Sequence[RunRecord]) -> bool:
+    """Whether at least two runs can be compared, so that one of them is the best."""
+    return bool(_rivals(records))
+
+
+def _rivals(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """Return the runs that another can be compared with: alone, any number is the best."""
+    sizes = Counter(_group(record) for record in records)
+    return [record for record in records if sizes[_group(record)] > 1]
+
+
 def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:
     best: dict[tuple[Any, str], float] = {}
-    for record in records:
+    for record in _rivals(records):
         direction = {entry["key"]: entry["higher_is_better"] for entry in record.results}
         for key in keys:
             value, place = record.values()[key], (_group(record), key)
@@ -158,7 +170,7 @@ def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, 
     cells = []
     for key in keys:
         value = record.values()[key]
-        is_best = value == best[_group(record), key]
+        is_best = value == best.get((_group(record), key))
         cells.append(Text(f"{value:.4f}{'*' if is_best else ' '}", style="bold green" if is_best else ""))
     return cells
 

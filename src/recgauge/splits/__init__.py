@@ -36,6 +36,8 @@ class Split:
     fold_in : Interactions or None
         Rows of held-out users, who have none in train: models are given them after training and before
         they recommend. None: no user is held out.
+    overlap : bool
+        Whether held-out parts may share (user, item) pairs with train, which the guard `overlap` then tells.
 
     Raises
     ------
@@ -52,6 +54,7 @@ class Split:
     test: Interactions
     steps: tuple[Step, ...] = ()
     fold_in: Interactions | None = None
+    overlap: bool = False
 
     def __post_init__(self) -> None:
         for part_name, part in (("train", self.train), ("test", self.test)):
@@ -74,7 +77,8 @@ class Split:
         held_out = {"test": self.test}
         if self.validation is not None:
             held_out["validation"] = self.validation
-        check_pairs(self.name, [self.train, *([] if self.fold_in is None else [self.fold_in])], held_out)
+        known = [self.train, *([] if self.fold_in is None else [self.fold_in])]
+        check_pairs(self.name, known, held_out, overlap=self.overlap)
 
     def _history(self) -> str:
         return "".join(f"; {step}" for step in self.steps if step.dropped_rows)
@@ -143,7 +147,12 @@ class Splitter(ABC):
         return self
 
     def split(
-        self, interactions: Interactions, *, rng: np.random.Generator, steps: tuple[Step, ...] = ()
+        self,
+        interactions: Interactions,
+        *,
+        rng: np.random.Generator,
+        steps: tuple[Step, ...] = (),
+        overlap: bool = False,
     ) -> Split:
         """Split `interactions`; what is in no part is counted in the steps.
 
@@ -155,6 +164,8 @@ class Splitter(ABC):
             The stream of the split stage.
         steps : tuple of Step
             What filters dropped before.
+        overlap : bool
+            Whether data that repeat (user, item) pairs may have them in train and in a held-out part.
 
         Returns
         -------
@@ -164,10 +175,14 @@ class Splitter(ABC):
         ------
         EmptySplitError
             If train or test come out empty.
+        SchemaError
+            If parts share pairs that they may not share.
         """
-        return self._assemble(interactions, self.assign(interactions, rng=rng), steps)
+        return self._assemble(interactions, self.assign(interactions, rng=rng), steps, overlap)
 
-    def _assemble(self, interactions: Interactions, assigned: Assignment, steps: tuple[Step, ...]) -> Split:
+    def _assemble(
+        self, interactions: Interactions, assigned: Assignment, steps: tuple[Step, ...], overlap: bool
+    ) -> Split:
         for reason, mask in assigned.unused:
             steps = (*steps, Step.between(reason, interactions, interactions.take(~mask)))
         train = interactions.take(assigned.train)
@@ -182,7 +197,7 @@ class Splitter(ABC):
                     interactions.take(rows), known_users, train.item_counts() > 0, name
                 )
                 steps = (*steps, *dropped)
-        return Split(self.name, train, held_out.get("validation"), held_out["test"], steps, fold_in)
+        return Split(self.name, train, held_out.get("validation"), held_out["test"], steps, fold_in, overlap)
 
     def _keep_known(
         self, part: Interactions, users: BoolArray, items: BoolArray, name: str

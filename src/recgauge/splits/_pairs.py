@@ -6,10 +6,13 @@ from recgauge._checks import LongArray
 from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 
+_REMEDY = "Let one row of each pair stay, with filters=[duplicates], or remove them from the data."
 _BITS = 2  # a part's number takes the lowest bits of a pair's code
 
 
-def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:
+def check_pairs(
+    name: str, known: list[Interactions], held_out: dict[str, Interactions], *, overlap: bool
+) -> None:
     """Refuse held-out parts that repeat a pair, or share one with each other or with what models know.
 
     Parameters
@@ -20,6 +23,8 @@ def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Intera
         Training rows and the like; they may repeat pairs.
     held_out : dict of str to Interactions
         At most three parts by name.
+    overlap : bool
+        Whether they may share pairs with what models know.
 
     Raises
     ------
@@ -35,7 +40,7 @@ def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Intera
     same = (tagged[1:] ^ tagged[:-1]) >> _BITS == 0
     if not (tagged[1:][same] & ((1 << _BITS) - 1)).any():
         return
-    _refuse(name, known, held_out)
+    _refuse(name, known, held_out, overlap)
 
 
 def pair_codes(part: Interactions) -> LongArray:
@@ -43,21 +48,18 @@ def pair_codes(part: Interactions) -> LongArray:
     return part.user.astype(np.int64) * part.n_items + part.item
 
 
-def _refuse(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:
-    before = {"train": np.concatenate([pair_codes(part) for part in known])}
+def _refuse(name: str, known: list[Interactions], held_out: dict[str, Interactions], overlap: bool) -> None:
+    before = {} if overlap else {"train": np.concatenate([pair_codes(part) for part in known])}
     for part_name, part in held_out.items():
         pairs = pair_codes(part)
         n_repeated = len(pairs) - len(np.unique(pairs))
         if n_repeated:
-            raise SchemaError(
-                f"Split {name}: {part_name} repeats {n_repeated} (user, item) pairs. "
-                "Remove them from the data before splitting."
-            )
+            raise SchemaError(f"Split {name}: {part_name} repeats {n_repeated} (user, item) pairs. {_REMEDY}")
         for other, seen in before.items():
             n_shared = int(np.isin(pairs, seen).sum())
             if n_shared:
                 raise SchemaError(
                     f"Split {name}: {n_shared} (user, item) pairs of {part_name} are in {other} too. "
-                    "Remove repeated pairs from the data before splitting."
+                    f"{_REMEDY}"
                 )
         before[part_name] = pairs

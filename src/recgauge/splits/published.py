@@ -104,7 +104,12 @@ class Published(Splitter):
         return replace(self, source=dataset.published)
 
     def split(
-        self, interactions: Interactions, *, rng: np.random.Generator, steps: tuple[Step, ...] = ()
+        self,
+        interactions: Interactions,
+        *,
+        rng: np.random.Generator,
+        steps: tuple[Step, ...] = (),
+        overlap: bool = False,
     ) -> Split:
         """Split `interactions` as published; see `Splitter.split`."""
         del rng  # no chance is involved
@@ -117,7 +122,7 @@ class Published(Splitter):
                 f"the data set, the first has {matched.first_absent}{filters}. Do the files belong to it? "
                 "Name all files in dataset.path, or choose columns: split.user, split.item."
             )
-        return self._assemble(interactions, matched.assignment, steps)
+        return self._assemble(interactions, matched.assignment, steps, overlap)
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
         """Return which rows are held out, whether or not all published pairs are there."""

@@ -62,6 +62,7 @@ def test_every_data_set_is_listed_with_what_is_known(cache, data):
     assert "no redistribution" in row(out, "ml_100k")
     assert " no " in row(out, "ml_20m")
     assert "generated" in row(out, "demo")
+    assert " ? " in row(out, "gowalla")  # nobody offers it as one archive
     assert str(cache) in out
 
 
@@ -131,7 +132,7 @@ def test_a_damaged_archive_fails_verification_with_the_remedy(cache, data, mirro
     assert code == 1
     assert "truncated" in err
     assert "Delete the file" in err
-    assert "recgauge data fetch ml_latest_small" in err
+    assert "Without it, `recgauge data fetch ml_latest_small` gets it anew" in err
 
 
 def test_a_cache_that_cannot_be_written_is_named(cache, data, tmp_path, mirror):

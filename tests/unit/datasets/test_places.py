@@ -61,6 +61,13 @@ def test_named_archive_comes_first_and_alone(toy, tmp_path, progress):
         find(toy, places(tmp_path, archive=str(tmp_path / "absent.zip")), progress, ONCE)
 
 
+def test_nobody_is_told_to_delete_an_archive_that_was_named(toy, tmp_path, make_zip, progress):
+    other = make_zip({"other/a": b"a good file of another data set"}, "other.zip")
+    with pytest.raises(IntegrityError, match=r"Name another file with dataset\.archive=FILE") as caught:
+        find(toy, places(tmp_path, archive=str(other)), progress, ONCE)
+    assert "Delete" not in str(caught.value)
+
+
 @pytest.mark.parametrize("as_text", [True, False])
 def test_several_mirrors_are_asked_in_order(toy, tmp_path, make_zip, progress, as_text):
     folders = [tmp_path / name for name in ("empty", "first", "second")]

@@ -46,8 +46,7 @@ def test_a_plain_random_split_fires_nothing(demo):
 
 
 def test_rows_in_both_parts():
-    split = Split("made", rows(TRAIN), None, rows([(2, 0), (3, 1)]))
-    object.__setattr__(split, "test", rows([(2, 0), (1, 0)]))  # what Split itself refuses to make
+    split = Split("made", rows(TRAIN), None, rows([(2, 0), (1, 0)]), overlap=True)
     relevant = Relevant.from_interactions(split.test, 4)
     overlap = check_split(split, relevant, temporal=False)[0]
     assert (overlap.name, overlap.level, overlap.value) == ("overlap", "error", 0.5)
@@ -134,6 +133,7 @@ def test_all_items_reach_everything(demo_split):
     assert {name: (one.value, one.level) for name, one in found.items()} == {
         "unreachable_items": (0.0, "note"),
         "few_candidates": (0.0, "note"),
+        "nothing_to_order": (0.0, "note"),
     }
 
 
@@ -141,6 +141,22 @@ def test_lists_that_hold_all_candidates(demo_split):
     found = of_candidates(demo_split, OwnTestItems().choose(demo_split[0], rng=stream(0, "candidates")), 50)
     assert found["few_candidates"].level == "warning"
     assert found["few_candidates"].value > 0.9
+
+
+def test_candidates_that_are_all_equally_relevant():
+    test = rows([(0, 5), (0, 6), (1, 7), (2, 8)], values=np.array([4.0, 5.0, 5.0, 5.0]))
+    split = Split("made", rows(TRAIN), None, test)
+    own = OwnTestItems().choose(split, rng=stream(0, "candidates"))
+    sizes = {"n_users": N_USERS, "n_items": N_ITEMS, "top_k": 10}
+
+    def found(relevant_from, chosen=own):
+        results = check_candidates(chosen, Relevant.from_interactions(test, relevant_from), **sizes)
+        return next((one.value, one.level) for one in results if one.name == "nothing_to_order")
+
+    assert found(None) == (1.0, "error")
+    assert found(5) == (pytest.approx(2 / 3), "warning")  # user 0 has a candidate that is not relevant
+    assert found(4) == (pytest.approx(2 / 3), "warning")  # user 0 has two grades to order
+    assert found(None, CandidateItems()) == (0.0, "note")
 
 
 def test_relevant_items_that_are_no_candidates(demo_split):

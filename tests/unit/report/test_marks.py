@@ -7,7 +7,7 @@ import pytest
 from recgauge.app.summaries import final_tags, metric_values, summary_markdown
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
-from recgauge.report.tables import JobOutcome, sweep_table
+from recgauge.report.tables import JobOutcome, has_rivals, sweep_table
 
 WARNING = {"name": "few_candidates", "value": 0.6, "level": "warning", "message": "W.", "overridden": False}
 NOTE = {"name": "overlap", "value": 0.0, "level": "note", "message": "N.", "overridden": False}
@@ -101,6 +101,19 @@ def test_marked_jobs_in_a_sweeps_table(record):
     jobs = [JobOutcome(0, "a", record, None), JobOutcome(1, "b", plain, None)]
     status = next(column for column in sweep_table(jobs).columns if column.header == "status")
     assert [str(cell) for cell in status.cells] == [f"done {MARK}", "done"]
+
+
+def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
+    def stars(*records):
+        jobs = [JobOutcome(number, "model=x", one, None) for number, one in enumerate(records)]
+        cells = [list(column.cells) for column in sweep_table(jobs).columns[3:]]
+        return [any("*" in str(column[row]) for column in cells) for row in range(len(records))]
+
+    other = dataclasses.replace(record, names={**record.names, "candidates": "all"})
+    assert stars(record, other) == [False, False]
+    assert stars(record, record, other) == [False, True, True]  # rows stand by what can be compared
+    assert has_rivals([record, record])
+    assert not has_rivals([record, other])
 
 
 def test_jobs_with_the_same_mark_share_a_line(record):

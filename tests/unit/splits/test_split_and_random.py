@@ -100,6 +100,16 @@ def test_a_pair_in_train_and_test_is_refused():
         Split("bad", train=rows, validation=None, test=rows.take(np.array([0, 2])))
 
 
+def test_only_pairs_in_train_may_be_shared_where_the_guard_tells_them():
+    rows = Interactions.from_ids([1, 1, 2, 2], [1, 2, 1, 2])
+    held = {"train": rows, "test": rows.take(np.array([0, 2]))}
+    assert len(Split("repeats", validation=None, overlap=True, **held).test) == 2
+    with pytest.raises(SchemaError, match="1 \\(user, item\\) pairs of validation are in test"):
+        Split("bad", validation=rows.take(np.array([0])), overlap=True, **held)
+    with pytest.raises(SchemaError, match=r"test repeats 1 .*filters=\[duplicates\]"):
+        Split("bad", rows, None, rows.take(np.array([0, 0])), overlap=True)
+
+
 def test_parts_over_other_ids_are_refused():
     train, test = Interactions.from_ids([1], [1]), Interactions.from_ids([2], [2])
     with pytest.raises(SchemaError, match="share their id arrays"):

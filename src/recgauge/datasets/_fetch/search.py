@@ -47,7 +47,7 @@ def find(
         path = Path(places.archive).expanduser()
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
-        return verify(path, published, places.pin)
+        return verify(path, published, places.pin, named=True)
     return _Search(published, places, progress, patience or Patience()).run()
 
 

@@ -59,7 +59,12 @@ def digest_of(stream: IO[bytes]) -> str:
 
 
 def verify(
-    path: Path, published: PublishedFile, pin: Pin | None, *, origin: str | None = None
+    path: Path,
+    published: PublishedFile,
+    pin: Pin | None,
+    *,
+    origin: str | None = None,
+    named: bool = False,
 ) -> VerifiedFile:
     """Return `path` with the strongest true statement about it.
 
@@ -73,6 +78,8 @@ def verify(
         A digest that the user vouches for.
     origin : str, optional
         The address that `path` has just been fetched from, to be named instead of a file that will not stay.
+    named : bool
+        Whether the user named this very file, which may well be a good one of another data set.
 
     Returns
     -------
@@ -111,7 +118,7 @@ def verify(
         wanted = f"an archive with {' and '.join(published.members)}"
     raise IntegrityError(
         f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
-        f"found {found}; {problem}{listed}. " + _remedy(path, sha256, published, origin)
+        f"found {found}; {problem}{listed}. " + _remedy(path, sha256, published, origin, named)
     )
 
 
@@ -148,8 +155,10 @@ def _zip_problem(path: Path) -> str | None:
     return "it is not a zip archive"
 
 
-def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None) -> str:
-    if origin is None and published.by_hand:
+def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None, named: bool) -> str:
+    if named:
+        remedy = f"Name another file with dataset.archive=FILE, such as one from {published.address}"
+    elif origin is None and published.by_hand:
         remedy = f"Make the archive again from the files at {published.address}"
     elif origin is None:
         remedy = f"Delete the file and download {published.address} again"

@@ -5,6 +5,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -105,7 +106,8 @@ class Digests:
             half_made.write_text(json.dumps(body, indent=1), encoding="utf-8")
             half_made.replace(place)
         except OSError:
-            half_made.unlink(missing_ok=True)  # the next job digests the file again, that is all
+            with suppress(OSError):  # the next job digests the file again, that is all
+                half_made.unlink()
 
 
 def _seal(state: FileState, digest: object) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS
-from recgauge.errors import IntegrityError, MissingDataError, SchemaError
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 
 _JUNK = ("__MACOSX/*", ".*", "*/.*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
 
@@ -76,8 +76,19 @@ def find_files(paths: Sequence[str], member: str | None) -> tuple[TableFile, ...
         If a path names no file.
     SchemaError
         If an archive has no such member, or several and none is named.
+    ConfigError
+        If a file is named twice.
     """
-    return tuple(_table_file(path, member) for text in paths for path in _expand(text))
+    found = [path for text in paths for path in _expand(text)]
+    named: set[Path] = set()
+    for path in found:
+        if path.resolve() in named:
+            raise ConfigError(
+                f"Table: path={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
+                "file once."
+            )
+        named.add(path.resolve())
+    return tuple(_table_file(path, member) for path in found)
 
 
 def join_digests(digests: Sequence[str]) -> str:
@@ -121,5 +132,7 @@ def _table_file(path: Path, member: str | None) -> TableFile:
         raise IntegrityError(f"{path} cannot be unpacked: {error}. Get the file again.") from error
     if member in names or (member is None and len(names) == 1):
         return TableFile(path, member or names[0])
+    if not names:
+        raise SchemaError(f"{path} holds no file of rows. Correct dataset.path.")
     asked = "several files" if member is None else f"no file {member!r}"
     raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {', '.join(names)}.")

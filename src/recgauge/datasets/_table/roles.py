@@ -57,10 +57,9 @@ class Roles:
         return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
 
     def match_names(self, names: Sequence[str]) -> bool:
-        """Whether `names` look like a header: they hold the chosen names, or usual ones of user and item."""
-        chosen = [choice for choice in self.choices.values() if isinstance(choice, str)]
-        if chosen:
-            return all(choice in names for choice in chosen)
+        """Whether `names` must be a header, since a name was chosen, or hold usual ones of user and item."""
+        if any(isinstance(choice, str) for choice in self.choices.values()):
+            return True
         return all(any(_plain(name) in _KNOWN[role] for name in names) for role in ("user", "item"))
 
 

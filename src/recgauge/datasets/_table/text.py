@@ -11,6 +11,7 @@ from recgauge._checks import LongArray
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.layout import Layout, TextFormat, find_layout
 from recgauge.datasets._table.part import Part, Problem
+from recgauge.datasets._table.quotes import refuse_swallowed_rows
 from recgauge.datasets._table.roles import Role, Roles
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
     Raises
     ------
     SchemaError
-        If the layout cannot be told.
+        If the layout cannot be told, or a quote that is not closed swallows rows.
     pyarrow.ArrowInvalid
         If a row or cell cannot be read.
     """
@@ -50,7 +51,10 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
             return "skip"
 
         columns = _columns(file, layout, how, keep_broken=keep_broken)
-        return _with_lines(file, columns, layout, broken)
+        part = _with_lines(file, columns, layout, broken)
+        if layout.quotes and part.unit == "row":
+            refuse_swallowed_rows(file, layout, how.encoding)
+        return part
     if not layout.quotes:
         return Part(file, _columns(file, layout, how), layout.labels)
     try:
@@ -59,8 +63,9 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
         return Part(file, _columns(file, plain, how, refuse_quotes=True), layout.labels)
     except _QuoteFoundError:
         columns = _columns(file, layout, how)
-    # Said aloud, since a stray quote can swallow rows.
     n_more = _count_line_ends(file) - layout.n_skipped - len(columns["user"])
+    if n_more > 0:
+        refuse_swallowed_rows(file, layout, how.encoding)
     remark = f"{n_more:,} lines are blank or go on with a quoted field" if n_more > 0 else ""
     return Part(file, columns, layout.labels, remark=remark)
 

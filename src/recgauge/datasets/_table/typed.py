@@ -1,6 +1,7 @@
 """Reads parquet and JSON lines, whose cells have types."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,9 @@ def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
     names = list(dict.fromkeys(name for row in rows for name in row))
     positions = columns_by_name(roles, names, str(file))
     labels = {role: names[position] for role, position in positions.items()}
-    columns = {role: _column(file, role, [row.get(label) for row in rows]) for role, label in labels.items()}
+    columns = {
+        role: _column(file, role, [row.get(label) for row in rows], lines) for role, label in labels.items()
+    }
     problem = Problem("the line is no JSON object", np.array(broken, dtype=np.int64), example)
     return Part(file, columns, labels, np.array(lines, dtype=np.int64), broken=(problem,) if broken else ())
 
@@ -109,15 +112,18 @@ def _lines(file: TableFile) -> Iterator[tuple[int, bytes]]:
                 yield number, line.removeprefix(b"\xef\xbb\xbf")
 
 
-def _column(file: TableFile, role: Role, cells: list[Any]) -> "pa.ChunkedArray":
+def _column(file: TableFile, role: Role, cells: list[Any], lines: list[int]) -> "pa.ChunkedArray":
     import pyarrow as pa
 
     if role in ("rating", "time"):  # the checks say which of these texts are no numbers
         cells = [None if cell is None else str(cell) for cell in cells]
-    kinds = {type(cell).__name__ for cell in cells if cell is not None}
-    if len(kinds) > 1 or kinds - {"int", "str"}:
+    kinds = Counter(type(cell).__name__ for cell in cells if cell is not None)
+    if len(kinds) > 1 or set(kinds) - {"int", "str"}:
+        usual = next((kind for kind, _ in kinds.most_common() if kind in ("int", "str")), "int")
+        odd = next(n for n, cell in enumerate(cells) if cell is not None and type(cell).__name__ != usual)
         raise SchemaError(
-            f"{file}: the {role} must be whole numbers everywhere or text everywhere, got "
-            f"{', '.join(sorted(kinds))}. Make them one type."
+            f"{file}, line {lines[odd]}: the {role} must be whole numbers everywhere or text everywhere, got "
+            f"{', '.join(sorted(kinds))}; this line is the first with {type(cells[odd]).__name__}. "
+            "Make them one type."
         )
     return pa.chunked_array([pa.array(cells)])
