@@ -13,13 +13,19 @@ import numpy as np
 import scipy
 
 HERE = Path(__file__).parent
+_REST = 0.25
 
 
 def side_by_side(contestants, repeats):
-    """Median wall and CPU seconds of each contestant, run in turn so that all see the same machine."""
+    """Median wall and CPU seconds of each contestant, run in turn so that all see the same machine.
+
+    Before each run the threads of OpenBLAS come to rest: after a product they wait for the next in a loop for
+    about a tenth of a second, which would take a core from whoever comes next.
+    """
     seconds = {name: [] for name in contestants}
     for _ in range(repeats):
         for name, run in contestants.items():
+            time.sleep(_REST)
             wall, cpu = time.perf_counter(), time.process_time()
             run()
             seconds[name].append((time.perf_counter() - wall, time.process_time() - cpu))

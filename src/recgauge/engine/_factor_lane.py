@@ -1,5 +1,6 @@
 """The lane of factor models: prepared panels and the scan."""
 
+import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,7 @@ class FactorLane:
         allowed = allowed_items(items, n_items)
         self.n_candidates = len(allowed)
         self._seen = seen_rows(seen, self.n_users, n_items)
+        self._threads = threading.local()
         self._panels: Panels | None = None
         if len(allowed):
             # small products: BLAS threads that wait for one another cost more than they bring
@@ -80,10 +82,19 @@ class FactorLane:
         """Write the lists of the users, (b, k)."""
         panels = self._panels
         assert panels is not None
-        is_byte = panels.bias > 0.0
-        rows = np.empty((len(users), panels.basis.shape[1]), np.int8 if is_byte else np.float32)
-        room = np.empty((5, 64), np.int32 if is_byte else np.float32)
-        capacity = capacity_of(items.shape[1])
-        _scan.top_factors(
-            self._user, self._item, users, *self._seen, panels, rows, room, capacity, items, scores
-        )
+        space = self._space(len(users), capacity_of(items.shape[1]), panels)
+        room = np.empty((5, 64), np.int32 if panels.bias > 0.0 else np.float32)
+        _scan.top_factors(self._user, self._item, users, *self._seen, panels, space, room, items, scores)
+
+    def _space(self, n_users: int, capacity: int, panels: "Panels") -> _scan.Space:
+        """Memory of the calling thread, made anew only where it does not fit."""
+        space: _scan.Space | None = getattr(self._threads, "space", None)
+        if space is None or len(space.rows) < n_users or space.low.shape[1] != capacity:
+            space = self._threads.space = _scan.Space(
+                np.empty((n_users, panels.basis.shape[1]), np.int8 if panels.bias > 0.0 else np.float32),
+                np.empty((n_users, capacity), np.float32),
+                np.empty((n_users, capacity), np.float32),
+                np.empty((n_users, capacity), np.int32),
+                np.empty((n_users, len(panels.blocked)), np.uint64),
+            )
+        return space

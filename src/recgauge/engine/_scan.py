@@ -33,6 +33,16 @@ from recgauge.engine._vectors import bit_count
 _CHUNK_PANELS = 16
 
 
+class Space(NamedTuple):
+    """Memory of a thread that its blocks use one after another: new memory costs more than using it."""
+
+    rows: Codes  # (m, d) users, rounded
+    low: F32s  # (m, capacity), as in Lists
+    high: F32s
+    item: I32s
+    blocked: U64s  # (m, n_tiles)
+
+
 class Group(NamedTuple):
     """Four users that meet a tile together; one entry a user."""
 
@@ -81,7 +91,7 @@ def cut_back(row: int, k: int, exact: Exact, panels: Panels, queries: Queries, l
     """Narrow a user's full list, and ask more of the items that follow."""
     count = narrow(row, k, exact, panels.code, panels.position, lists)
     lists.counts[row] = count
-    lists.full[row] = min(lists.low.shape[1] - SLACK, count + max(32, k >> 1))
+    lists.full[row] = min(lists.low.shape[1] - SLACK, count + max(64, k))
     lists.threshold[row] = threshold_of(lists.sure[row])
     lists.reach[row] = reach_of(panels.norm, queries.norm[row] * (1.0 + panels.slack), lists.threshold[row])
 
@@ -151,11 +161,11 @@ def new_group(room: Codes) -> Group:
 
 
 @kernel
-def new_lists(m: int, k: int, capacity: int, user_norm: F64s, n_panels: int) -> Lists:
+def new_lists(m: int, k: int, space: Space, user_norm: F64s, n_panels: int) -> Lists:
     """Empty lists; users without length need no search."""
-    low, high = np.empty((m, capacity), np.float32), np.empty((m, capacity), np.float32)
-    item, sure = np.empty((m, capacity), np.int32), np.full(m, np.float32(-np.inf), np.float32)
+    sure = np.full(m, np.float32(-np.inf), np.float32)
     reach = np.where(user_norm > 0.0, n_panels, 0)
+    low, high, item = space.low[:m], space.high[:m], space.item[:m]
     return Lists(low, high, item, np.zeros(m, np.int64), np.full(m, k), sure, np.full(m, -np.inf), reach)
 
 
@@ -184,20 +194,19 @@ def top_factors(
     indptr: I64s,
     indices: I32s,
     panels: Panels,
-    rows: Codes,
+    space: Space,
     room: Codes,
-    capacity: int,
     out_items: I32s,
     out_scores: F32s,
 ) -> None:
-    """Write lists of the users ``codes`` to (m, k) outputs; ``rows`` and ``room`` are filled here."""
+    """Write lists of the users ``codes`` to (m, k) outputs; ``space`` and ``room`` are filled here."""
     m, k = out_items.shape
     n_panels = len(panels.norm)
-    queries = Queries(rows, np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m))
+    queries = Queries(space.rows[:m], np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m))
     encode_users(user, codes, panels, queries)
-    blocked = np.empty((m, len(panels.blocked)), np.uint64)
+    blocked = space.blocked[:m]
     block_seen(indptr, indices, codes, panels.position, panels.blocked, blocked)
-    lists, group = new_lists(m, k, capacity, queries.norm, n_panels), new_group(room)
+    lists, group = new_lists(m, k, space, queries.norm, n_panels), new_group(room)
     exact = Exact(user, codes, items)
     order, start, width = np.arange(m), 0, 1
     while start < n_panels:

@@ -14,6 +14,8 @@ from recgauge.engine._vectors import at_least, bit_count, largest
 SLACK = 64
 """Entries kept free in a list: one tile of items may be appended without looking."""
 
+_FEW = 256  # beyond, looking at every score for every score costs more than merging
+
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 _CODES = np.uint64(0xFFFFFFFF)
 
@@ -109,6 +111,21 @@ def key_score(key: np.uint64) -> np.float32:
     return np.float32(np.int32(bits).view(np.float32))
 
 
+@borrower
+def rank_scores(scores: F32s, row: int, count: int, keys: U64s, spare: U64s) -> bool:
+    """Put every key where as many scores are larger; give up, keys untouched, where two scores are equal."""
+    places = 0
+    for i in range(count):
+        place = _count_at_least(scores, row, count, scores[row, i]) - 1
+        places += place
+        spare[place] = keys[i]
+    if places != count * (count - 1) // 2:  # equal scores count each other
+        return False
+    for i in range(count):
+        keys[i] = spare[i]
+    return True
+
+
 @kernel
 def _sort_run(keys: U64s, spare: U64s) -> None:
     """Put every key where as many are larger: many comparisons, but eight an instruction and no branch."""
@@ -140,6 +157,8 @@ def sort_list(low: F32s, item: I32s, row: int, count: int, code: I32s, keys: U64
     """Keys of the row's entries, whose lower bounds are their scores, best first."""
     for i in range(count):
         keys[i] = sort_key(low[row, i], code[item[row, i]])
+    if count <= _FEW and rank_scores(low, row, count, keys, spare):
+        return
     run = 128
     for start in range(0, count, run):
         _sort_run(keys[start : min(start + run, count)], spare)
