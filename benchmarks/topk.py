@@ -141,7 +141,7 @@ def all_rows(quick, folder):
     """Every row of the table."""
     repeats = 3
     print(f"kernels: {warm_up():.1f} s to compile or load", flush=True)
-    seen = generate("ml-20m", 4_096 if quick else None)
+    seen = generate("ml-20m", 2_048 if quick else None)
     factors = {d: truncated_svd(seen, d) for d in ((64,) if quick else (64, 128))}
     for user, item in factors.values():
         yield from measure_factors("generated", "generated ML-20M", user, item, seen, repeats)
