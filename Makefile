@@ -47,6 +47,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/metrics.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/training.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/tables.py
 

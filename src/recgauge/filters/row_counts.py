@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from recgauge._checks import BoolArray, check_int
+from recgauge._checks import BoolArray, LongArray, check_int
 from recgauge.errors import ConfigError
 from recgauge.filters import RowFilter
 from recgauge.interactions import Interactions
@@ -30,6 +30,10 @@ class _RowCounts(RowFilter):
     @property
     def _fewest(self) -> int:
         return max(self.at_least or 1, 1 if self.more_than is None else self.more_than + 1)
+
+    def _inside(self, counts: LongArray) -> BoolArray:
+        inside: BoolArray = counts >= self._fewest
+        return inside if self.at_most is None else inside & (counts <= self.at_most)
 
     def _outside(self, things: str) -> str:
         if self.at_most is None:
@@ -66,11 +70,7 @@ class UserRows(_RowCounts):
 
     def keep(self, interactions: Interactions) -> BoolArray:
         """Return the mask of the rows that stay, shape (n,)."""
-        counts = interactions.user_counts()
-        inside = counts >= self._fewest
-        if self.at_most is not None:
-            inside &= counts <= self.at_most
-        return inside[interactions.user]
+        return self._inside(interactions.user_counts())[interactions.user]
 
     def __str__(self) -> str:
         return self._outside("users")
@@ -103,11 +103,7 @@ class ItemRows(_RowCounts):
 
     def keep(self, interactions: Interactions) -> BoolArray:
         """Return the mask of the rows that stay, shape (n,)."""
-        counts = interactions.item_counts()
-        inside = counts >= self._fewest
-        if self.at_most is not None:
-            inside &= counts <= self.at_most
-        return inside[interactions.item]
+        return self._inside(interactions.item_counts())[interactions.item]
 
     def __str__(self) -> str:
         return self._outside("items")
