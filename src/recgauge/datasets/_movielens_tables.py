@@ -40,7 +40,7 @@ class Movies:
 
     def of_items(self, item_ids: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ItemFeatures]:
         """Return titles and genres in the order of `item_ids`."""
-        order = np.argsort(self.ids)
+        order = np.argsort(self.ids, kind="stable")
         place = np.searchsorted(self.ids, item_ids, sorter=order)
         rows = order[np.minimum(place, len(order) - 1)]
         unlisted = item_ids[self.ids[rows] != item_ids]

@@ -97,7 +97,8 @@ def _item_genres(rng: np.random.Generator) -> DoubleArray:
     """Give each item one to three genres, some genres more often; shape (n_items, n_genres) of 0 and 1."""
     weights = 1.0 / np.arange(2, len(GENRES) + 2)
     noise = rng.gumbel(size=(N_ITEMS, len(GENRES)))
-    rank = np.argsort(np.argsort(-(np.log(weights) + noise), axis=1), axis=1)
+    order = np.argsort(-(np.log(weights) + noise), axis=1, kind="stable")
+    rank = np.argsort(order, axis=1, kind="stable")
     n_genres = rng.choice([1, 2, 3], size=N_ITEMS, p=[0.35, 0.45, 0.2])
     genres: DoubleArray = (rank < n_genres[:, None]).astype(np.float64)
     return genres
@@ -118,11 +119,13 @@ def _choices(rng: np.random.Generator, affinity: DoubleArray) -> tuple[IntArray,
     activity = np.exp(0.9 * rng.standard_normal(N_USERS))
     counts = 15 + np.floor((N_RATINGS - 15 * N_USERS) * activity / activity.sum()).astype(np.int64)
     counts = np.minimum(counts, N_ITEMS // 2)
-    counts[np.argsort(counts)[: N_RATINGS - counts.sum()]] += 1  # what rounding and the cap left over
+    # What rounding and the cap left over. Many counts are equal: without a stable sort, who gets a row more
+    # depends on the processor.
+    counts[np.argsort(counts, kind="stable")[: N_RATINGS - counts.sum()]] += 1
     popularity = -_POPULARITY_SLOPE * np.log(rng.permutation(N_ITEMS) + 5.0)
     # the largest of log weight + Gumbel noise are a weighted sample without replacement
     keys = popularity + _TASTE_STRENGTH * affinity + rng.gumbel(size=affinity.shape)
-    best = np.argsort(-keys, axis=1)
+    best = np.argsort(-keys, axis=1, kind="stable")
     chosen = np.arange(N_ITEMS) < counts[:, None]
     user = np.repeat(np.arange(N_USERS), counts)
     return user.astype(np.int32), best[chosen].astype(np.int32)

@@ -9,6 +9,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,11 +67,25 @@ def entry(function: Kernel) -> Kernel:
 
 def sources_digest() -> str:
     """Short hash of what machine code is made from: the engine's sources, numba's version, the processor."""
-    target = (numba_version, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    target = (numba_version, config.CPU_NAME or llvm.get_host_cpu_name(), sorted(cpu_features()))
     digest = hashlib.sha256(repr(target).encode())
     for path in sorted(_HERE.glob("_*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+@cache
+def cpu_features() -> frozenset[str]:
+    """Return what machine code may use, under LLVM's names; asking LLVM takes milliseconds.
+
+    This processor's features, unless NUMBA_CPU_FEATURES or NUMBA_CPU_NAME=generic ask for fewer: numba then
+    compiles for those, and an instruction that they lack ends the process.
+    """
+    asked = config.CPU_FEATURES
+    if asked is not None:
+        return frozenset(name.removeprefix("+") for name in asked.split(",") if name.startswith("+"))
+    found = (name for name, is_there in llvm.get_host_cpu_features().items() if is_there)
+    return frozenset(name for name in found if config.ENABLE_AVX or not name.startswith("avx"))
 
 
 def cache_folder() -> Path | None:

@@ -6,14 +6,14 @@ numba and llvmlite.
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic as numba_intrinsic
+
+from recgauge.engine._jit import cpu_features
 
 cgutils: Any = numba_cgutils
 intrinsic: Callable[[Any], Any] = numba_intrinsic
@@ -27,19 +27,17 @@ _F32 = ir.FloatType()
 _I32S, _F32S = ir.VectorType(_I32, _LANES), ir.VectorType(_F32, _LANES)
 
 
-@cache
 def _has(feature: str) -> bool:
-    """Whether this processor has a feature, under LLVM's name; asking LLVM takes milliseconds."""
-    return bool(llvm.get_host_cpu_features().get(feature))
+    return feature in cpu_features()
 
 
 def has_byte_dot() -> bool:
-    """Whether this processor multiplies bytes in 512-bit vectors (AVX-512 VNNI)."""
+    """Whether kernels may multiply bytes in 512-bit vectors (AVX-512 VNNI)."""
     return _has("avx512vnni") and _has("avx512bw")
 
 
 def has_wide_vectors() -> bool:
-    """Whether this processor has vectors of 16 float32, and packs them by a mask (AVX-512)."""
+    """Whether kernels may use vectors of 16 float32, and pack them by a mask (AVX-512)."""
     return _has("avx512f")
 
 

@@ -1,0 +1,95 @@
+"""Prints digests of data, splits, candidates, lists and values on the demo data set, one process a machine.
+
+`test_every_machine.py` starts it under several settings of the processor and compares what it prints.
+"""
+
+import hashlib
+import json
+import sys
+
+import numpy as np
+from hydra import compose as hydra_compose
+from hydra import initialize_config_dir
+from omegaconf import OmegaConf
+
+from recgauge.app.compose import compose
+from recgauge.app.settings import conf_folder, register_schema
+from recgauge.experiment import run_experiment
+from recgauge.models import RatingPredictor, Recommender
+from recgauge.randomness import stream
+from recgauge.recommending import recommend
+
+NEEDS_FILES = {"published", "allow_list", "sampled_file"}
+
+
+def options(group):
+    return sorted({path.stem for path in (conf_folder() / group).glob("*.yaml")} - NEEDS_FILES)
+
+
+def experiment(*overrides):
+    return compose(OmegaConf.to_object(hydra_compose("config", overrides=["tracking=off", *overrides])))
+
+
+def digest(*arrays):
+    found = hashlib.sha256()
+    for array in arrays:
+        if array is not None:
+            found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]
+
+
+def split_digests(rows):
+    found = {}
+    for option in options("split"):
+        extra = ["split.test_from=2022-03-01"] if option == "temporal_date" else []
+        parts = experiment(f"split={option}", *extra).splitter.split(rows, rng=stream(0, "split"))
+        digests = [part.sha256() for part in (parts.train, parts.validation, parts.test) if part is not None]
+        found[option] = digest(*(np.array(text) for text in digests))
+    return found
+
+
+def candidate_digests(rows):
+    split = experiment().splitter.split(rows, rng=stream(0, "split"))
+    found = {}
+    for option in options("candidates"):
+        chosen = experiment(f"candidates={option}").candidates.choose(split, rng=stream(0, "candidates"))
+        per_user = chosen.per_user
+        own = () if per_user is None else (per_user.indptr, per_user.indices)
+        found[option] = digest(chosen.items, *own)
+    return found
+
+
+def run(model):
+    """Fit and evaluate one model; lists of all numbers of threads must be the same."""
+    kind = experiment(f"model={model}", "metrics=[]").model
+    suites = ["ranking", "beyond_accuracy"] if isinstance(kind, Recommender) else []
+    suites += ["rating"] if isinstance(kind, RatingPredictor) else []
+    chosen = experiment(f"model={model}", f"metrics=[{','.join(suites)}]")
+    result = run_experiment(chosen)
+    lists = {}
+    if result.ranking is not None:
+        top_k, seen = result.ranking.top_k, result.split.train.to_csr()
+        fitted = chosen.model.fit(result.split.train, rng=stream(0, "fit"))
+        lists["run"] = digest(top_k.items)
+        for n_threads in (1, 2):
+            again = recommend(fitted, top_k.users, 20, excluded=seen, n_threads=n_threads)
+            lists[f"{n_threads} threads"] = digest(again.items)
+    values = {entry.key: entry.value for done in result.evaluations for entry in done.results}
+    return {"lists": lists, "values": values}
+
+
+def main():
+    register_schema()
+    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        rows = experiment().dataset.load().interactions
+        found = {
+            "data": rows.sha256(),
+            "splits": split_digests(rows),
+            "candidates": candidate_digests(rows),
+            "models": {model: run(model) for model in options("model")},
+        }
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
