@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+NUMBERS := src tests/golden tests/unit/test_demo.py tests/unit/report/test_data_card.py tests/e2e/test_readme.py
 PEERS ?= $(wildcard .venv-peers/bin/python)
 
 .DEFAULT_GOAL := help
@@ -22,6 +23,10 @@ run: install  ## train and evaluate svd on the demo data set; ARGS="model=popula
 
 test: install  ## run the default tests; ARGS="-k ndcg" chooses some
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(ARGS)
+
+test-plain-cpu: install  ## run what holds numbers (README, demo, golden, doctests) as on a processor without vector code
+	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=generic \
+	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(NUMBERS) $(ARGS)
 
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow $(ARGS)
@@ -71,4 +76,4 @@ clean:  ## remove the environment, caches and outputs; tracked results stay
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: install run test test-slow differential lint types check bench bench-quick experiments ui clean help
+.PHONY: install run test test-plain-cpu test-slow differential lint types check bench bench-quick experiments ui clean help
