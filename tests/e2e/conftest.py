@@ -43,6 +43,18 @@ class Workplace:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the program and leave it at work."""
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
+        return subprocess.Popen(
+            [sys.executable, str(REPOSITORY / "run.py"), *arguments],
+            cwd=self.folder,
+            env=inherited,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
     def run_each(self, commands: Sequence[Sequence[str]]) -> list[Done]:
         """Run one command after the other, each in a new folder; imports are paid for once."""
         folders = [self.folder / f"command{number}" for number in range(len(commands))]
@@ -62,6 +74,15 @@ class Workplace:
         experiment = client.get_experiment_by_name("recgauge")
         found = client.search_runs([experiment.experiment_id], order_by=["attributes.start_time ASC"])
         return list(found)
+
+    def has_runs(self, n_runs: int) -> bool:
+        """Whether a program that is still at work has opened so many runs; asking makes no store."""
+        store = self.folder / "mlflow.db"
+        if not store.exists() or store.stat().st_size == 0:  # being made
+            return False
+        return MlflowClient(tracking_uri=self.uri).get_experiment_by_name("recgauge") is not None and (
+            len(self.runs()) >= n_runs
+        )
 
     def output(self, pattern: str = "*/*") -> list[Path]:
         return sorted(path for path in (self.folder / "outputs").glob(pattern) if path.is_dir())

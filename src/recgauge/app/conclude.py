@@ -64,7 +64,6 @@ def conclude(
         page = Path("experiments") / study.name
         _write_results(page, rows, figures)
         _write_readme(page, source, part)
-    run_id = _track(study, rows, part, [*files, folder / "results.md"], tracker)
     console = output()
     console.print()
     console.print(Markdown(part))
@@ -72,6 +71,7 @@ def conclude(
         console.print(f"page     unchanged, since {' '.join(changed)} makes another experiment", markup=False)
     else:
         console.print(f"page     {page / 'README.md'}", markup=False)
+    run_id = _track(study, rows, part, [*files, folder / "results.md"], tracker)
     if run_id is not None:
         console.print(f"summary  run {run_id}", markup=False)
     return rows

@@ -1,7 +1,10 @@
 """``python run.py``: the command line, and what becomes of errors."""
 
 import os
+import shlex
 import signal
+import sys
+from contextlib import suppress
 
 import hydra
 from hydra.errors import HydraException
@@ -10,7 +13,9 @@ from omegaconf.errors import OmegaConfBaseException
 from recgauge.app.explain import explain_config_error
 from recgauge.app.job import run_job
 from recgauge.app.messages import print_error
+from recgauge.app.names import program
 from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.sweep import conclude_sweep, interrupted_sweep
 from recgauge.errors import RecgaugeError
 
 STOPPED = 130  # what shells return for a command that was interrupted
@@ -42,10 +47,21 @@ def run_command() -> int:
     except OSError as error:
         print_error(f"{error}. Choose an output folder that can be written: hydra.run.dir=FOLDER.")
         return 1
-    except KeyboardInterrupt:
-        print_error("stopped; the run is marked KILLED, finished runs are kept.")
-        return STOPPED
+    except KeyboardInterrupt as stop:
+        return _stopped(stop)
     return 0
+
+
+def _stopped(stop: KeyboardInterrupt) -> int:
+    """Tell what became of the run and of its sweep; a second interruption ends even that."""
+    told = "; ".join(["stopped", *getattr(stop, "__notes__", ())])
+    print_error(f"{told}. Finished runs are kept.")
+    with suppress(KeyboardInterrupt):
+        if interrupted_sweep():
+            conclude_sweep(stopped=True)
+            again = shlex.join([*sys.argv[1:], *([] if "reuse=true" in sys.argv else ["reuse=true"])])
+            print_error(f"to go on with the sweep: {program()} {again}")
+    return STOPPED
 
 
 def forget_empty_variables() -> None:

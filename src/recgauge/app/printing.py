@@ -13,6 +13,7 @@ from recgauge.app.console import output
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
 from recgauge.report.tables import (
+    STATUSES,
     JobOutcome,
     has_rivals,
     headline_keys,
@@ -73,8 +74,10 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow", markup=False)
     for job in jobs:
-        if job.error is not None:
-            console.print(f"{job.status:<8} job {job.number} ({job.label}): {job.error}", markup=False)
+        if (reason := job.error or job.untracked) is not None:
+            console.print(f"{job.status:<8} job {job.number} ({job.label}): {reason}", markup=False)
+        if job.untracked is not None:
+            console.print(f"         its results lie complete in {os.path.relpath(job.folder or folder)}")
     if has_rivals([job.record for job in jobs if job.record is not None]):
         console.print(
             "*        best of the runs with equal train and test rows, candidates, conventions", markup=False
@@ -83,10 +86,10 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
 
 
 def _tally(jobs: Sequence[JobOutcome]) -> str:
-    """Return how many jobs ended in which way; "reused" and "no data" only where there are some."""
+    """Return how many jobs ended in which way; all but "done" and "failed" only where there are some."""
     counted = Counter(job.status for job in jobs)
     always = ("done", "failed")
-    words = [word for word in ("done", "reused", "no data", "failed") if counted[word] or word in always]
+    words = [word for word in STATUSES if counted[word] or word in always]
     return ", ".join(f"{counted[word]} {word}" for word in words)
 
 

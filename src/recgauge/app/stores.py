@@ -46,6 +46,24 @@ def check_store(uri: str) -> None:
         )
 
 
+def check_there(uri: str) -> None:
+    """Refuse an SQLite store whose file is gone, which opening it would make anew.
+
+    Raises
+    ------
+    TrackingError
+        If there is no file, or an empty one.
+    """
+    if not uri.startswith(_SQLITE):
+        return
+    path = _database(uri)
+    if not path.is_file() or path.stat().st_size == 0:
+        raise TrackingError(
+            f"tracking.uri={uri}: {path} was there when the sweep began and is gone. Put it back, then run "
+            "again with reuse=true."
+        )
+
+
 @contextmanager
 def store_lock(uri: str) -> Iterator[None]:
     """Let one job at a time create or migrate an SQLite store; other stores have locks of their own."""

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from recgauge.records import RunRecord
 
+FILES_TAG = "recgauge.files_sha256"
+"""Tag of a stored run with the digest of its SHA256SUMS, which has those of all its files."""
+
 
 @dataclass(frozen=True)
 class RunStart:
@@ -47,6 +50,15 @@ class Tracker(ABC):
     def prepare(self) -> None:
         """Create or migrate the store, once, before jobs that may run in parallel."""
 
+    def check_there(self) -> None:  # noqa: B027 - most trackers have nothing that could go
+        """Refuse a store that `prepare` opened and that is gone, rather than begin a new one.
+
+        Raises
+        ------
+        TrackingError
+            If it is gone.
+        """
+
     @abstractmethod
     def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
         """Open a run; leaving the context ends it, with its error if there was one."""
@@ -57,6 +69,10 @@ class Tracker(ABC):
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
         """Copy those of a run's artifacts that exist into a folder; only for runs that were found."""
+        raise NotImplementedError
+
+    def tag(self, run_id: str, name: str) -> str | None:
+        """Return a tag of a stored run, or None; only for runs that were found."""
         raise NotImplementedError
 
     def mark(self, run_id: str, tag: str) -> None:

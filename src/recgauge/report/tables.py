@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -12,6 +13,16 @@ from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK
 from recgauge.report.steps import dropped_lines, filter_lines
+
+STATUSES = {
+    "done": "green",
+    "reused": "cyan",
+    "not tracked": "yellow",
+    "no data": "yellow",
+    "stopped": "red",
+    "failed": "red",
+}
+"""How a job can end, each with its colour on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,12 @@ class JobOutcome:
         Id of the finished run that stands for the job, if there was one.
     no_data : bool
         Whether the job was not begun because its data are missing.
+    untracked : str or None
+        Why the tracking store lacks the results; they lie in `folder`.
+    stopped : bool
+        Whether an interruption ended the job, or the sweep before it began.
+    folder : Path or None
+        Where the job's files lie.
     """
 
     number: int
@@ -40,13 +57,16 @@ class JobOutcome:
     error: str | None
     reused: str | None = None
     no_data: bool = False
+    untracked: str | None = None
+    stopped: bool = False
+    folder: Path | None = None
 
     @property
     def status(self) -> str:
-        """One word or two for how the job ended."""
+        """One word or two for how the job ended, one of `STATUSES`."""
         if self.record is not None:
-            return "reused" if self.reused else "done"
-        return "no data" if self.no_data else "failed"
+            return "reused" if self.reused else "not tracked" if self.untracked else "done"
+        return "no data" if self.no_data else "stopped" if self.stopped else "failed"
 
 
 def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
@@ -181,10 +201,9 @@ def _label(job: JobOutcome) -> str:
 
 
 def _status(job: JobOutcome) -> Text:
-    colours = {"done": "green", "reused": "cyan", "no data": "yellow", "failed": "red"}
     # sampled numbers look like others in a table: the mark stands in the row, its reason below
     marked = job.record is not None and job.record.incomparable
-    return Text(f"{job.status} {MARK}" if marked else job.status, style=colours[job.status])
+    return Text(f"{job.status} {MARK}" if marked else job.status, style=STATUSES[job.status])
 
 
 def _value(entry: dict[str, Any], stderr: bool) -> str:
