@@ -41,6 +41,8 @@ def compose(settings: RunSettings) -> Experiment:
         return build(node, kind, path, allowed)
 
     conventions = part(settings.conventions, Convention, "conventions")
+    if settings.ties is not None:
+        conventions = conventions.with_ties(settings.ties)
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()
