@@ -12,8 +12,8 @@ from recgauge.recommending import Beyond, TopK
 from recgauge.relevance import Relevant
 from recgauge.ties import order_ties, random_keys
 
-WIDEN = 8
-"""How many times longer the next lists are where a group of equal scores did not end."""
+FIRST, NEXT = 8, 32
+"""How many times longer the next lists are where a group of equal scores did not end: most end soon."""
 BYTES_PER_ITEM = 48
 
 
@@ -81,7 +81,7 @@ def recommend_with_ties(  # noqa: PLR0913
     lists = TopK(users, longer.items[:, :k].copy(), longer.scores[:, :k].copy())
     tied = (longer.items[:, k] >= 0) & (longer.scores[:, k] == longer.scores[:, k - 1])
     ends = _Ends(lists, relevant, np.flatnonzero(tied), draws or Draws())
-    pending, width = ends.rows, min(n_items, WIDEN * (k + 1))
+    pending, width = ends.rows, min(n_items, FIRST * (k + 1))
     while len(pending):
         still_open = []
         for rows in _blocks(pending, (memory_mib << 20) // (BYTES_PER_ITEM * width)):
@@ -90,7 +90,7 @@ def recommend_with_ties(  # noqa: PLR0913
             ended |= width == n_items
             ends.add(rows[ended], found.items[ended], found.scores[ended])
             still_open.append(rows[~ended])
-        pending, width = np.concatenate(still_open), min(n_items, WIDEN * width)
+        pending, width = np.concatenate(still_open), min(n_items, NEXT * width)
     return TopK(users, lists.items, lists.scores, ends.beyond())
 
 

@@ -110,8 +110,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     convention = get_convention(conventions) if isinstance(conventions, str) else conventions
     if not isinstance(convention, Convention):
         raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
-    if ties is not None:
-        convention = convention.with_ties(ties)
+    convention = convention.with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_list_metrics(suite)
     given = convert(
@@ -136,7 +135,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         seed=seed,
     )
     result = measure(suite)
-    if given.top_k.scores.strides[0] == 0:  # made up, one row for all: the lists came without scores
+    if given.top_k.scores.strides[0] == 0:  # one row for all, made up: the lists came without scores
         return result
     found = ties_at_cutoffs(suite, given.top_k, given.relevant, cutoffs=cutoffs, measure=measure)
     return replace(result, ties=found)

@@ -27,7 +27,7 @@ from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
 from recgauge.rating import predict_ratings
 from recgauge.rating_evaluation import evaluate_predictions
-from recgauge.recommending import compile_kernels, recommend
+from recgauge.recommending import TopK, compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
 from recgauge.results import Evaluation
@@ -176,20 +176,10 @@ def _rank(
     timings: Timings,
 ) -> RankingResult:
     counts_everybody = experiment.policies.no_relevant != "skip"
+    users = split.test_users if counts_everybody else relevant.users
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
-        top_k = recommend_with_ties(
-            partial(recommend, model, candidates=candidates, memory_mib=experiment.memory_mib),
-            split.test_users if counts_everybody else relevant.users,
-            max(experiment.cutoffs),
-            relevant,
-            n_items=split.test.n_items,
-            memory_mib=experiment.memory_mib,
-            draws=experiment.draws,
-            progress=reporter,
-        )
-        if experiment.policies.ties == "random":
-            top_k = shuffled(top_k, experiment.seed, 0)
+        top_k = _lists(experiment, model, users, relevant, candidates, split.test.n_items, reporter)
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
         irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
@@ -202,7 +192,7 @@ def _rank(
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
             catalogue=catalogue,
-            users=split.test_users if counts_everybody else None,
+            users=users if counts_everybody else None,
             seed=experiment.seed,
         )
         on_lists = partial(measure, top_k=top_k)
@@ -227,6 +217,28 @@ def _rank(
         candidates.sha256(),
         sanity,
     )
+
+
+def _lists(
+    experiment: Experiment,
+    model: Recommender,
+    users: IntArray,
+    relevant: Relevant,
+    candidates: CandidateItems,
+    n_items: int,
+    reporter: Progress,
+) -> TopK:
+    top_k = recommend_with_ties(
+        partial(recommend, model, candidates=candidates, memory_mib=experiment.memory_mib),
+        users,
+        max(experiment.cutoffs),
+        relevant,
+        n_items=n_items,
+        memory_mib=experiment.memory_mib,
+        draws=experiment.draws,
+        progress=reporter,
+    )
+    return shuffled(top_k, experiment.seed, 0) if experiment.policies.ties == "random" else top_k
 
 
 def _sanity(

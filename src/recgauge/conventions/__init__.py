@@ -101,8 +101,8 @@ class Convention:
 
         return {**standard_metrics(), **self.metrics}
 
-    def with_ties(self, ties: str) -> "Convention":
-        """Return the same convention, but for what becomes of equal scores.
+    def with_ties(self, ties: str | None) -> "Convention":
+        """Return the same convention, but for what becomes of equal scores; itself for None.
 
         Raises
         ------
@@ -114,6 +114,8 @@ class Convention:
         >>> get_convention("trec").with_ties("expected").policies.ties
         'expected'
         """
+        if ties is None:
+            return self
         deviations = {
             name: {key: value for key, value in differing.items() if key != "ties"}
             for name, differing in self.deviations.items()

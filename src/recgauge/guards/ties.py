@@ -20,17 +20,16 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     policies : Policies
         Of the run; equal scores in random order are fair, and so a note.
     """
-    where = ", ".join(f"{share:.1%} at @{k}" for k, share in ties.shares.items())
-    found = f"the cutoff falls inside a group of equal scores for {where} of evaluated users"
-    share = ties.largest
+    where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
+    found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
     if max(ties.shares.values(), default=0.0) < MANY_TIED:
-        return GuardResult("ties_at_cutoff", share, "note", f"{found[0].upper()}{found[1:]}.")
+        return GuardResult("ties_at_cutoff", ties.largest, "note", f"{found}.")
     if policies.ties in ("random", "expected"):
         message = f"{found}; their order counts as random (ties={policies.ties})."
-        return GuardResult("ties_at_cutoff", share, "note", message[0].upper() + message[1:])
+        return GuardResult("ties_at_cutoff", ties.largest, "note", message)
     beside = _beside(ties, evaluation)
     message = f"{found}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
-    return GuardResult("ties_at_cutoff", share, "warning", message)
+    return GuardResult("ties_at_cutoff", ties.largest, "warning", message)
 
 
 def _beside(ties: Ties, evaluation: Evaluation) -> str:
