@@ -21,6 +21,18 @@ class Counted:
         self.without_relevant = judged.n_relevant == 0
         self.without_list = (judged.list_length == 0) & ~self.without_relevant
         self.listless = judged.list_length == 0
+        self._of_tied: JudgedTopK | None = None
+
+    def values(self, metric: UserMetric, k: int | None) -> DoubleArray:
+        """Return one value a user (m,), expected ones where equal scores are to be in a random order."""
+        values, tied = metric.per_user(self.judged, k), self.judged.tied
+        if tied is None or not len(tied.rows):
+            return values
+        if self._of_tied is None:
+            self._of_tied = self.judged.take(tied.rows)
+        values = values.copy()
+        values[tied.rows] = metric.expected(self._of_tied, tied, k)
+        return values
 
     def left_out(self, metric: Metric, policies: Policies) -> BoolArray | None:
         """Return who has no value (m,), None for nobody."""

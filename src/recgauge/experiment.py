@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from recgauge._checks import IntArray
+from recgauge.beyond_list import Draws, recommend_with_ties, shuffled
 from recgauge.candidates import CandidateItems, Candidates
 from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
@@ -17,6 +18,7 @@ from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
 from recgauge.guards.splits import check_split
+from recgauge.guards.ties import check_ties
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.random import Random
@@ -25,13 +27,14 @@ from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
 from recgauge.rating import predict_ratings
 from recgauge.rating_evaluation import evaluate_predictions
-from recgauge.recommending import compile_kernels, recommend
+from recgauge.recommending import TopK, compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
 from recgauge.results import Evaluation
 from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.sanity import SanityRows, oracle_lists, sanity_rows
 from recgauge.splits import Split, Splitter
+from recgauge.tied_evaluation import ties_at_cutoffs
 from recgauge.timing import Timings
 
 
@@ -53,7 +56,7 @@ class Experiment:
     filters : tuple of Filter
         Run in their order before the split.
     policies : Policies
-        What happens to users without relevant items and the like.
+        What happens to users without relevant items, equal scores and the like.
     seed : int
         Every stage draws from a stream of its own made from it.
     fit_on : {"train", "all"}
@@ -93,6 +96,15 @@ class Experiment:
     def rating_metrics(self) -> dict[str, RatingMetric]:
         """The metrics of predicted ratings."""
         return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, RatingMetric)}
+
+    @property
+    def draws(self) -> Draws:
+        """Random orders of equal scores that the lists must be drawn for."""
+        ways = [definition.policies for definition in self.list_metrics.values()]
+        drawn = [d.policies.draws for d in self.list_metrics.values() if not d.metric.has_expected]
+        if self.policies.ties == "expected" and drawn:
+            return Draws(max(drawn), self.seed)
+        return Draws(int(any(way.ties == "random" for way in ways)), self.seed)
 
 
 def run_experiment(experiment: Experiment, progress: Progress | None = None) -> RunResult:
@@ -134,6 +146,7 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     ranking = rating = None
     if candidates is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, candidates, timings)
+        guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
@@ -163,16 +176,10 @@ def _rank(
     timings: Timings,
 ) -> RankingResult:
     counts_everybody = experiment.policies.no_relevant != "skip"
+    users = split.test_users if counts_everybody else relevant.users
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
-        top_k = recommend(
-            model,
-            split.test_users if counts_everybody else relevant.users,
-            max(experiment.cutoffs),
-            candidates=candidates,
-            memory_mib=experiment.memory_mib,
-            progress=reporter,
-        )
+        top_k = _lists(experiment, model, users, relevant, candidates, split.test.n_items, reporter)
     with timings.stage("metrics"):
         features = None if dataset.item_features is None else dataset.item_features.matrix
         irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
@@ -185,9 +192,14 @@ def _rank(
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
             catalogue=catalogue,
-            users=split.test_users if counts_everybody else None,
+            users=users if counts_everybody else None,
+            seed=experiment.seed,
         )
-        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, partial(measure, top_k=top_k))
+        on_lists = partial(measure, top_k=top_k)
+        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, on_lists)
+        ties = ties_at_cutoffs(
+            experiment.list_metrics, top_k, relevant, cutoffs=experiment.cutoffs, measure=on_lists
+        )
     sanity = None
     if experiment.sanity:
         random = Random().fit(split.train, rng=stream(experiment.seed, "sanity"))
@@ -195,8 +207,38 @@ def _rank(
         with timings.stage("sanity"):
             sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
     return RankingResult(
-        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
+        top_k,
+        relevant,
+        catalogue,
+        evaluation,
+        ties,
+        refused,
+        candidates.incomparable,
+        candidates.sha256(),
+        sanity,
     )
+
+
+def _lists(
+    experiment: Experiment,
+    model: Recommender,
+    users: IntArray,
+    relevant: Relevant,
+    candidates: CandidateItems,
+    n_items: int,
+    reporter: Progress,
+) -> TopK:
+    top_k = recommend_with_ties(
+        partial(recommend, model, candidates=candidates, memory_mib=experiment.memory_mib),
+        users,
+        max(experiment.cutoffs),
+        relevant,
+        n_items=n_items,
+        memory_mib=experiment.memory_mib,
+        draws=experiment.draws,
+        progress=reporter,
+    )
+    return shuffled(top_k, experiment.seed, 0) if experiment.policies.ties == "random" else top_k
 
 
 def _sanity(

@@ -6,7 +6,7 @@ from recgauge._checks import check_choice, check_int, check_real
 
 NO_RELEVANT = ("skip", "zero", "nan", "raise")
 NO_LIST = ("zero", "skip", "nan", "raise")
-TIES = ("stable", "id_ascending", "id_descending", "average")
+TIES = ("stable", "item_code", "id_descending", "average", "random", "expected")
 DUPLICATES = ("error", "first", "every")
 LISTS_OF = ("all", "relevant")
 
@@ -22,10 +22,14 @@ class Policies:
         undefined, so NaN beside the user and left out of the mean; or an error that names the user.
     no_list : {"zero", "skip", "nan", "raise"}, default "zero"
         A user with relevant items and no list. ``zero``: counts with an empty list.
-    ties : {"stable", "id_ascending", "id_descending", "average"}, default "stable"
-        The order of items with equal scores: as given; by id; or they share their places (DCG and nDCG
-        average over the places, average precision takes the last one, other metrics keep the order as
-        given). Only acts where scores are known.
+    ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, default "stable"
+        The order of items with equal scores. ``stable``: as given, which in a run is ``item_code``, the
+        lower code first; ``id_descending``: the higher first; ``average``: they share their places (DCG
+        and nDCG average over the places, average precision takes the last one, other metrics keep the
+        order as given); ``random``: shuffled with the seed; ``expected``: each metric's expected value
+        over all orders of equal scores, exact where a formula is known, else the mean over `draws` random
+        orders. The last two count what ties with the end of a list and did not fit in, which lists from
+        outside do not tell. Only acts where scores are known.
     duplicates : {"error", "first", "every"}, default "error"
         An item twice in a list: refused; a hit only at its first place; or a hit at every place, so that
         values above 1 appear.
@@ -38,6 +42,8 @@ class Policies:
         Decimals of each user's value.
     round_mean : int or None, default None
         Decimals of the mean.
+    draws : int, default 32
+        Random orders where ties are ``expected``, for metrics without a formula.
 
     Raises
     ------
@@ -58,6 +64,7 @@ class Policies:
     threshold: float = 1.0
     round: int | None = None
     round_mean: int | None = None
+    draws: int = 32
 
     def __post_init__(self) -> None:
         check_choice("Policies: no_relevant", self.no_relevant, NO_RELEVANT)
@@ -66,6 +73,7 @@ class Policies:
         check_choice("Policies: duplicates", self.duplicates, DUPLICATES)
         check_choice("Policies: lists_of", self.lists_of, LISTS_OF)
         check_real("Policies: threshold", self.threshold, low=0.0, high=float("inf"), low_open=True)
+        check_int("Policies: draws", self.draws, minimum=1)
         for name in ("round", "round_mean"):
             if getattr(self, name) is not None:
                 check_int(f"Policies: {name}", getattr(self, name), minimum=0)
@@ -77,7 +85,16 @@ class Policies:
     def _shown(self) -> dict[str, object]:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
         shown["threshold"] = f"{self.threshold:g}"
+        if self.ties != "expected":
+            del shown["draws"]
         return {name: value for name, value in shown.items() if value is not None}
+
+    def note_beside(self, base: "Policies") -> str:
+        """Return what a definition's text says of policies: what differs from `base`, and random ties."""
+        changes = self.differences(base)
+        if self.ties in ("random", "expected") and self.ties == base.ties:
+            changes = f"ties={self.ties}" + (f", {changes}" if changes else "")
+        return f" [{changes}]" if changes else ""
 
     def differences(self, other: "Policies") -> str:
         """Return the text of what differs from `other`, empty if nothing does.

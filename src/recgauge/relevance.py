@@ -81,3 +81,12 @@ class Relevant:
         owner = np.repeat(rows, np.diff(self.start))
         order = np.argsort(owner, kind="stable")
         return Relevant(users, start, self.items[order], self.gains[order], self.n_without)
+
+    def of(self, users: IntArray) -> tuple[LongArray, IntArray, DoubleArray]:
+        """Return starts (b + 1,), items and gains of some users, back to back; nothing for strangers."""
+        order = np.argsort(self.users, kind="stable")
+        place = order[np.minimum(np.searchsorted(self.users, users, sorter=order), len(order) - 1)]
+        counts = np.where(self.users[place] == users, np.diff(self.start)[place], 0)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        chosen = np.arange(start[-1]) + np.repeat(self.start[place] - start[:-1], counts)
+        return start, self.items[chosen], self.gains[chosen]

@@ -13,6 +13,8 @@ from recgauge.errors import MetricError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recgauge.tied_evaluation import Ties
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricResult:
@@ -64,12 +66,15 @@ class Evaluation:
         last two were left out.
     policies : str
         The canonical text of the policies.
+    ties : Ties or None
+        Equal scores at the cutoffs; None where nobody looked or scores are not known.
     """
 
     users: npt.NDArray[Any]
     results: tuple[MetricResult, ...]
     counts: Mapping[str, int]
     policies: str = ""
+    ties: "Ties | None" = None
 
     @property
     def user_ids(self) -> npt.NDArray[Any]:

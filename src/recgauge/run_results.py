@@ -12,6 +12,7 @@ from recgauge.relevance import Relevant
 from recgauge.results import Evaluation, MetricResult
 from recgauge.sanity import SanityRows
 from recgauge.splits import Split
+from recgauge.tied_evaluation import Ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +26,8 @@ class RankingResult:
     relevant : Relevant
     catalogue : Catalogue
     evaluation : Evaluation
+    ties : Ties
+        Equal scores at the cutoffs.
     refused : mapping of str to str
         Metrics that their own definition refuses for these lists, and why.
     incomparable : str
@@ -39,6 +42,7 @@ class RankingResult:
     relevant: Relevant
     catalogue: Catalogue
     evaluation: Evaluation
+    ties: Ties
     refused: Mapping[str, str] = field(default_factory=dict)
     incomparable: str = ""
     candidates_sha256: str = ""

@@ -40,7 +40,7 @@ def compose(settings: RunSettings) -> Experiment:
     def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
         return build(node, kind, path, allowed)
 
-    conventions = part(settings.conventions, Convention, "conventions")
+    conventions = part(settings.conventions, Convention, "conventions").with_ties(settings.ties)
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()

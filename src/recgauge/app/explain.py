@@ -16,6 +16,7 @@ _VALUE = re.compile(r"^Error merging override (\S+=.*)")
 _EXPECTED = {
     "cutoffs": "a list of whole numbers such as [5,10]",
     "seed": "a whole number such as 0",
+    "ties": "a name such as expected",
     "conventions_table": "true or false",
     "sanity": "true or false",
     "guards": "left as it is; set what is in it, such as guards.override=[NAME]",

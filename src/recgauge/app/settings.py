@@ -43,6 +43,7 @@ class RunSettings:
     model: Any = None
     metrics: Any = field(default_factory=dict)
     conventions: Any = None
+    ties: str | None = None
     tracking: Any = None
     cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
     conventions_table: bool = False

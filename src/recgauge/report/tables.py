@@ -159,7 +159,7 @@ def _group(record: RunRecord | None) -> tuple[str, ...]:
     names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
     rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
     candidates = (str(record.settings.get("candidates")), record.candidates_sha256)
-    return (*names, *rows, *candidates, record.fit_on)
+    return (*names, *rows, *candidates, record.fit_on, record.policies)
 
 
 def has_rivals(records: Sequence[RunRecord]) -> bool:
