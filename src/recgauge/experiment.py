@@ -142,7 +142,8 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
 
 
 def _guarded_split(experiment: Experiment, split: Split, relevant: Relevant) -> tuple[GuardResult, ...]:
-    found = check_split(split, relevant, temporal=experiment.splitter.temporal)
+    splitter = experiment.splitter
+    found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
     return enforce([check_selection(experiment.guards), *found], experiment.guards)
 
 

@@ -1,5 +1,7 @@
 """Guards of a split: leaks, time order, what models cannot know, popularity, who is left out."""
 
+from itertools import combinations
+
 import numpy as np
 
 from recgauge._checks import LongArray
@@ -13,9 +15,12 @@ MANY_UNKNOWN = 0.1
 MANY_NEW = 0.5
 MANY_POPULAR = 0.8
 MANY_SKIPPED = 0.5
+MANY_TIED = 0.1
 
 
-def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[GuardResult]:
+def check_split(
+    split: Split, relevant: Relevant, *, temporal: bool, ties: str | None = None
+) -> list[GuardResult]:
     """Look at a split before anything is trained on it.
 
     Parameters
@@ -25,6 +30,8 @@ def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[Gua
         What of the test part is relevant.
     temporal : bool
         Whether the strategy claims that no user's training rows come after the user's test rows.
+    ties : str, optional
+        The strategy's rule for rows of one user and time; None: it does not order a user's rows.
 
     Returns
     -------
@@ -34,6 +41,8 @@ def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[Gua
     results = [_overlap(split)]
     if split.test.timestamp is not None and split.history.timestamp is not None:
         results += [_train_after_test(split, temporal), _train_after_cut(split), _new_test_items(split)]
+        if ties is not None:
+            results.append(_ties_at_cut(split, ties))
     return [*results, _unknown_items(split), *_popular_shares(split), _users_skipped(split, relevant)]
 
 
@@ -81,6 +90,25 @@ def _train_after_cut(split: Split) -> GuardResult:
     share = float((_times(split.history) > first_test).mean())
     message = f"{share:.1%} of training rows are later than the first test row of anybody."
     return GuardResult("train_after_cut", share, "note", message)
+
+
+def _ties_at_cut(split: Split, rule: str) -> GuardResult:
+    """Count users whose rows of one time are in two parts."""
+    parts = [part for part in (split.history, split.validation, split.test) if part is not None]
+    tied = np.zeros(split.test.n_users, np.bool_)
+    for earlier, later in combinations(parts, 2):
+        last = np.full(len(tied), np.iinfo(np.int64).min)
+        np.maximum.at(last, earlier.user, _times(earlier))
+        first = np.full(len(tied), np.iinfo(np.int64).max)
+        np.minimum.at(first, later.user, _times(later))
+        tied |= last == first
+    n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
+    share = n_tied / n_users
+    found = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
+    if share < MANY_TIED:
+        return GuardResult("ties_at_cut", share, "note", f"{found}; split.ties={rule} decides.")
+    message = f"{found}: split.ties={rule} decides which is held out; other rules may move the numbers."
+    return GuardResult("ties_at_cut", share, "warning", message)
 
 
 def _new_test_items(split: Split) -> GuardResult:

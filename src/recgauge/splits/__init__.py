@@ -138,6 +138,11 @@ class Splitter(ABC):
         for setting in ("cold_users", "cold_items"):
             check_choice(f"{type(self).__name__}: {setting}", getattr(self, setting), POLICIES)
 
+    @property
+    def tie_rule(self) -> str | None:
+        """How rows of one user and time are ordered; None: the strategy does not order a user's rows."""
+        return None
+
     @abstractmethod
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; every row is in one part or unused for a reason."""
