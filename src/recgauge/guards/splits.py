@@ -10,6 +10,7 @@ from recgauge.guards.result import GuardResult
 from recgauge.interactions import Interactions
 from recgauge.relevance import Relevant
 from recgauge.splits import Split
+from recgauge.splits._pairs import pair_codes
 
 MANY_UNKNOWN = 0.1
 MANY_NEW = 0.5
@@ -47,17 +48,29 @@ def check_split(
 
 
 def _overlap(split: Split) -> GuardResult:
-    seen, test = split.history, split.test
-    n_shared = int(stored(seen.to_csr(), test.user, test.item).sum())
-    share = n_shared / len(test)
+    test = split.test
+    in_train = stored(split.history.to_csr(), test.user, test.item)
+    in_validation = np.zeros(len(test), np.bool_)
+    if split.validation is not None and len(split.validation):
+        in_validation = stored(split.validation.to_csr(), test.user, test.item)
+    again = np.ones(len(test), np.bool_)
+    again[np.unique(pair_codes(test), return_index=True)[1]] = False
+    n_shared = int((in_train | in_validation | again).sum())
     if not n_shared:
-        return GuardResult("overlap", 0.0, "note", "No test row is in train.")
+        return GuardResult(
+            "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
+        )
+    places = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
+    found = ", ".join(f"{int(rows.sum()):,} {place}" for place, rows in places.items() if rows.any())
+    share = n_shared / len(test)
     return GuardResult(
         "overlap",
         share,
         "error",
-        f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) are in train too, so models are asked what "
-        "they were told; let one row of each pair stay (filters=[duplicates]).",
+        f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
+        f"have ({found}), so models may be asked what they were told; let one row of each pair stay "
+        "(filters=[duplicates]), or, if people come back to items, let lists hold what they had "
+        "(guards.override=[overlap] candidates.seen=none).",
     )
 
 

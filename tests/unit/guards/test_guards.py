@@ -55,6 +55,14 @@ def test_rows_in_both_parts():
     assert enforce([overlap], GuardSettings(("overlap",)))[0].overridden
 
 
+def test_test_rows_that_repeat_each_other_or_a_validation_row():
+    test, validation = rows([(2, 0), (2, 0), (3, 1), (1, 1)]), rows([(3, 1)])
+    split = Split("made", rows(TRAIN), validation, test, overlap=True)
+    overlap = check_split(split, Relevant.from_interactions(test, 4), temporal=False)[0]
+    assert (overlap.level, overlap.value) == ("error", 0.5)
+    assert "1 in validation, 1 an earlier test row" in overlap.message
+
+
 @pytest.mark.parametrize(("temporal", "level"), [(False, "note"), (True, "error")])
 def test_training_rows_after_test_rows(temporal, level):
     train = rows(TRAIN, np.array([1, 9, 5, 5, 5]))
