@@ -1,6 +1,6 @@
 """One run from data to numbers. The page to read first: `run_experiment` walks the rooms in order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,6 +17,7 @@ from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
 from recgauge.guards.splits import check_split
+from recgauge.measuring import Measure, needs_all_users
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.random import Random
@@ -28,7 +29,6 @@ from recgauge.rating_evaluation import evaluate_predictions
 from recgauge.recommending import compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
-from recgauge.results import Evaluation
 from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.sanity import SanityRows, oracle_lists, sanity_rows
 from recgauge.splits import Split, Splitter
@@ -163,12 +163,14 @@ def _rank(
     candidates: CandidateItems,
     timings: Timings,
 ) -> RankingResult:
-    counts_everybody = experiment.policies.no_relevant != "skip"
+    only_relevant = experiment.policies.no_relevant == "skip"
+    users = relevant.users if only_relevant else split.test_users
+    asked = split.test_users if needs_all_users(experiment.list_metrics) else users
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
-        top_k = recommend(
+        lists = recommend(
             model,
-            split.test_users if counts_everybody else relevant.users,
+            asked,
             max(experiment.cutoffs),
             candidates=candidates,
             memory_mib=experiment.memory_mib,
@@ -179,24 +181,32 @@ def _rank(
         irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
         catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
         catalogue = replace(catalogue, irrelevant=irrelevant)
-        measure = partial(
+        evaluate = partial(
             evaluate_top_k,
             relevant=relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
             catalogue=catalogue,
-            users=split.test_users if counts_everybody else None,
         )
-        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, partial(measure, top_k=top_k))
+        measure = Measure(evaluate, users, only_relevant)
+        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, partial(measure, lists=lists))
     sanity = None
     if experiment.sanity:
         random = Random().fit(split.train, rng=stream(experiment.seed, "sanity"))
         compile_kernels(random, timings, given=candidates.per_user is not None)
         with timings.stage("sanity"):
-            sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
+            sanity = _sanity(experiment, random, relevant, candidates, asked, measure)
     return RankingResult(
-        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
+        lists.of(users),
+        relevant,
+        catalogue,
+        evaluation,
+        refused,
+        candidates.incomparable,
+        candidates.sha256(),
+        candidates.facts,
+        sanity,
     )
 
 
@@ -206,14 +216,14 @@ def _sanity(
     relevant: Relevant,
     candidates: CandidateItems,
     users: IntArray,
-    measure: Callable[..., Evaluation],
+    measure: Measure,
 ) -> SanityRows:
     """Evaluate chance and the best lists exactly as the model's."""
     k, memory = max(experiment.cutoffs), experiment.memory_mib
     chance = recommend(random, users, k, candidates=candidates, memory_mib=memory)
     oracle = oracle_lists(relevant, users, k, candidates)
     return sanity_rows(
-        experiment.list_metrics, partial(measure, top_k=chance), partial(measure, top_k=oracle)
+        experiment.list_metrics, partial(measure, lists=chance), partial(measure, lists=oracle)
     )
 
 

@@ -48,6 +48,13 @@ class TopK:
         lengths: IntArray = (self.items >= 0).sum(axis=1, dtype=np.int32)
         return lengths
 
+    def of(self, users: IntArray) -> "TopK":
+        """Return the lists of some of the users; both are rising codes."""
+        if len(users) == len(self.users):
+            return self
+        rows = np.searchsorted(self.users, users)
+        return TopK(users, self.items[rows], self.scores[rows])
+
 
 def recommend(  # noqa: PLR0913
     model: Recommender,
