@@ -177,10 +177,7 @@ def _rank(
             progress=reporter,
         )
     with timings.stage("metrics"):
-        features = None if dataset.item_features is None else dataset.item_features.matrix
-        irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
-        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
-        catalogue = replace(catalogue, irrelevant=irrelevant)
+        catalogue = _catalogue(dataset, split, relevant, candidates)
         evaluate = partial(
             evaluate_top_k,
             relevant=relevant,
@@ -208,6 +205,14 @@ def _rank(
         candidates.facts,
         sanity,
     )
+
+
+def _catalogue(dataset: Dataset, split: Split, relevant: Relevant, candidates: CandidateItems) -> Catalogue:
+    """Return what metrics know besides lists and relevance."""
+    features = None if dataset.item_features is None else dataset.item_features.matrix
+    catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
+    irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
+    return replace(catalogue, irrelevant=irrelevant)
 
 
 def _sanity(
