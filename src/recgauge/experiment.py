@@ -168,14 +168,8 @@ def _rank(
     asked = split.test_users if needs_all_users(experiment.list_metrics) else users
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
-        lists = recommend(
-            model,
-            asked,
-            max(experiment.cutoffs),
-            candidates=candidates,
-            memory_mib=experiment.memory_mib,
-            progress=reporter,
-        )
+        k, memory = max(experiment.cutoffs), experiment.memory_mib
+        lists = recommend(model, asked, k, candidates=candidates, memory_mib=memory, progress=reporter)
     with timings.stage("metrics"):
         catalogue = _catalogue(dataset, split, relevant, candidates)
         evaluate = partial(

@@ -12,6 +12,7 @@ def test_folds_of_users_are_a_sweep_and_the_fold_in_rows_are_recorded(workplace)
         "-m", "split=k_fold_users", "split.fold=0,1", "model=svd", "metrics=ranking", "cutoffs=[10]"
     )
     assert done.code == 0, done.err
+    assert "mean ± deviation of 2" in done.out
     first, second = (run.data for run in workplace.runs())
     assert {first.params["split.fold"], second.params["split.fold"]} == {"0", "1"}
     for run in (first, second):

@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 
 if TYPE_CHECKING:
     from recgauge.app.tracker import Tracker
-    from recgauge.report.tables import JobOutcome
+    from recgauge.report.series import JobOutcome
     from recgauge.studies import Study, StudyRun
 
 
@@ -106,7 +106,7 @@ def _address(config: DictConfig, folder: Path) -> str | None:
 
 def _job(folder: Path, outcome: Any) -> "JobOutcome":
     from recgauge.app.stored import load_record
-    from recgauge.report.tables import JobOutcome
+    from recgauge.report.series import JobOutcome
 
     record = load_record(folder) if outcome.error is None else None
     number = int(folder.name)
