@@ -1,6 +1,6 @@
 """One run from data to numbers. The page to read first: `run_experiment` walks the rooms in order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
 from recgauge.guards.splits import check_split
 from recgauge.guards.ties import check_ties
+from recgauge.measuring import Measure, needs_all_users
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.random import Random
@@ -30,7 +31,6 @@ from recgauge.rating_evaluation import evaluate_predictions
 from recgauge.recommending import TopK, compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
-from recgauge.results import Evaluation
 from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.sanity import SanityRows, oracle_lists, sanity_rows
 from recgauge.splits import Split, Splitter
@@ -155,7 +155,8 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
 
 
 def _guarded_split(experiment: Experiment, split: Split, relevant: Relevant) -> tuple[GuardResult, ...]:
-    found = check_split(split, relevant, temporal=experiment.splitter.temporal)
+    splitter = experiment.splitter
+    found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
     return enforce([check_selection(experiment.guards), *found], experiment.guards)
 
 
@@ -175,27 +176,25 @@ def _rank(
     candidates: CandidateItems,
     timings: Timings,
 ) -> RankingResult:
-    counts_everybody = experiment.policies.no_relevant != "skip"
-    users = split.test_users if counts_everybody else relevant.users
+    only_relevant = experiment.policies.no_relevant == "skip"
+    users = relevant.users if only_relevant else split.test_users
+    asked = split.test_users if needs_all_users(experiment.list_metrics) else users
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
-        top_k = _lists(experiment, model, users, relevant, candidates, split.test.n_items, reporter)
+        lists = _lists(experiment, model, asked, relevant, candidates, split.test.n_items, reporter)
     with timings.stage("metrics"):
-        features = None if dataset.item_features is None else dataset.item_features.matrix
-        irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
-        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
-        catalogue = replace(catalogue, irrelevant=irrelevant)
-        measure = partial(
+        catalogue = _catalogue(dataset, split, relevant, candidates)
+        evaluate = partial(
             evaluate_top_k,
             relevant=relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
             catalogue=catalogue,
-            users=users if counts_everybody else None,
             seed=experiment.seed,
         )
-        on_lists = partial(measure, top_k=top_k)
+        measure = Measure(evaluate, users, only_relevant)
+        on_lists, top_k = partial(measure, lists=lists), lists.of(users)
         evaluation, refused = evaluate_or_refuse(experiment.list_metrics, on_lists)
         ties = ties_at_cutoffs(
             experiment.list_metrics, top_k, relevant, cutoffs=experiment.cutoffs, measure=on_lists
@@ -205,7 +204,7 @@ def _rank(
         random = Random().fit(split.train, rng=stream(experiment.seed, "sanity"))
         compile_kernels(random, timings, given=candidates.per_user is not None)
         with timings.stage("sanity"):
-            sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
+            sanity = _sanity(experiment, random, relevant, candidates, asked, measure)
     return RankingResult(
         top_k,
         relevant,
@@ -215,8 +214,17 @@ def _rank(
         refused,
         candidates.incomparable,
         candidates.sha256(),
+        candidates.facts,
         sanity,
     )
+
+
+def _catalogue(dataset: Dataset, split: Split, relevant: Relevant, candidates: CandidateItems) -> Catalogue:
+    """Return what metrics know besides lists and relevance."""
+    features = None if dataset.item_features is None else dataset.item_features.matrix
+    catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
+    irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
+    return replace(catalogue, irrelevant=irrelevant)
 
 
 def _lists(
@@ -247,14 +255,14 @@ def _sanity(
     relevant: Relevant,
     candidates: CandidateItems,
     users: IntArray,
-    measure: Callable[..., Evaluation],
+    measure: Measure,
 ) -> SanityRows:
     """Evaluate chance and the best lists exactly as the model's."""
     k, memory = max(experiment.cutoffs), experiment.memory_mib
     chance = recommend(random, users, k, candidates=candidates, memory_mib=memory)
     oracle = oracle_lists(relevant, users, k, candidates)
     return sanity_rows(
-        experiment.list_metrics, partial(measure, top_k=chance), partial(measure, top_k=oracle)
+        experiment.list_metrics, partial(measure, lists=chance), partial(measure, lists=oracle)
     )
 
 

@@ -44,6 +44,15 @@ class Beyond:
         drawn = self.drawn[:, np.argsort(rows[self.size > 0])]
         return Beyond(size, np.concatenate(([0], np.cumsum(counts))), self.gains[by_row], drawn)
 
+    def take(self, rows: LongArray) -> "Beyond":
+        """Return the same of some users, given by rising rows."""
+        counts = np.diff(self.start)
+        kept = np.zeros(len(self.size), np.bool_)
+        kept[rows] = True
+        drawn = self.drawn[:, kept[self.size > 0]]
+        start = np.concatenate(([0], np.cumsum(counts[rows])))
+        return Beyond(self.size[rows], start, self.gains[np.repeat(kept, counts)], drawn)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopK:
@@ -80,6 +89,14 @@ class TopK:
         """Number of items in each list, shape (m,)."""
         lengths: IntArray = (self.items >= 0).sum(axis=1, dtype=np.int32)
         return lengths
+
+    def of(self, users: IntArray) -> "TopK":
+        """Return the lists of some of the users; both are rising codes."""
+        if len(users) == len(self.users):
+            return self
+        rows = np.searchsorted(self.users, users)
+        beyond = None if self.beyond is None else self.beyond.take(rows)
+        return TopK(users, self.items[rows], self.scores[rows], beyond)
 
 
 def recommend(  # noqa: PLR0913

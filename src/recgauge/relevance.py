@@ -42,7 +42,8 @@ class Relevant:
         held_out : Interactions
             Test or validation rows.
         relevant_from : float or None
-            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1.
+            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1. An item
+            that a user has in several relevant rows is relevant once, with the highest of their gains.
 
         Returns
         -------
@@ -68,10 +69,16 @@ class Relevant:
                 "raise dataset.relevant_from above 0."
             )
         order = np.lexsort((rows.item, rows.user))
-        users, counts = np.unique(rows.user, return_counts=True)
+        user, items, gains = rows.user[order], rows.item[order], gains[order]
+        begins = np.ones(len(order), dtype=bool)
+        begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])
+        if not begins.all():
+            gains = np.maximum.reduceat(gains, np.flatnonzero(begins))
+            user, items = user[begins], items[begins]
+        users, counts = np.unique(user, return_counts=True)
         start = np.concatenate(([0], np.cumsum(counts)))
         n_without = len(np.unique(held_out.user)) - len(users)
-        return cls(users, start, rows.item[order], gains[order], n_without)
+        return cls(users, start, items, gains, n_without)
 
     def spread(self, rows: LongArray, users: IntArray) -> "Relevant":
         """Return the same relevance over more users: this one's user j moves to row ``rows[j]``."""

@@ -34,6 +34,8 @@ class RankingResult:
         Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
     candidates_sha256 : str
         Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
+    candidate_facts : mapping of str to int
+        What the candidate rule counted.
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
     """
@@ -46,6 +48,7 @@ class RankingResult:
     refused: Mapping[str, str] = field(default_factory=dict)
     incomparable: str = ""
     candidates_sha256: str = ""
+    candidate_facts: Mapping[str, int] = field(default_factory=dict)
     sanity: SanityRows | None = None
 
 
@@ -102,9 +105,9 @@ class RunResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Users and ratings that were evaluated or left out; the lane of lists counts the users."""
+        """Users and ratings that were evaluated or left out, and what the candidate rule counted."""
         n_tested = len(self.split.test_users)
         merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
-        return merged
+        return merged if self.ranking is None else merged | dict(self.ranking.candidate_facts)

@@ -12,15 +12,8 @@ from rich.table import Table
 from recgauge.app.console import output
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
-from recgauge.report.tables import (
-    STATUSES,
-    JobOutcome,
-    has_rivals,
-    headline_keys,
-    result_table,
-    run_lines,
-    sweep_table,
-)
+from recgauge.report.series import STATUSES, JobOutcome, has_rivals
+from recgauge.report.tables import headline_keys, result_table, run_lines, sweep_table
 
 
 def print_run(
@@ -78,9 +71,11 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
             console.print(f"{job.status:<8} job {job.number} ({job.label}): {reason}", markup=False)
         if job.untracked is not None:
             console.print(f"         its results lie complete in {os.path.relpath(job.folder or folder)}")
-    if has_rivals([job.record for job in jobs if job.record is not None]):
+    if has_rivals(jobs):
         console.print(
-            "*        best of the runs with equal train and test rows, candidates, conventions", markup=False
+            "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
+            "candidates, conventions",
+            markup=False,
         )
     print_addresses(address, folder, None)
 

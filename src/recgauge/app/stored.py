@@ -62,6 +62,9 @@ def load_lists(folder: Path, relevant_from: float | None) -> Given:
     everybody = test["user_id"].unique()
     relevant = test if relevant_from is None else test[test["rating"] >= relevant_from]
     relevant = relevant.assign(grade=1.0 if relevant_from is None else relevant["rating"])
+    # an item that a user has in several rows is relevant once, with the highest of their gains
+    relevant = relevant.sort_values("grade", ascending=False, kind="stable")
+    relevant = relevant.drop_duplicates(["user_id", "item_id"]).sort_index()
     names = {"user_id": "user", "item_id": "item"}
     return convert(
         lists.rename(columns=names)[["user", "item", "score"]],

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 if TYPE_CHECKING:
     from recgauge.app.outcome import Outcome, SweepPlan
     from recgauge.app.tracker import Tracker
-    from recgauge.report.tables import JobOutcome
+    from recgauge.report.series import JobOutcome
     from recgauge.studies import Study, StudyRun
 
 
@@ -164,7 +164,7 @@ def _address(config: DictConfig, folder: Path) -> str | None:
 def _job(folder: Path, outcome: "Outcome") -> "JobOutcome":
     from recgauge.app.stored import load_record
     from recgauge.errors import SchemaError
-    from recgauge.report.tables import JobOutcome
+    from recgauge.report.series import JobOutcome
 
     record, error = None, outcome.error
     if error is None:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recgauge.report.tables import JobOutcome
+from recgauge.report.series import JobOutcome
 
 Row = dict[str, Any]
 

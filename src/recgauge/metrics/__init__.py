@@ -29,6 +29,8 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool] = True
     needs_relevant: ClassVar[bool] = True
     """False: the metric looks at lists only, so users without relevant items count too."""
+    needs_all_users: ClassVar[bool] = False
+    """True: a run makes lists for all users of the test part for this metric, not only for evaluated ones."""
 
     @property
     def smallest_k(self) -> int:
