@@ -13,6 +13,7 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation import evaluate_top_k
 from recgauge.filters import Filter, apply_filters
 from recgauge.fitting import fit
+from recgauge.full_ranking import place_relevant
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
@@ -64,6 +65,8 @@ class Experiment:
         Which guards may not stop the run, and what the settings were chosen by.
     sanity : bool
         Evaluate random and the best lists, too.
+    curves : bool
+        Place every relevant item among all candidates, for curves of full rankings, too.
     """
 
     dataset: DatasetSource
@@ -79,6 +82,7 @@ class Experiment:
     memory_mib: int = 256
     guards: GuardSettings = field(default_factory=GuardSettings)
     sanity: bool = False
+    curves: bool = False
 
     def __post_init__(self) -> None:
         if self.sanity and not self.list_metrics:
@@ -194,8 +198,21 @@ def _rank(
         compile_kernels(random, timings, given=candidates.per_user is not None)
         with timings.stage("sanity"):
             sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
+    places = None
+    if experiment.curves:
+        with timings.stage("curves"):
+            n_items, memory = split.test.n_items, experiment.memory_mib
+            places = place_relevant(model, relevant, candidates, n_items, memory_mib=memory)
     return RankingResult(
-        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
+        top_k,
+        relevant,
+        catalogue,
+        evaluation,
+        refused,
+        candidates.incomparable,
+        candidates.sha256(),
+        sanity,
+        places,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from recgauge.catalogue import Catalogue
 from recgauge.datasets import Dataset
 from recgauge.guards import GuardResult
+from recgauge.metrics.curves.places import Places
 from recgauge.rating import RatingPredictions
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
@@ -33,6 +34,8 @@ class RankingResult:
         Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
+    places : Places or None
+        Where the users' relevant items stand among all candidates, if curves were asked for.
     """
 
     top_k: TopK
@@ -43,6 +46,7 @@ class RankingResult:
     incomparable: str = ""
     candidates_sha256: str = ""
     sanity: SanityRows | None = None
+    places: Places | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
