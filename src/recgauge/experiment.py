@@ -138,6 +138,11 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     ranking = rating = None
     if candidates is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, candidates, timings)
+        if experiment.curves:
+            with timings.stage("curves"):
+                sizes = {"n_items": split.test.n_items, "memory_mib": experiment.memory_mib}
+                places = place_relevant(model, relevant, candidates, **sizes)
+                ranking = replace(ranking, places=places)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
@@ -198,21 +203,8 @@ def _rank(
         compile_kernels(random, timings, given=candidates.per_user is not None)
         with timings.stage("sanity"):
             sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
-    places = None
-    if experiment.curves:
-        with timings.stage("curves"):
-            n_items, memory = split.test.n_items, experiment.memory_mib
-            places = place_relevant(model, relevant, candidates, n_items, memory_mib=memory)
     return RankingResult(
-        top_k,
-        relevant,
-        catalogue,
-        evaluation,
-        refused,
-        candidates.incomparable,
-        candidates.sha256(),
-        sanity,
-        places,
+        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
     )
 
 
