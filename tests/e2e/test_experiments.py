@@ -61,7 +61,7 @@ def test_an_experiment_ends_with_its_page_and_a_summary_run(workplace):
         assert (page / name).read_bytes() == (committed / name).read_bytes()
     (run,) = workplace.runs()
     assert run.data.tags["recgauge.summary"] == "worked_examples"
-    assert run.data.tags["mlflow.note.content"].startswith("152 worked examples: 145 reproduced")
+    assert run.data.tags["mlflow.note.content"].startswith("167 worked examples: 160 reproduced")
     assert run.data.metrics["verdicts/reproduced"] == 145
     client = MlflowClient(tracking_uri=workplace.uri)
     assert {f.path for f in client.list_artifacts(run.info.run_id)} == {"results.csv", "results.md"}
