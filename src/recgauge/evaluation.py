@@ -45,6 +45,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     conventions: str | Convention = "standard",
     train: "Mapping[Any, Any] | pd.DataFrame | Interactions | None" = None,
     item_features: Any = None,
+    item_similarity: Any = None,
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
@@ -73,6 +74,9 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         names without items counts as a user of training.
     item_features : mapping of item to vector, or matrix whose row is the item's id, optional
         For diversity of lists.
+    item_similarity : mapping of item to {item: similarity}, or matrix whose row is the item's id, optional
+        For diversity by similarities that are given, such as CAPRI's list_diversity; where it is left out,
+        the cosine of `item_features` stands in. A pair given in one direction counts for both; others are 0.
     n_items : int, optional
         Size of the catalogue; if left out, the items that appear, which is enough where training data or
         features show the catalogue, but not for coverage or Gini of lists alone.
@@ -118,6 +122,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         relevant,
         train=train,
         item_features=item_features,
+        item_similarity=item_similarity,
         n_items=n_items,
         scores=scores,
         users=users,

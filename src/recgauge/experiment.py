@@ -14,6 +14,7 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation import evaluate_top_k
 from recgauge.filters import Filter, apply_filters
 from recgauge.fitting import fit
+from recgauge.full_ranking import place_relevant
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
@@ -67,6 +68,8 @@ class Experiment:
         Which guards may not stop the run, and what the settings were chosen by.
     sanity : bool
         Evaluate random and the best lists, too.
+    curves : bool
+        Place every relevant item among all candidates, for curves of full rankings, too.
     """
 
     dataset: DatasetSource
@@ -82,6 +85,7 @@ class Experiment:
     memory_mib: int = 256
     guards: GuardSettings = field(default_factory=GuardSettings)
     sanity: bool = False
+    curves: bool = False
 
     def __post_init__(self) -> None:
         if self.sanity and not self.list_metrics:
@@ -147,6 +151,11 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     if candidates is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, candidates, timings)
         guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
+        if experiment.curves:
+            with timings.stage("curves"):
+                sizes = {"n_items": split.test.n_items, "memory_mib": experiment.memory_mib}
+                places = place_relevant(model, relevant, candidates, **sizes)
+                ranking = replace(ranking, places=places)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:

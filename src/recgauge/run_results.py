@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from recgauge.catalogue import Catalogue
 from recgauge.datasets import Dataset
 from recgauge.guards import GuardResult
+from recgauge.metrics.curves.places import Places
 from recgauge.rating import RatingPredictions
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
@@ -38,6 +39,8 @@ class RankingResult:
         What the candidate rule counted.
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
+    places : Places or None
+        Where the users' relevant items stand among all candidates, if curves were asked for.
     """
 
     top_k: TopK
@@ -50,6 +53,7 @@ class RankingResult:
     candidates_sha256: str = ""
     candidate_facts: Mapping[str, int] = field(default_factory=dict)
     sanity: SanityRows | None = None
+    places: Places | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
