@@ -16,7 +16,7 @@ from recgauge.lanes import check_list_metrics
 from recgauge.metrics import Metric, RunMetric, UserMetric, metric_key
 from recgauge.policies import Policies
 from recgauge.recommending import TopK
-from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge, rounded
 from recgauge.selection import (
     Metrics,
     check_all_cutoffs,
@@ -159,9 +159,10 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     """
     suite, ks = with_policies(metrics, policies), check_all_cutoffs(cutoffs)
     # a convention may order ties or count repeated items differently for one metric: judge once for each way
-    groups: dict[tuple[str, str], dict[str, Definition]] = {}
+    groups: dict[tuple[str, ...], dict[str, Definition]] = {}
     for name, definition in suite.items():
-        way = definition.policies.ties, definition.policies.duplicates
+        chosen = definition.policies
+        way = chosen.ties, chosen.duplicates, chosen.score_precision
         groups.setdefault(way, {})[name] = definition
     parts = []
     for group in groups.values():
@@ -242,7 +243,7 @@ def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: 
         if left_out is not None:
             per_user = np.where(left_out, np.nan, per_user)
         users.refuse_undefined(metric, per_user, left_out)
-        per_user = read_only(per_user if policies.round is None else np.round(per_user, policies.round))
+        per_user = read_only(rounded(per_user, policies))
         # a sum is NaN exactly where a value is, and far cheaper than a mask
         defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
         n_users = len(defined)

@@ -162,7 +162,8 @@ def _rank(
     candidates: CandidateItems,
     timings: Timings,
 ) -> RankingResult:
-    counts_everybody = experiment.policies.no_relevant != "skip"
+    # every test user has judged rows: those below relevant_from have grade 0
+    counts_everybody = experiment.policies.for_none_relevant != "skip"
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
         top_k = recommend(

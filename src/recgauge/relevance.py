@@ -1,6 +1,6 @@
 """What was relevant to whom, as codes; from held-out interactions or from a user's own tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Relevant:
         Positive grades, aligned with `items`.
     n_without : int
         Users with held-out rows but no relevant item, where they are not among `users`.
+    none_relevant : ndarray of int32, shape (p,), optional
+        Codes of all users with judged rows none of which is relevant, whether or not among `users`.
     """
 
     users: IntArray
@@ -32,6 +34,7 @@ class Relevant:
     items: IntArray
     gains: DoubleArray
     n_without: int
+    none_relevant: IntArray = field(default_factory=lambda: np.empty(0, np.int32))
 
     @classmethod
     def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":
@@ -70,8 +73,8 @@ class Relevant:
         order = np.lexsort((rows.item, rows.user))
         users, counts = np.unique(rows.user, return_counts=True)
         start = np.concatenate(([0], np.cumsum(counts)))
-        n_without = len(np.unique(held_out.user)) - len(users)
-        return cls(users, start, rows.item[order], gains[order], n_without)
+        none_relevant = np.setdiff1d(held_out.user, users)
+        return cls(users, start, rows.item[order], gains[order], len(none_relevant), none_relevant)
 
     def spread(self, rows: LongArray, users: IntArray) -> "Relevant":
         """Return the same relevance over more users: this one's user j moves to row ``rows[j]``."""
@@ -80,4 +83,4 @@ class Relevant:
         start = np.concatenate(([0], np.cumsum(counts)))
         owner = np.repeat(rows, np.diff(self.start))
         order = np.argsort(owner, kind="stable")
-        return Relevant(users, start, self.items[order], self.gains[order], self.n_without)
+        return replace(self, users=users, start=start, items=self.items[order], gains=self.gains[order])

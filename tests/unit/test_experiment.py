@@ -125,10 +125,12 @@ def test_the_harness_computes_what_evaluate_computes(conventions):
             "score": lists.scores.ravel(),
         }
     )
-    test = pd.DataFrame({"user": ids.user_ids[ids.user], "item": ids.item_ids[ids.item], "grade": ids.value})
+    # every test row is judged, those below relevant_from with grade 0
+    grade = np.where(ids.value >= 4, ids.value, 0)
+    test = pd.DataFrame({"user": ids.user_ids[ids.user], "item": ids.item_ids[ids.item], "grade": grade})
     evaluation = recgauge.evaluate(
         table,
-        test[test.grade >= 4],
+        test,
         metrics=RANKING,
         cutoffs=(5, 10),
         conventions=conventions,
