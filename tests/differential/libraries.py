@@ -4,8 +4,11 @@ The libraries are imported where they are asked. One that has no answer raises :
 does instead.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
+import recgauge
 from differential.cases import ITEMS, Case
 
 CUTOFFS = (1, 3, 5, 10, 20)
@@ -21,6 +24,31 @@ UNIT = FEATURES / np.linalg.norm(FEATURES, axis=1)[:, None]
 
 class NoAnswer(Exception):  # noqa: N818 -- not an error: what a library does
     """The library has no defined value for an input."""
+
+
+def recgauge_means(case: Case, convention: str, keys: Iterable[str]) -> dict[str, float]:
+    """Our means under a convention by key, each metric at the cutoffs that the library gave."""
+    cutoffs = {}
+    for key in keys:
+        name, _, k = key.partition("_at_")
+        cutoffs.setdefault(name, []).append(int(k) if k else None)
+    groups = {}
+    for name, ks in cutoffs.items():
+        groups.setdefault(tuple(ks), []).append(name)
+    values = {}
+    for ks, names in groups.items():
+        values |= recgauge.evaluate(
+            case.lists,
+            case.truth,
+            metrics=names,
+            cutoffs=ks,
+            conventions=convention,
+            scores=case.scores,
+            train=case.train or None,
+            item_features=dict(zip(ITEMS, FEATURES, strict=True)),
+            n_items=len(ITEMS),
+        ).values()
+    return values
 
 
 def ranx_means(case: Case) -> dict[str, float]:

@@ -14,7 +14,7 @@ import pytest
 
 import recgauge
 from differential import libraries
-from differential.cases import ITEMS, full_case, list_case, shrink
+from differential.cases import full_case, list_case, shrink
 from recgauge.errors import SchemaError
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
@@ -28,34 +28,9 @@ KINDS = {
 }
 
 
-def ours(case, convention, keys):
-    """Our means under a convention by key, each metric at the cutoffs that the library gave."""
-    cutoffs = {}
-    for key in keys:
-        name, _, k = key.partition("_at_")
-        cutoffs.setdefault(name, []).append(int(k) if k else None)
-    groups = {}
-    for name, ks in cutoffs.items():
-        groups.setdefault(tuple(ks), []).append(name)
-    values = {}
-    for ks, names in groups.items():
-        values |= recgauge.evaluate(
-            case.lists,
-            case.truth,
-            metrics=names,
-            cutoffs=ks,
-            conventions=convention,
-            scores=case.scores,
-            train=case.train or None,
-            item_features=dict(zip(ITEMS, libraries.FEATURES, strict=True)),
-            n_items=len(ITEMS),
-        ).values()
-    return values
-
-
 def apart(case, convention, theirs):
     """What differs between our means and theirs."""
-    values = ours(case, convention, theirs)
+    values = libraries.recgauge_means(case, convention, theirs)
     return {
         key: {"ours": values[key], "theirs": value}
         for key, value in theirs.items()

@@ -15,7 +15,7 @@ from recgauge.policies import Policies
 
 RANX = Convention(
     name="ranx",
-    about="ranx.evaluate with make_comparable=True.",
+    about="ranx.evaluate with make_comparable=True; it puts ties in no order in lists of over 15 items.",
     metrics={
         "precision": Precision(),
         "recall": Recall(),
