@@ -18,7 +18,7 @@ from recgauge.lanes import check_list_metrics
 from recgauge.metrics import Metric, RunMetric, UserMetric, metric_key
 from recgauge.policies import Policies
 from recgauge.recommending import TopK
-from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge, rounded
 from recgauge.selection import (
     Metrics,
     check_all_cutoffs,
@@ -188,7 +188,12 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     for name, definition in suite.items():
         ways = definition.policies
         drawn = ways.ties == "expected" and not definition.metric.has_expected
-        way = Policies(ties=ways.ties, duplicates=ways.duplicates, draws=ways.draws)
+        way = Policies(
+            ties=ways.ties,
+            duplicates=ways.duplicates,
+            draws=ways.draws,
+            score_precision=ways.score_precision,
+        )
         groups.setdefault((way, drawn), {})[name] = definition
 
     def judged_in_order(group: Mapping[str, Definition], way: Policies, draw: int) -> Evaluation:
@@ -271,7 +276,7 @@ def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: 
         if left_out is not None:
             per_user = np.where(left_out, np.nan, per_user)
         users.refuse_undefined(metric, per_user, left_out)
-        per_user = read_only(per_user if policies.round is None else np.round(per_user, policies.round))
+        per_user = read_only(rounded(per_user, policies))
         # a sum is NaN exactly where a value is, and far cheaper than a mask
         defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
         n_users = len(defined)

@@ -185,7 +185,8 @@ def _rank(
     candidates: CandidateItems,
     timings: Timings,
 ) -> RankingResult:
-    only_relevant = experiment.policies.no_relevant == "skip"
+    # every test user has judged rows: those below relevant_from have grade 0
+    only_relevant = experiment.policies.for_none_relevant == "skip"
     users = relevant.users if only_relevant else split.test_users
     asked = split.test_users if needs_all_users(experiment.list_metrics) else users
     compile_kernels(model, timings, given=candidates.per_user is not None)

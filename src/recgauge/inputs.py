@@ -166,8 +166,9 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
         raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+    judged = np.unique(owner)
     if truth.values is not None:
-        kept = grades >= threshold
+        kept = (grades >= threshold) & (grades > 0)
         owner, codes, grades = owner[kept], codes[kept], grades[kept]
     if (np.diff(owner) < 0).any():
         order = np.argsort(owner, kind="stable")
@@ -181,7 +182,7 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         raise SchemaError(
             f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
         )
-    return Relevant(_everybody(n_users), start, codes, grades, 0)
+    return Relevant(_everybody(n_users), start, codes, grades, 0, np.setdiff1d(judged, owner))
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:

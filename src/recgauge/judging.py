@@ -40,6 +40,8 @@ class JudgedTopK:
         0: no relevant items.
     relevant_gains : ndarray of float64, shape (r,)
         Gains of all relevant items, users back to back, falling inside each user.
+    none_relevant : ndarray of bool, shape (m,)
+        Users with judged rows none of which is relevant; False for those without any judged row.
     catalogue : Catalogue or None
         For metrics beyond accuracy.
     tied : TiedGains or None
@@ -52,13 +54,14 @@ class JudgedTopK:
     hits: RankedGains
     n_relevant: LongArray
     relevant_gains: DoubleArray
+    none_relevant: BoolArray
     catalogue: Catalogue | None = None
     tied: TiedGains | None = None
     _ideal: "list[RankedGains]" = field(default_factory=list, init=False, repr=False)
     _flat_gain: "list[float | None]" = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("users", "items", "list_length", "n_relevant"):
+        for name in ("users", "items", "list_length", "n_relevant", "none_relevant"):
             array = getattr(self, name)
             if len(array) != len(self.users):
                 raise SchemaError(f"JudgedTopK: {name} must have {len(self.users)} rows, got {len(array)}.")
@@ -112,6 +115,7 @@ class JudgedTopK:
             moved,
             self.n_relevant[chosen],
             self.relevant_gains[owned],
+            self.none_relevant[chosen],
             self.catalogue,
         )
 
@@ -177,13 +181,17 @@ def judge(
         row = _join.first_repeat(items)
         if row is not None:
             raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
+    if chosen.score_precision == "single":
+        with np.errstate(over="ignore"):
+            scores = scores.astype(np.float32)
     if chosen.ties in ("item_code", "id_descending"):
         sign = -1 if chosen.ties == "id_descending" else 1
         items = order_ties(items, scores, lambda _, tied: sign * tied)
-    gains = np.asarray(relevant.gains, np.float64)
-    owner, rank, ordinal, gain = _join.join(
-        items, relevant.start, relevant.items, gains, every=chosen.duplicates == "every"
-    )
+    start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
+    every = chosen.duplicates in ("every", "distinct")
+    owner, rank, ordinal, gain = _join.join(items, start, relevant.items, gains, every=every)
+    if chosen.duplicates == "distinct" and _join.first_repeat(items) is not None:
+        start, gains = _with_repeats(items, owner, rank, gain, start, gains)
     places = tie_places(scores, owner, rank) if chosen.ties == "average" else (None, None)
     hits, lengths = RankedGains(owner, rank, gain, ordinal, len(users), *places), _lengths(items)
     return JudgedTopK(
@@ -191,18 +199,38 @@ def judge(
         items,
         lengths,
         hits,
-        np.diff(relevant.start),
-        _join.best_first(relevant.start, gains),
+        np.diff(start),
+        _join.best_first(start, gains),
+        np.isin(users, relevant.none_relevant),
         catalogue,
         TiedGains.of(items, scores, lengths, hits, top_k.beyond) if chosen.ties == "expected" else None,
     )
+
+
+def _with_repeats(
+    items: IntArray,
+    owner: LongArray,
+    rank: IntArray,
+    gain: DoubleArray,
+    start: LongArray,
+    gains: DoubleArray,
+) -> tuple[LongArray, DoubleArray]:
+    """Give each user one more relevant item for every repeat of one; return their places and gains."""
+    item = items[owner, rank - 1]
+    order = np.lexsort((rank, item, owner))
+    again = (np.diff(owner[order]) == 0) & (np.diff(item[order]) == 0)
+    repeats = order[1:][again]
+    owners = np.concatenate((np.repeat(np.arange(len(items)), np.diff(start)), owner[repeats]))
+    by_owner = np.argsort(owners, kind="stable")
+    counts = np.bincount(owners, minlength=len(items))
+    return np.concatenate(([0], np.cumsum(counts))), np.concatenate((gains, gain[repeats]))[by_owner]
 
 
 def _repeated(user: object) -> str:
     """Return the message about a list that holds an item twice."""
     return (
         f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an error. "
-        "Remove it, or choose policies with duplicates='first' or 'every'."
+        "Remove it, or choose policies with duplicates='first', 'every' or 'distinct'."
     )
 
 

@@ -71,6 +71,7 @@ def test_users_are_counted_by_policy() -> None:
     assert result.values()["hit_at_1"] == pytest.approx(1 / 3)
     assert result.counts == {
         "users_evaluated": 3,
+        "users_evaluated_without_relevant_items": 0,
         "users_left_out": 2,
         "users_without_relevant_items": 2,
         "users_without_list": 3,

@@ -58,11 +58,13 @@ def run_lines(record: RunRecord) -> list[str]:
 
 def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
     relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
-    n_without = f"{counts['users_without_relevant_items']:,}"
-    said = "skipped" if counts["users_left_out"] else "of them"
+    n_without = counts["users_without_relevant_items"]
+    # all of them or none, since every user of a run has test rows; older records do not say it
+    skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
+    said = "skipped" if skipped else "of them"
     return (
         f"users    {counts['users_evaluated']:,} evaluated, "
-        f"{n_without} {said} without a relevant test item ({relevant}), "
+        f"{n_without:,} {said} without a relevant test item ({relevant}), "
         f"{counts['users_without_test_rows']:,} without a test row"
     )
 
