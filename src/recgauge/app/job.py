@@ -101,6 +101,7 @@ def _reuse(
             tracker=tracker,
             artifacts=() if study is None else study.artifacts,
             folder=folder,
+            progress=progress,
         )
     if found is None:
         return False

@@ -9,6 +9,7 @@ from recgauge.app.stored import load_record
 from recgauge.app.tracker import Tracker
 from recgauge.errors import SchemaError, TrackingError
 from recgauge.fingerprints import fingerprint
+from recgauge.progress import Progress
 from recgauge.records import RunRecord
 
 
@@ -20,6 +21,7 @@ def find_finished(
     tracker: Tracker,
     artifacts: Sequence[str],
     folder: Path,
+    progress: Progress,
 ) -> tuple[str, RunRecord] | None:
     """Return id and record of a finished run with the same fingerprint, its files copied to the job's folder.
 
@@ -36,6 +38,8 @@ def find_finished(
         Files that the run must have beside its record.
     folder : Path
         The job's output folder.
+    progress : Progress
+        Told why a run that was found cannot be reused.
     """
     run_id = tracker.find(fingerprint(settings, data_sha256, NUMERIC_VERSION, sources))
     if run_id is None:
@@ -43,8 +47,11 @@ def find_finished(
     wanted = ("record.json", *artifacts)
     try:
         tracker.download(run_id, wanted, folder)
-        if all((folder / name).exists() for name in wanted):
+        missing = [name for name in wanted if not (folder / name).exists()]
+        if not missing:
             return run_id, load_record(folder)
-    except (TrackingError, SchemaError):
-        pass  # its files are gone or of another version: the run is made again
+        reason = f"it has no {', '.join(missing)} in the store."
+    except (TrackingError, SchemaError) as error:
+        reason = str(error)
+    progress.note(f"run {run_id} is the same but cannot be reused, so it is made again: {reason}")
     return None
