@@ -5,14 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 NUMBERS := src tests/golden tests/unit/test_demo.py tests/unit/report/test_data_card.py tests/e2e/test_readme.py
+PYTHONS ?= python3.11 python3.12 python3.13
 PEERS ?= $(wildcard .venv-peers/bin/python)
 
 .DEFAULT_GOAL := help
 
-$(INSTALLED): pyproject.toml constraints.txt
+same-python:
+	@test "$(origin PYTHON)" = file || ! test -x $(BIN)/python || test "$$($(BIN)/python -V)" = "$$($(PYTHON) -V)" || \
+	  { echo "$(VENV) holds another Python than $(PYTHON). Give this one a folder of its own: VENV=.venv-other"; exit 1; }
+
+$(INSTALLED): pyproject.toml constraints.txt | same-python
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "recgauge needs Python >= 3.11: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	@touch $@
 
@@ -27,6 +32,17 @@ test: install  ## run the default tests; ARGS="-k ndcg" chooses some
 test-plain-cpu: install  ## run what holds numbers (README, demo, golden, doctests) as on a processor without vector code
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=generic \
 	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(NUMBERS) $(ARGS)
+
+test-pythons:  ## run the default tests on each of PYTHONS="python3.11 python3.12 python3.13"
+	set -e; for python in $(PYTHONS); do $(MAKE) test PYTHON=$$python VENV=$(VENV)-$${python##*/}; done
+
+test-lowest:  ## run the default tests with the oldest versions of libraries that pyproject.toml allows
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || \
+	  { echo "The oldest versions have no wheels for Python >= 3.13: make test-lowest PYTHON=python3.11"; exit 1; }
+	test -x $(VENV)-lowest/bin/pip || $(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[test]"
+	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)-lowest/numba $(VENV)-lowest/bin/python -m pytest -m "not slow" \
+	  -n 2 --dist loadfile -W ignore::DeprecationWarning $(ARGS)
 
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow $(ARGS)
@@ -70,10 +86,11 @@ ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
 clean:  ## remove the environment, caches and outputs; tracked results stay
-	rm -rf $(VENV) $(VENV)-differential build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	rm -rf $(VENV) $(VENV)-differential $(VENV)-lowest $(addprefix $(VENV)-,$(notdir $(PYTHONS))) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: install run test test-plain-cpu test-slow differential lint types check bench bench-quick experiments ui clean help
+.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential lint types
+.PHONY: check bench bench-quick experiments ui clean help

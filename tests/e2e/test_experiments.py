@@ -107,3 +107,28 @@ def test_one_missing_data_set_leaves_its_rows_open(workplace):
     assert len([row for row in rows if row["dataset"] == "demo" and row["value"]]) > 50
     assert not (workplace.folder / "experiments").exists()  # the command line made another experiment of it
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
+
+
+def test_why_a_finished_run_is_not_reused_is_told(workplace):
+    def run(harm=None):
+        if harm is not None:
+            newest = workplace.runs()[-1].info.run_id
+            (record,) = workplace.folder.glob(f"mlruns/*/{newest}/artifacts/record.json")
+            harm(record)
+        done = workplace.run("model=popularity", "cutoffs=[5]", "reuse=true")
+        assert done.code == 0, done.err
+        return done
+
+    assert "reused" not in run().err
+    damaged = run(lambda record: record.write_text("{}"))
+    first, second = (run.info.run_id for run in workplace.runs())
+    note = f"note: run {first} is the same but cannot be reused, so it is made again: "
+    assert f"{note}RunRecord: not a record written by recgauge" in damaged.err
+
+    lost = run(lambda record: record.unlink())
+    note = note.replace(first, second)
+    assert f"{note}it has no record.json in the store." in lost.err
+    third = workplace.runs()[-1].info.run_id
+
+    assert f"reused run {third}" in run().out
+    assert len(workplace.runs()) == 3

@@ -63,7 +63,7 @@ def find_finished(
             if record.fingerprint() == wanted and record.seed == settings["seed"]:
                 return run_id, record
             problem = "its record is that of another configuration"
-    progress.note(f"run {run_id} of the store is not reused and the job is done anew: {problem}.")
+    progress.note(f"run {run_id} is the same but cannot be reused, so it is made again: {problem}.")
     return None
 
 

@@ -32,7 +32,7 @@ TREC = Convention(
     },
     policies=Policies(no_positive_grade="zero", ties="id_descending", score_precision="single"),
     deviations={
-        "mrr_ms_marco": {"ties": "id_ascending", "score_precision": "double"},
+        "mrr_ms_marco": {"ties": "item_code", "score_precision": "double"},
         "rbp": {"ties": "stable"},
         "ndcg_exp": PRINTED,
         "err": PRINTED,
