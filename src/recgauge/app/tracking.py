@@ -10,7 +10,15 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from recgauge.app.stores import check_store, create_database, quiet_logs, shown, store_lock
+from recgauge.app.stores import (
+    artifact_folder,
+    check_artifact_folder,
+    check_store,
+    create_database,
+    quiet_logs,
+    shown,
+    store_lock,
+)
 from recgauge.app.summaries import curve_points, final_tags, metric_values
 from recgauge.app.tracker import RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
@@ -158,8 +166,10 @@ class MlflowTracker(Tracker):
             raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
         found = self._client.get_experiment_by_name(self.experiment)
         if found is None:
+            place = artifact_folder(self.uri)
+            folder = None if place is None else str(place)
             try:
-                return str(self._client.create_experiment(self.experiment, tags=EXPERIMENT_TAGS))
+                return str(self._client.create_experiment(self.experiment, folder, EXPERIMENT_TAGS))
             except MlflowException:
                 # another job made it in the meantime
                 found = self._client.get_experiment_by_name(self.experiment)
@@ -168,6 +178,7 @@ class MlflowTracker(Tracker):
                 f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
                 "Restore it, or choose another name with tracking.experiment=NAME."
             )
+        check_artifact_folder(found.artifact_location)
         for key, value in EXPERIMENT_TAGS.items():
             if found.tags.get(key) != value:
                 self._client.set_experiment_tag(found.experiment_id, key, value)
