@@ -107,6 +107,8 @@ DAMAGES = {
     "forbidden": forbid,
 }
 
+WORST = ("cut to half", "middle byte", "zeros", "a folder")
+
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_compiled_anew_and_mended(kept, damage):
@@ -117,7 +119,7 @@ def test_a_damaged_file_is_compiled_anew_and_mended(kept, damage):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("damage", [DAMAGES[name] for name in WORST], ids=WORST)
 def test_the_engine_survives_damage(lists, tmp_path, damage):
     cache = tmp_path / "cache"
     shutil.copytree(lists, cache)

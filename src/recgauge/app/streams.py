@@ -28,7 +28,7 @@ def prepare_streams() -> None:
         stream = getattr(sys, name)
         if stream is None:  # the caller has closed it
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - stays open
-        elif stream is getattr(sys, f"__{name}__") and isinstance(stream, io.TextIOWrapper):
+        elif type(stream) is io.TextIOWrapper and stream is getattr(sys, f"__{name}__"):
             encoding, buffered = stream.encoding, stream.line_buffering
             forgiving = _Forgiving(
                 stream.detach(), encoding=encoding, errors="recgauge.plain", line_buffering=buffered

@@ -225,14 +225,14 @@ class _MlflowRunLog(RunLog):
         self._client.set_tag(self.run_id, "mlflow.note.content", note)
         for file in files:
             self._client.log_artifact(self.run_id, str(file))
-        now = int(time() * 1000)
+        now = _now()
         metrics = [Metric(key, value, now, 0) for key, value in values.items()]
         self._client.log_batch(self.run_id, metrics=metrics)
 
     def _log_numbers(self, record: RunRecord, seconds: float) -> None:
         from mlflow.entities import Metric, RunTag
 
-        now = int(time() * 1000)
+        now = _now()
         values = {**metric_values(record), "time/tracking_seconds": seconds}
         metrics = [Metric(key, value, now, 0) for key, value in values.items()]
         metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
@@ -240,6 +240,11 @@ class _MlflowRunLog(RunLog):
         while metrics or tags:
             self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
             metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]
+
+
+def _now() -> int:
+    """Return the time in milliseconds; MLflow refuses times before 1970, which wrong clocks show."""
+    return max(0, int(time() * 1000))
 
 
 def _inputs(record: RunRecord) -> list["DatasetInput"]:
