@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markdown import Markdown
 
 from recgauge.app.console import output
+from recgauge.app.places import work_folder
 from recgauge.app.settings import experiments_folder
 from recgauge.app.start import experiment_tag
 from recgauge.app.tracker import RunStart, Tracker
@@ -61,7 +62,7 @@ def conclude(
     files = _write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
     if not changed:
-        page = Path("experiments") / study.name
+        page = work_folder() / "experiments" / study.name
         _write_results(page, rows, figures)
         _write_readme(page, source, part)
     console = output()

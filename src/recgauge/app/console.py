@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -14,7 +15,9 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
+from recgauge.app.streams import plain
 from recgauge.progress import Advance
 
 WIDE = 160  # of lines that go to a file or a pipe
@@ -31,10 +34,17 @@ def messages() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = _PlainConsole(stderr=stderr, highlight=False)
     if console.is_terminal:
         return console
-    return Console(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+    return _PlainConsole(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+
+
+class _PlainConsole(Console):
+    """Replaces signs that the output cannot show before columns get their widths."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(plain(text, self.encoding), **options)
 
 
 class ConsoleProgress:

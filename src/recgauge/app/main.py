@@ -14,7 +14,9 @@ from recgauge.app.explain import explain_config_error
 from recgauge.app.job import run_job
 from recgauge.app.messages import print_error
 from recgauge.app.names import program
+from recgauge.app.places import give_libraries_a_home
 from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.streams import prepare_streams
 from recgauge.app.sweep import conclude_sweep, interrupted_sweep
 from recgauge.errors import RecgaugeError
 
@@ -27,11 +29,13 @@ def run_command() -> int:
 
     Errors that are the user's to mend come as one message on standard error; ours keep their traceback.
     """
+    prepare_streams()
     register_schema()
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"
     forget_empty_variables()
+    give_libraries_a_home()
     # schedulers end a job this way; it must be marked as killed like one that Ctrl-C ends
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

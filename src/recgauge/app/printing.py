@@ -107,4 +107,6 @@ def print_addresses(address: str | None, folder: Path, run_id: str | None) -> No
         run = f" (run {run_id})" if run_id else ""
         hint = "; start the server with `make ui`" if "127.0.0.1" in address else ""
         console.print(f"mlflow   {address}{run}{hint}", markup=False, soft_wrap=True)
-    console.print(f"files    {os.path.relpath(folder)}", markup=False, soft_wrap=True)
+    inside = folder.resolve().is_relative_to(Path.cwd())
+    shown = os.path.relpath(folder) if inside else folder
+    console.print(f"files    {shown}", markup=False, soft_wrap=True)

@@ -99,6 +99,38 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     unfinished.replace(path)
 
 
+def artifact_folder(uri: str) -> Path | None:
+    """Return where files of runs go: the folder ``mlruns`` beside an SQLite store; servers have a place.
+
+    Examples
+    --------
+    >>> print(artifact_folder("sqlite:////some/place/runs.db"), artifact_folder("https://host"))
+    /some/place/mlruns None
+    """
+    return _database(uri).absolute().parent / "mlruns" if uri.startswith(_SQLITE) else None
+
+
+def check_artifact_folder(location: str) -> None:
+    """Say at once that an experiment's files cannot be stored, as where a store was moved.
+
+    Raises
+    ------
+    TrackingError
+        If the location is a folder that cannot be made.
+    """
+    folder = Path(location.removeprefix("file://"))
+    if "://" in location.removeprefix("file://") or not folder.is_absolute():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrackingError(
+            f"tracking.experiment: its files belong in {folder}, which cannot be written ({error.strerror}). "
+            "MLflow keeps that address from when the experiment was made. If the store was moved, choose a "
+            "new name: tracking.experiment=NAME."
+        ) from error
+
+
 def shown(uri: str) -> str:
     """Return the address without a password.
 

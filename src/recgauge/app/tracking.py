@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from recgauge.app.artifacts import CHECKSUMS, file_digest
-from recgauge.app.stores import check_store, check_there, create_database, quiet_logs, shown, store_lock
+from recgauge.app.stores import (
+    artifact_folder,
+    check_artifact_folder,
+    check_store,
+    check_there,
+    create_database,
+    quiet_logs,
+    shown,
+    store_lock,
+)
 from recgauge.app.summaries import curve_points, final_tags, metric_values
 from recgauge.app.tracker import FILES_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
@@ -181,8 +190,10 @@ class MlflowTracker(Tracker):
             raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
         found = self._client.get_experiment_by_name(self.experiment)
         if found is None:
+            place = artifact_folder(self.uri)
+            folder = None if place is None else str(place)
             try:
-                return str(self._client.create_experiment(self.experiment, tags=EXPERIMENT_TAGS))
+                return str(self._client.create_experiment(self.experiment, folder, EXPERIMENT_TAGS))
             except MlflowException:
                 # another job made it in the meantime
                 found = self._client.get_experiment_by_name(self.experiment)
@@ -191,6 +202,7 @@ class MlflowTracker(Tracker):
                 f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
                 "Restore it, or choose another name with tracking.experiment=NAME."
             )
+        check_artifact_folder(found.artifact_location)
         for key, value in EXPERIMENT_TAGS.items():
             if found.tags.get(key) != value:
                 self._client.set_experiment_tag(found.experiment_id, key, value)
@@ -244,14 +256,14 @@ class _MlflowRunLog(RunLog):
             self._client.set_tag(self.run_id, "mlflow.note.content", note)
             for file in files:
                 self._client.log_artifact(self.run_id, str(file))
-            now = int(time() * 1000)
+            now = _now()
             metrics = [Metric(key, value, now, 0) for key, value in values.items()]
             self._client.log_batch(self.run_id, metrics=metrics)
 
     def _log_numbers(self, record: RunRecord, seconds: float) -> None:
         from mlflow.entities import Metric, RunTag
 
-        now = int(time() * 1000)
+        now = _now()
         values = {**metric_values(record), "time/tracking_seconds": seconds}
         metrics = [Metric(key, value, now, 0) for key, value in values.items()]
         metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
@@ -259,6 +271,11 @@ class _MlflowRunLog(RunLog):
         while metrics or tags:
             self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
             metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]
+
+
+def _now() -> int:
+    """Return the time in milliseconds; MLflow refuses times before 1970, which wrong clocks show."""
+    return max(0, int(time() * 1000))
 
 
 def _inputs(record: RunRecord) -> list["DatasetInput"]:

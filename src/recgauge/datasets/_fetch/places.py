@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recgauge._checks import check_bool
+from recgauge._folders import user_cache, user_temporary
 from recgauge.datasets._fetch.verify import Pin
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, MissingDataError
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,13 @@ def cache_folder(cache: str | None) -> Path:
     """Return the folder that keeps downloads and prepared data: as set, else the user's own."""
     if cache is not None:
         return Path(cache).expanduser()
-    from pooch import os_cache
-
-    return Path(os_cache("recgauge"))
+    folder = user_cache() or user_temporary()
+    if folder is None:
+        raise MissingDataError(
+            "data.cache: neither a home folder nor a temporary one can hold downloads. Name a folder: "
+            "data.cache=FOLDER or RECGAUGE_CACHE."
+        )
+    return folder
 
 
 def is_address(mirror: str) -> bool:
