@@ -1,4 +1,4 @@
-"""Checks of arguments, with one form of message: subject, rule, what was found. Imports only errors."""
+"""Checks of arguments, with one form of message: subject, rule, what was found. Imports errors and texts."""
 
 import math
 from collections.abc import Collection, Iterable
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recgauge._texts import shortened
 from recgauge.errors import ConfigError
 
 IntArray = npt.NDArray[np.int32]
@@ -65,7 +66,7 @@ def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
 
 def shown(value: object) -> str:
     """Return how an id appears in a message: as its owner wrote it, not as numpy holds it."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return shortened(repr(value.item() if isinstance(value, np.generic) else value))
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
