@@ -53,6 +53,11 @@ def listed(names: Iterable[object], most: int = 20) -> str:
     return first if len(every) <= most else f"{first} and {len(every) - most:,} more"
 
 
+def said(error: BaseException) -> str:
+    """Return what an error of another library says, on one line."""
+    return shortened(printable(" ".join(str(error).split())), 500).rstrip(".")
+
+
 def message(text: str) -> str:
     """Return a message that may be printed: escaped, and without its middle if it is very long."""
     if len(text) > _LONGEST_MESSAGE:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from recgauge._files import irregular, refuse_irregular, user_path
-from recgauge._texts import listed, printable, shortened
+from recgauge._texts import listed, printable, said, shortened
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 
@@ -66,7 +66,7 @@ class TableFile:
                     yield file
         except UNPACKING_ERRORS as error:
             raise IntegrityError(
-                f"{self} cannot be read or unpacked: {error}. Get the file again."
+                f"{self} cannot be read or unpacked: {said(error)}. Get the file again."
             ) from error
 
 
@@ -150,7 +150,7 @@ def _table_file(path: Path, member: str | None) -> TableFile:
                 name for name in archive.namelist() if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)
             ]
     except UNPACKING_ERRORS as error:
-        raise IntegrityError(f"{path} cannot be unpacked: {error}. Get the file again.") from error
+        raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
     if member is None and len(names) == 1:
         return TableFile(path, names[0])
     if names.count(member or "") == 1:

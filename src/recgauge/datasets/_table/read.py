@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from recgauge._texts import said
 from recgauge.datasets._table.check import CheckedPart, check_part
 from recgauge.datasets._table.encodings import EncodedFile
 from recgauge.datasets._table.files import TableFile
@@ -71,7 +72,7 @@ class TableReader:
             return check_part(self._read(file, careful=True), self.unit)
         except ArrowException as error:
             raise SchemaError(
-                f"{file} cannot be read: {error}. Check dataset.format, dataset.encoding, dataset.separator "
+                f"{file} cannot be read: {said(error)}. Check dataset.format, dataset.encoding, dataset.separator "
                 "and dataset.quotes."
             ) from error
 
