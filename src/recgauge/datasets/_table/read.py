@@ -72,8 +72,8 @@ class TableReader:
             return check_part(self._read(file, careful=True), self.unit)
         except ArrowException as error:
             raise SchemaError(
-                f"{file} cannot be read: {said(error)}. Check dataset.format, dataset.encoding, dataset.separator "
-                "and dataset.quotes."
+                f"{file} cannot be read: {said(error)}. Check dataset.format, dataset.encoding, "
+                "dataset.separator and dataset.quotes."
             ) from error
 
     def _read(self, file: TableFile, *, careful: bool) -> Part:
