@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import hydra
 from hydra.errors import HydraException
@@ -9,7 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.explain import explain_config_error
 from recgauge.app.job import run_job
-from recgauge.app.messages import print_error
+from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.settings import conf_folder, register_schema
 from recgauge.errors import RecgaugeError
 
@@ -40,7 +41,7 @@ def run_command() -> int:
         print_error(str(error))
         return 1
     except OSError as error:
-        print_error(f"{error}. Choose an output folder that can be written: hydra.run.dir=FOLDER.")
+        print_error(explain_os_error(error, Path("outputs")))
         return 1
     except KeyboardInterrupt:
         print_error("stopped; the run is marked KILLED, finished runs are kept.")
