@@ -16,6 +16,8 @@ FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+_WASTED = 1 << 26  # bytes that an array of texts of one width may take beyond what is in them
+
 
 def check_int(subject: str, value: object, *, minimum: int) -> int:
     """Return `value` as an int, or say that `subject` must be an int of at least `minimum`."""
@@ -67,6 +69,19 @@ def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
 def shown(value: object) -> str:
     """Return how an id appears in a message: as its owner wrote it, not as numpy holds it."""
     return shortened(repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def text_array(texts: list[str]) -> npt.NDArray[Any]:
+    """Return texts as an array of one width, or of objects where a few long ones would waste much memory.
+
+    Examples
+    --------
+    >>> text_array(["a", "bc"]).dtype, text_array(["a"] * 10_000 + ["x" * 4000]).dtype
+    (dtype('<U2'), dtype('O'))
+    """
+    widest, every = max(map(len, texts), default=0), sum(map(len, texts))
+    wasteful = 4 * (widest * len(texts) - every) > _WASTED
+    return np.array(texts, dtype=object if wasteful else np.str_)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

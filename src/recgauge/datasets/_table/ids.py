@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, IntArray
+from recgauge._checks import BoolArray, IntArray, text_array
 from recgauge.datasets._arrow import to_numpy
 from recgauge.errors import SchemaError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 # Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about 2,000
-_WASTED = 1 << 26  # bytes that an array of texts of one width may take beyond what is in them
 _BLOCK = 1 << 18  # rows coded at a time: numpy makes 8 bytes of each code, which should not leave the cache
 
 # Why a cell is no id, by the place that stands for it.
@@ -128,7 +127,7 @@ def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]
     if gaps.any():
         texts = pc.if_else(pa.array(gaps < 0), "", texts)
     whole = _matches(texts, _WHOLE) | (gaps < 0)
-    return _as_texts(texts.to_pylist()), gaps, bool(whole.all())
+    return text_array(texts.to_pylist()), gaps, bool(whole.all())
 
 
 def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
@@ -137,13 +136,6 @@ def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
 
     matches: BoolArray = to_numpy(pc.match_substring_regex(texts, pattern).cast(pa.uint8()), np.uint8) == 1
     return matches
-
-
-def _as_texts(texts: list[str]) -> npt.NDArray[Any]:
-    """Return texts as an array of one width, or as objects where a few long ones would waste much memory."""
-    widest, every = max(map(len, texts), default=0), sum(map(len, texts))
-    wasteful = 4 * (widest * len(texts) - every) > _WASTED
-    return np.array(texts, dtype=object if wasteful else np.str_)
 
 
 def _indices(chunk: "pa.DictionaryArray") -> "pa.Array":
