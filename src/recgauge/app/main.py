@@ -2,13 +2,14 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import hydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.explain import explain_config_error
+from recgauge.app.explain import check_words, explain_config_error
 from recgauge.app.job import run_job
 from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.settings import conf_folder, register_schema
@@ -24,6 +25,11 @@ def run_command() -> int:
     Errors that are the user's to mend come as one message on standard error; ours keep their traceback.
     """
     register_schema()
+    try:
+        check_words(sys.argv[1:])
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"
