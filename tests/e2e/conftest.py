@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,11 +55,14 @@ class Workplace:
             text=True,
         )
 
-    def run_each(self, commands: Sequence[Sequence[str]]) -> list[Done]:
-        """Run one command after the other, each in a new folder; imports are paid for once."""
+    def run_each(
+        self, commands: Sequence[Sequence[str]], prepare: Callable[[Path], None] = lambda _folder: None
+    ) -> list[Done]:
+        """Run one command after the other, each in a new folder, prepared; imports are paid for once."""
         folders = [self.folder / f"command{number}" for number in range(len(commands))]
         for folder in folders:
             folder.mkdir()
+            prepare(folder)
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
         asked = [[str(folder), list(words)] for folder, words in zip(folders, commands, strict=True)]
         script = [sys.executable, str(Path(__file__).with_name("fork_runs.py")), json.dumps(asked)]

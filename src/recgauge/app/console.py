@@ -17,6 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from recgauge._texts import printable
 from recgauge.app.streams import plain
 from recgauge.progress import Advance
 
@@ -33,18 +34,25 @@ def messages() -> Console:
     return _console(stderr=True)
 
 
-def _console(*, stderr: bool) -> Console:
-    console = _PlainConsole(stderr=stderr, highlight=False)
-    if console.is_terminal:
-        return console
-    return _PlainConsole(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+class _SafeConsole(Console):
+    """Shows control characters as escapes, and replaces signs that the output cannot show.
 
-
-class _PlainConsole(Console):
-    """Replaces signs that the output cannot show before columns get their widths."""
+    Both before the columns of a table get their widths.
+    """
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(plain(text, self.encoding), **options)
+        return super().render_str(plain(printable(text, keep="\n"), self.encoding), **options)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = _SafeConsole(stderr=stderr, highlight=False)
+    if console.is_terminal:
+        return console
+    return _SafeConsole(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+
+
+def _description() -> TextColumn:
+    return TextColumn("{task.description}", markup=False)  # names may hold brackets
 
 
 class ConsoleProgress:
@@ -59,7 +67,7 @@ class ConsoleProgress:
         if not self._console.is_terminal:
             yield
             return
-        self._spinner = self._bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        self._spinner = self._bar(SpinnerColumn(), _description(), TimeElapsedColumn())
         with self._spinner:
             self._spinner.add_task(name, total=None)
             yield
@@ -73,8 +81,8 @@ class ConsoleProgress:
         self._spinner.stop()  # a terminal shows one live display at a time
         done = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
         columns = (BarColumn(), done, TextColumn(unit), TimeElapsedColumn(), TimeRemainingColumn())
-        with self._bar(TextColumn("{task.description}"), *columns) as bar:
-            task = bar.add_task(name, total=total)
+        with self._bar(_description(), *columns) as bar:
+            task = bar.add_task(printable(name), total=total)
             yield lambda count: bar.advance(task, count)
 
     def note(self, text: str) -> None:

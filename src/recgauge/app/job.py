@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.explain import explain_config_error
-from recgauge.app.messages import print_error
+from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.outcome import Outcome, sweep_id
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
@@ -44,10 +44,8 @@ def run_job(cfg: DictConfig) -> None:
     except (RecgaugeError, OmegaConfBaseException) as known:
         outcome.error = str(known) if isinstance(known, RecgaugeError) else explain_config_error(known)
         print_error(outcome.error)
-    except OSError as disk:
-        outcome.error = (
-            f"{disk}. Is the disk full, or the output folder {folder} not writable? See hydra.run.dir."
-        )
+    except OSError as error:
+        outcome.error = explain_os_error(error, folder)
         print_error(outcome.error)
     except Exception as bug:
         outcome.error = f"{type(bug).__name__}: {bug}"

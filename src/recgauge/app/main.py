@@ -5,14 +5,15 @@ import shlex
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import hydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.explain import explain_config_error
+from recgauge.app.explain import check_words, explain_config_error
 from recgauge.app.job import run_job
-from recgauge.app.messages import print_error
+from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.names import program
 from recgauge.app.places import give_libraries_a_home
 from recgauge.app.settings import conf_folder, register_schema
@@ -31,6 +32,11 @@ def run_command() -> int:
     """
     prepare_streams()
     register_schema()
+    try:
+        check_words(sys.argv[1:])
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -49,7 +55,7 @@ def run_command() -> int:
         print_error(str(error))
         return 1
     except OSError as error:
-        print_error(f"{error}. Choose an output folder that can be written: hydra.run.dir=FOLDER.")
+        print_error(explain_os_error(error, Path("outputs")))
         return 1
     except KeyboardInterrupt as stop:
         return _stopped(stop)

@@ -9,6 +9,7 @@ from typing import Any
 
 from hydra.utils import get_object
 
+from recgauge._files import user_path
 from recgauge.app.artifacts import file_digest
 from recgauge.fingerprints import FREE_SETTINGS
 
@@ -72,7 +73,7 @@ def _parts(node: Any) -> list[Any]:
 
 
 def _files(text: str) -> list[str]:
-    path = Path(text).expanduser()
+    path = user_path(text)
     try:
         found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
     except (OSError, ValueError):  # too long for a name, or no text that a path may be

@@ -34,7 +34,7 @@ def run_folder(run: str, uri: str) -> Path:
     if not folder.is_dir():
         folder = Path(mkdtemp(prefix="recgauge-"))
         MlflowTracker(uri).download(run, NEEDED, folder)
-    missing = [name for name in NEEDED if not (folder / name).exists()]
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
     if missing:
         raise MissingDataError(
             f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "

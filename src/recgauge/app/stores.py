@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from recgauge.app.databases import check_database, database_lock
 from recgauge.errors import TrackingError
 from recgauge.locks import exclusive
 
@@ -44,6 +45,8 @@ def check_store(uri: str) -> None:
             f"tracking.uri: {uri!r} is neither a database nor a server. Use sqlite:///FILE.db, "
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
+    elif scheme != "databricks":
+        check_database(uri, shown(uri))
 
 
 def check_there(uri: str) -> None:
@@ -66,9 +69,10 @@ def check_there(uri: str) -> None:
 
 @contextmanager
 def store_lock(uri: str) -> Iterator[None]:
-    """Let one job at a time create or migrate an SQLite store; other stores have locks of their own."""
+    """Let one job at a time create or migrate a store in a database."""
     if not uri.startswith(_SQLITE):
-        yield
+        with database_lock(uri):
+            yield
         return
     path = _database(uri)
     with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, LongArray, shown
+from recgauge._checks import BoolArray, LongArray, shown, text_array
 from recgauge.datasets.published import PublishedParts
 from recgauge.interactions import Interactions
 from recgauge.splits._pairs import pair_codes
@@ -79,7 +79,7 @@ def _first_absent(name: str, part: Interactions, place: LongArray, short: BoolAr
 def places_of(ids: npt.NDArray[Any], known: npt.NDArray[Any]) -> LongArray:
     """Return the position of each id in `known`, -1 where it is not there."""
     if (ids.dtype.kind in "iu") != (known.dtype.kind in "iu"):
-        ids, known = np.array([str(one) for one in ids]), np.array([str(one) for one in known])
+        ids, known = text_array(list(map(str, ids))), text_array(list(map(str, known)))
     if len(known) == 0:
         return np.full(len(ids), -1, dtype=np.int64)
     order = np.argsort(known, kind="stable")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recgauge._checks import check_bool
+from recgauge._files import user_path
 from recgauge._folders import user_cache, user_temporary
 from recgauge.datasets._fetch.verify import Pin
 from recgauge.errors import ConfigError, MissingDataError
@@ -80,7 +81,7 @@ class Places:
 def cache_folder(cache: str | None) -> Path:
     """Return the folder that keeps downloads and prepared data: as set, else the user's own."""
     if cache is not None:
-        return Path(cache).expanduser()
+        return user_path(cache)
     folder = user_cache() or user_temporary()
     if folder is None:
         raise MissingDataError(
