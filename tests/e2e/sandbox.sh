@@ -1,11 +1,11 @@
 # Runs a command as a container would: user 12345 of no name and no home, everything read-only but /tmp.
 #
-#     unshare --mount --pid --fork sh sandbox.sh FOLDER... -- DIRECTORY COMMAND...
+#     unshare --mount --pid --fork --kill-child sh sandbox.sh FOLDER... -- DIRECTORY COMMAND...
 #
 # Of this machine the command sees the system's folders and each FOLDER; it starts in DIRECTORY.
 set -eu
 root=$(mktemp -d)
-trap 'umount -R "$root"; rmdir "$root"' EXIT
+trap 'umount -lR "$root"; rmdir "$root"' EXIT
 mount -t tmpfs -o mode=755 tmpfs "$root"
 mkdir -p "$root/tmp" "$root/proc" "$root/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"

@@ -13,7 +13,15 @@ from conftest import REPOSITORY
 
 pytestmark = pytest.mark.e2e
 
-SANDBOX = ["unshare", "--mount", "--pid", "--fork", "sh", str(Path(__file__).with_name("sandbox.sh"))]
+SANDBOX = [
+    "unshare",
+    "--mount",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "sh",
+    str(Path(__file__).with_name("sandbox.sh")),
+]
 PYTHON = Path(sys.base_prefix).resolve()
 OLD_CLOCK = """
 import time
