@@ -11,6 +11,7 @@ from recgauge.errors import ConfigError, IntegrityError, MissingDataError, Schem
 from recgauge.filters import apply_filters
 from recgauge.filters.min_rating import MinRating
 from recgauge.filters.n_core import NCore
+from recgauge.interactions import Interactions
 from recgauge.splits._match import places_of
 from recgauge.splits.published import Published
 
