@@ -111,10 +111,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     """
     from recgauge.inputs import convert
 
-    convention = get_convention(conventions) if isinstance(conventions, str) else conventions
-    if not isinstance(convention, Convention):
-        raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
-    convention = convention.with_ties(ties)
+    convention = _chosen(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_list_metrics(suite)
     given = convert(
@@ -142,8 +139,15 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     result = measure(suite)
     if given.top_k.scores.strides[0] == 0:  # one row for all, made up: the lists came without scores
         return result
-    found = ties_at_cutoffs(suite, given.top_k, given.relevant, cutoffs=cutoffs, measure=measure)
-    return replace(result, ties=found)
+    lists, truth = given.top_k, given.relevant
+    return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
+
+
+def _chosen(conventions: str | Convention) -> Convention:
+    convention = get_convention(conventions) if isinstance(conventions, str) else conventions
+    if not isinstance(convention, Convention):
+        raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
+    return convention
 
 
 def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet

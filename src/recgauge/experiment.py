@@ -206,9 +206,8 @@ def _rank(
         measure = Measure(evaluate, users, only_relevant)
         on_lists, top_k = partial(measure, lists=lists), lists.of(users)
         evaluation, refused = evaluate_or_refuse(experiment.list_metrics, on_lists)
-        ties = ties_at_cutoffs(
-            experiment.list_metrics, top_k, relevant, cutoffs=experiment.cutoffs, measure=on_lists
-        )
+        suite, cutoffs = experiment.list_metrics, experiment.cutoffs
+        ties = ties_at_cutoffs(suite, top_k, relevant, cutoffs=cutoffs, measure=on_lists)
     sanity = None
     if experiment.sanity:
         random = Random().fit(split.train, rng=stream(experiment.seed, "sanity"))

@@ -1,4 +1,4 @@
-"""Pipes, devices, odd names and odd YAML wherever a setting names a file: one message, no traceback."""
+"""Pipes, devices and odd names wherever a setting names a file: one message, no hang, no traceback."""
 
 import os
 
@@ -25,17 +25,17 @@ REFUSED = {
         PIPE,
     ),
     "candidates": ([*TABLE, "candidates=allow_list", "candidates.path=pipe"], PIPE),
-    "negatives": ([*TABLE, "candidates=negatives_file", "candidates.path=pipe"], PIPE),
+    "negatives": ([*TABLE, "candidates=sampled_file", "candidates.path=pipe"], PIPE),
     "test part": ([*TABLE, "split=published", "split.test=pipe"], PIPE),
     "train part": ([*TABLE, "split=published", "split.test=good.csv", "split.train=pipe"], PIPE),
-    "unknown home": (["dataset=table", "dataset.path=~nobody-at-all/r.csv"], "there is no such file"),
+    "unknown home": (["dataset=table", "dataset.path='~nobody-at-all/r.csv'"], "there is no such file"),
     "escapes": (["dataset=table", "dataset.path='\x1b[2J.csv'"], r"\x1b[2J.csv"),
     "encoding": ([*TABLE, "dataset.encoding=rot13"], "encoding must be one of text"),
-    "interpolation": (["dataset=table", "dataset.path='a${b}.csv'"], "b"),
+    "interpolation": (["dataset=table", "dataset.path='a${b}.csv'"], "write ? in place of $"),
     "long message": (["dataset=table", "dataset.path=" + "x" * 20_000], "there is no such file"),
 }
 READ = {
-    "dollar": ["dataset=table", r"dataset.path='a\${b}.csv'"],
+    "dollar": ["dataset=table", "dataset.path='a?{b}.csv'"],
     "lone dollar": ["dataset=table", "dataset.path='a$b.csv'"],
     "backslash": ["dataset=table", r"dataset.path='a\b.csv'"],
     "other bytes": ["dataset=table", "dataset.path='caf*.csv'"],

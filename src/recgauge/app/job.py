@@ -61,7 +61,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     from recgauge.app.compose import build_study, build_tracker
     from recgauge.app.names import check_repeats, chosen_names
     from recgauge.app.needs import known_missing
-    from recgauge.app.tracking import NoTracker
+    from recgauge.app.tracker import NoTracker
 
     check_repeats(job)
     settings = _settings(cfg)

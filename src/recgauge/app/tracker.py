@@ -1,8 +1,8 @@
 """What a tracker is: it opens a log around a run, and finds finished runs again."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,3 +82,16 @@ class Tracker(ABC):
     def address(self, tag: str | None = None, value: str = "true") -> str | None:  # noqa: ARG002 - contract
         """Return where the results, or those with one tag, can be looked at, or None."""
         return None
+
+
+@dataclass(frozen=True)
+class NoTracker(Tracker):
+    """Tracks nothing; results stay in the output folder."""
+
+    def prepare(self) -> None:
+        """Do nothing."""
+
+    @contextmanager
+    def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
+        """Yield a log that drops everything."""
+        yield RunLog()
