@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from hydra.errors import OverrideParseException
 from omegaconf import OmegaConf
-from omegaconf.errors import MissingMandatoryValue
+from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 
 from recgauge.app.settings import RunSettings, conf_folder
 
@@ -48,6 +48,9 @@ def explain_config_error(error: Exception) -> str:
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
+    if isinstance(error, InterpolationResolutionError):
+        reason = text.splitlines()[0].partition(" raised while resolving interpolation: ")
+        return f"{error.full_key}: {reason[2] or reason[0]}."
     if match := _OPTION.search(text):
         group, option = match.groups()
         options = group_options(group)

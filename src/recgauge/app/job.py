@@ -12,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.explain import explain_config_error
 from recgauge.app.messages import print_error
+from recgauge.app.names import typed_words
 from recgauge.app.outcome import Outcome
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError
@@ -32,7 +33,7 @@ def run_job(cfg: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
     sweeping = job.mode == RunMode.MULTIRUN
-    outcome = Outcome(" ".join(job.overrides.task))
+    outcome = Outcome(" ".join(typed_words(job)))
     try:
         _run(cfg, job, folder, outcome)
     except (RecgaugeError, OmegaConfBaseException) as known:
@@ -57,10 +58,12 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     from recgauge.app.compose import build_study, build_tracker
     from recgauge.app.names import check_repeats, chosen_names
     from recgauge.app.needs import known_missing
+    from recgauge.app.targets import allowed_packages, check_targets
 
     check_repeats(job)
     settings = _settings(cfg)
     plain = cast("dict[str, Any]", OmegaConf.to_container(cfg, resolve=True))
+    check_targets(plain, allowed_packages(settings.allowed_targets))
     outcome.settings = plain
     outcome.names = chosen_names(job, settings)
     study = build_study(settings.study, settings.allowed_targets)

@@ -6,8 +6,10 @@ import signal
 import hydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.app.explain import explain_config_error
+from recgauge.app.hydra_checks import checked_hydra, typed_overrides
 from recgauge.app.job import run_job
 from recgauge.app.messages import print_error
 from recgauge.app.settings import conf_folder, register_schema
@@ -30,7 +32,8 @@ def run_command() -> int:
     # schedulers end a job this way; it must be marked as killed like one that Ctrl-C ends
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(run_job)()
+        with checked_hydra(typed_overrides()):
+            hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(run_job)()
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback:
             raise
@@ -38,6 +41,9 @@ def run_command() -> int:
         return 1
     except RecgaugeError as error:
         print_error(str(error))
+        return 1
+    except YAMLError as error:
+        print_error(f"a file of settings cannot be read: {' '.join(str(error).split())}.")
         return 1
     except OSError as error:
         print_error(f"{error}. Choose an output folder that can be written: hydra.run.dir=FOLDER.")

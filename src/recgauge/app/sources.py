@@ -2,14 +2,14 @@
 
 import glob
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import get_object
-
+from recgauge.app.targets import allowed_packages, find_class
 from recgauge.datasets._fetch.verify import digest_of
+from recgauge.errors import ConfigError
 from recgauge.fingerprints import FREE_SETTINGS
 
 
@@ -35,7 +35,8 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     counted = {key: node for key, node in settings.items() if key not in FREE_SETTINGS}
     texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
     files = sorted({path for text in texts for path in _files(text)})
-    return {target: _source_digest(target) for target in sorted(set(_targets(counted)))} | {
+    packages = allowed_packages(settings.get("allowed_targets", ()))
+    return {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))} | {
         path: _file_digest(path) for path in files
     }
 
@@ -76,9 +77,9 @@ def _file_digest(path: str) -> str:
         return digest_of(stream)
 
 
-def _source_digest(target: str) -> str:
+def _source_digest(target: str, packages: Sequence[str]) -> str:
     try:
-        path = inspect.getsourcefile(get_object(target))
-    except Exception:  # whatever importing a user's module raises; compose says what is wrong
+        path = inspect.getsourcefile(find_class(target, "", packages))
+    except (ConfigError, TypeError, OSError):  # compose says what is wrong; compiled classes have no file
         return "not importable"
     return "no source" if path is None else sha256(Path(path).read_bytes()).hexdigest()
