@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -15,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from recgauge.app.secrets import without_secrets
 from recgauge.progress import Advance
 
 WIDE = 160  # of lines that go to a file or a pipe
@@ -31,10 +33,18 @@ def messages() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = _PrivateConsole(stderr=stderr, highlight=False)
     if console.is_terminal:
         return console
-    return Console(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+    return _PrivateConsole(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+
+
+class _PrivateConsole(Console):
+    """Hides secrets before lines are wrapped: one that is cut in two would not be recognised."""
+
+    def print(self, *objects: Any, **named: Any) -> None:
+        """Print as rich does."""
+        super().print(*(without_secrets(one) if isinstance(one, str) else one for one in objects), **named)
 
 
 class ConsoleProgress:

@@ -14,6 +14,7 @@ from recgauge.app.explain import explain_config_error
 from recgauge.app.messages import print_error
 from recgauge.app.names import typed_words
 from recgauge.app.outcome import Outcome
+from recgauge.app.secrets import learn, without_secrets
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError
 
@@ -33,7 +34,7 @@ def run_job(cfg: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
     sweeping = job.mode == RunMode.MULTIRUN
-    outcome = Outcome(" ".join(typed_words(job)))
+    outcome = Outcome(" ".join(without_secrets(typed_words(job))))
     try:
         _run(cfg, job, folder, outcome)
     except (RecgaugeError, OmegaConfBaseException) as known:
@@ -64,7 +65,10 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     settings = _settings(cfg)
     plain = cast("dict[str, Any]", OmegaConf.to_container(cfg, resolve=True))
     check_targets(plain, allowed_packages(settings.allowed_targets))
-    outcome.settings = plain
+    learn(str(plain))  # an error may show a password in another form
+    outcome.settings = plain = without_secrets(
+        plain
+    )  # what is stored; components get the settings as they are
     outcome.names = chosen_names(job, settings)
     study = build_study(settings.study, settings.allowed_targets)
     tracker = build_tracker(settings.tracking)
@@ -78,7 +82,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
         return
     if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
         return
-    _make(settings, cfg, tracker, job, folder, outcome)
+    _make(settings, tracker, job, folder, outcome)
 
 
 def _reuse(
@@ -117,9 +121,7 @@ def _reuse(
     return True
 
 
-def _make(
-    settings: RunSettings, cfg: DictConfig, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome
-) -> None:
+def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome) -> None:
     """Do the work of a job and store it."""
     from recgauge.app.artifacts import write_convention_table, write_record, write_tables
     from recgauge.app.compose import compose
@@ -149,7 +151,7 @@ def _make(
             files += draw_run(result, names, record.seconds, folder)
         if settings.conventions_table:
             files += write_convention_table(result, settings.cutoffs, folder)
-        files += write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)
+        files += write_record(record, OmegaConf.to_yaml(OmegaConf.create(plain)), folder)
         record.seconds["tracking"] = log.finish(record, files)
     print_run(record, address=tracker.address(), run_id=log.run_id, folder=folder, brief=sweeping)
 

@@ -12,6 +12,7 @@ from recgauge.app.explain import explain_config_error
 from recgauge.app.hydra_checks import checked_hydra, typed_overrides
 from recgauge.app.job import run_job
 from recgauge.app.messages import print_error
+from recgauge.app.secrets import private_output
 from recgauge.app.settings import conf_folder, register_schema
 from recgauge.errors import RecgaugeError
 
@@ -24,6 +25,11 @@ def run_command() -> int:
 
     Errors that are the user's to mend come as one message on standard error; ours keep their traceback.
     """
+    with private_output():
+        return _run_command()
+
+
+def _run_command() -> int:
     register_schema()
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"

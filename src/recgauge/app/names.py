@@ -8,6 +8,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from recgauge.app.secrets import without_secrets
 from recgauge.app.settings import RunSettings, conf_folder
 from recgauge.errors import ConfigError
 
@@ -71,7 +72,7 @@ def run_again(job: Any, *, sweeping: bool) -> str:
     if sweeping and any(word.startswith("experiment=") for word in words):
         words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
     program = "python run.py" if Path(sys.argv[0]).suffix == ".py" else "recgauge run"
-    return f"{program} {shlex.join(words)}".strip()
+    return f"{program} {shlex.join(without_secrets(words))}".strip()
 
 
 def _suites(overrides: list[str]) -> list[str]:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from recgauge.app.secrets import without_secrets
+
 FILE = "outcome.json"
 
 
@@ -37,7 +39,7 @@ class Outcome:
 
     def write(self, folder: Path) -> None:
         """Write the file."""
-        (folder / FILE).write_text(json.dumps(asdict(self), default=str), encoding="utf-8")
+        (folder / FILE).write_text(json.dumps(without_secrets(asdict(self)), default=str), encoding="utf-8")
 
 
 def read_outcomes(sweep: Path) -> dict[Path, Outcome]:

@@ -1,7 +1,6 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
 import logging
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -79,17 +78,6 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     unfinished.unlink(missing_ok=True)
     create(f"{_SQLITE}{unfinished}")
     unfinished.replace(path)
-
-
-def shown(uri: str) -> str:
-    """Return the address without a password.
-
-    Examples
-    --------
-    >>> shown("postgresql://ann:secret@host/db")
-    'postgresql://ann:***@host/db'
-    """
-    return re.sub(r"(://[^:/@]+):[^@/]*@", r"\1:***@", uri)
 
 
 def _database(uri: str) -> Path:

@@ -10,7 +10,8 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from recgauge.app.stores import check_store, create_database, quiet_logs, shown, store_lock
+from recgauge.app.secrets import without_secrets
+from recgauge.app.stores import check_store, create_database, quiet_logs, store_lock
 from recgauge.app.summaries import curve_points, final_tags, metric_values
 from recgauge.app.tracker import RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
@@ -75,7 +76,7 @@ class MlflowTracker(Tracker):
             yield log
         except BaseException as error:
             with self._explained("mark the run as failed"):
-                message = f"{type(error).__name__}: {error}"[:5000]
+                message = without_secrets(f"{type(error).__name__}: {error}")[:5000]
                 self._client.set_tag(log.run_id, "error", message)
                 status = "FAILED" if isinstance(error, Exception) else "KILLED"
                 self._client.set_terminated(log.run_id, status)
@@ -183,7 +184,7 @@ class MlflowTracker(Tracker):
         except Exception as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
             raise TrackingError(
-                f"tracking.uri={shown(self.uri)}: cannot {doing}: {reason}. "
+                f"tracking.uri={self.uri}: cannot {doing}: {reason}. "
                 "Check the address, or run without tracking: tracking=off."
             ) from error
 
