@@ -56,14 +56,18 @@ class Workplace:
         )
 
     def run_each(
-        self, commands: Sequence[Sequence[str]], prepare: Callable[[Path], None] = lambda _folder: None
+        self,
+        commands: Sequence[Sequence[str]],
+        prepare: Callable[[Path], None] = lambda _folder: None,
+        keep: tuple[str, ...] = (),
     ) -> list[Done]:
         """Run one command after the other, each in a new folder, prepared; imports are paid for once."""
         folders = [self.folder / f"command{number}" for number in range(len(commands))]
         for folder in folders:
             folder.mkdir()
             prepare(folder)
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
+        left_out = tuple(prefix for prefix in ("RECGAUGE_", "MLFLOW_") if prefix not in keep)
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
         asked = [[str(folder), list(words)] for folder, words in zip(folders, commands, strict=True)]
         script = [sys.executable, str(Path(__file__).with_name("fork_runs.py")), json.dumps(asked)]
         done = subprocess.run(script, env=inherited, capture_output=True, text=True, timeout=300, check=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markdown import Markdown
 
 from recgauge.app.console import output
+from recgauge.app.names import typed_words
 from recgauge.app.places import work_folder
 from recgauge.app.settings import experiments_folder
 from recgauge.app.start import experiment_tag
@@ -57,7 +58,7 @@ def conclude(
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [word for word in hydra.overrides.task if not _is_harmless(word)]
+    changed = [word for word in typed_words(hydra) if not _is_harmless(word)]
     figures = study.figures(rows)
     files = _write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")

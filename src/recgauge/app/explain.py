@@ -69,9 +69,10 @@ def explain_config_error(error: Exception) -> str:
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
     if isinstance(error, InterpolationResolutionError | GrammarParseError):
+        reason = text.splitlines()[0].partition(" raised while resolving interpolation: ")
         return (
-            f"{text.splitlines()[0]}. ${{...}} in a value stands for another setting; for a file with such a "
-            "name write ? in place of $, which is a pattern."
+            f"{error.full_key}: {reason[2] or reason[0]}. ${{...}} in a value stands for another "
+            "setting; for a file with such a name write ? in place of $, which is a pattern."
         )
     if match := _OPTION.search(text):
         group, option = match.groups()

@@ -12,7 +12,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.explain import explain_config_error
 from recgauge.app.messages import explain_os_error, print_error
+from recgauge.app.names import typed_words
 from recgauge.app.outcome import Outcome, sweep_id
+from recgauge.app.secrets import learn, without_secrets
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
 
@@ -32,7 +34,7 @@ def run_job(cfg: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
     sweeping = job.mode == RunMode.MULTIRUN
-    outcome = Outcome(" ".join(job.overrides.task))
+    outcome = Outcome(" ".join(without_secrets(typed_words(job))))
     if sweeping:
         outcome.number, outcome.sweep = job.job.num, sweep_id(Path(job.sweep.dir))
     try:
@@ -61,11 +63,15 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     from recgauge.app.compose import build_study, build_tracker
     from recgauge.app.names import check_repeats, chosen_names
     from recgauge.app.needs import known_missing
+    from recgauge.app.targets import allowed_packages, check_targets
     from recgauge.app.tracker import NoTracker
 
     check_repeats(job)
     settings = _settings(cfg)
     plain = cast("dict[str, Any]", OmegaConf.to_container(cfg, resolve=True))
+    check_targets(plain, allowed_packages(settings.allowed_targets))
+    learn(str(plain))  # an error may show a password in another form
+    plain = without_secrets(plain)  # for what is stored; components get the settings as they are
     outcome.settings = plain
     outcome.names = chosen_names(job, settings)
     study = build_study(settings.study, settings.allowed_targets)
@@ -83,12 +89,12 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
             tracker.check_there()
         if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
             return
-        _make(settings, cfg, tracker, job, folder, outcome)
+        _make(settings, tracker, job, folder, outcome)
     except TrackingError as error:
         if job.mode != RunMode.MULTIRUN:
             raise  # nothing has been computed yet, and the address may be a typing error
         outcome.untracked = str(error)
-        _make(settings, cfg, NoTracker(), job, folder, outcome)
+        _make(settings, NoTracker(), job, folder, outcome)
     if outcome.untracked is not None:
         print_error(f"not tracked: {outcome.untracked} The results lie complete in {folder}.")
 
@@ -130,9 +136,7 @@ def _reuse(
     return True
 
 
-def _make(
-    settings: RunSettings, cfg: DictConfig, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome
-) -> None:
+def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome) -> None:
     """Do the work of a job: complete files first, then the store, whose failure costs no result.
 
     Raises
@@ -171,7 +175,7 @@ def _make(
                 files += draw_run(result, names, record.seconds, folder)
             if settings.conventions_table:
                 files += write_convention_table(result, settings.cutoffs, folder)
-            files += write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)
+            files += write_record(record, OmegaConf.to_yaml(OmegaConf.create(plain)), folder)
             files.append(write_checksums(files, folder))
             record.seconds["tracking"] = log.finish(record, files)
         address, run_id = tracker.address(), log.run_id

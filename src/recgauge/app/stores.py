@@ -1,13 +1,13 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
 import logging
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from recgauge.app.databases import check_database, database_lock
+from recgauge.app.secrets import without_secrets
 from recgauge.errors import TrackingError
 from recgauge.locks import exclusive
 
@@ -46,7 +46,7 @@ def check_store(uri: str) -> None:
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
     elif scheme != "databricks":
-        check_database(uri, shown(uri))
+        check_database(uri, without_secrets(uri))
 
 
 def check_there(uri: str) -> None:
@@ -133,17 +133,6 @@ def check_artifact_folder(location: str) -> None:
             "MLflow keeps that address from when the experiment was made. If the store was moved, choose a "
             "new name: tracking.experiment=NAME."
         ) from error
-
-
-def shown(uri: str) -> str:
-    """Return the address without a password.
-
-    Examples
-    --------
-    >>> shown("postgresql://ann:secret@host/db")
-    'postgresql://ann:***@host/db'
-    """
-    return re.sub(r"(://[^:/@]+):[^@/]*@", r"\1:***@", uri)
 
 
 def _database(uri: str) -> Path:

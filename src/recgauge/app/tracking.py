@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from recgauge.app.artifacts import CHECKSUMS, file_digest
+from recgauge.app.secrets import without_secrets
 from recgauge.app.stores import (
     artifact_folder,
     check_artifact_folder,
@@ -19,7 +20,6 @@ from recgauge.app.stores import (
     check_there,
     create_database,
     quiet_logs,
-    shown,
     store_lock,
 )
 from recgauge.app.summaries import curve_points, final_tags, metric_values
@@ -94,7 +94,8 @@ class MlflowTracker(Tracker):
         status = "FAILED" if isinstance(error, Exception) else "KILLED"
         try:
             with explained(self.uri, "mark the run"):
-                self._client.set_tag(run_id, "error", f"{type(error).__name__}: {error}"[:5000])
+                message = without_secrets(f"{type(error).__name__}: {error}")[:5000]
+                self._client.set_tag(run_id, "error", message)
                 self._client.set_terminated(run_id, status)
         except TrackingError as failure:
             return f"run {run_id} could not be marked {status}: {failure}"
@@ -214,7 +215,7 @@ def explained(uri: str, doing: str) -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise TrackingError(
-            f"tracking.uri={shown(uri)}: cannot {doing}: {reason}. "
+            f"tracking.uri={uri}: cannot {doing}: {reason}. "
             "Check the address, or run without tracking: tracking=off."
         ) from error
 
