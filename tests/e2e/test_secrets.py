@@ -38,6 +38,7 @@ def server():
     threading.Thread(target=running.serve_forever, daemon=True).start()
     yield f"127.0.0.1:{running.server_port}"
     running.shutdown()
+    running.server_close()
 
 
 def everything_in(folder, done):
