@@ -108,7 +108,8 @@ def _explain_key(key: str) -> str:
         names = _settings(group, option)
         return f"{key}: {group} {option} has no such setting. {_valid('Settings', rest, names)}"
     roots = [field.name for field in fields(RunSettings)] + ["experiment", "debug", "hydra"]
-    elsewhere = [f"{g.name}.{key}" for g in conf_folder().iterdir() if g.is_dir() and _has(g.name, key)]
+    groups = sorted(folder.name for folder in conf_folder().iterdir() if folder.is_dir())
+    elsewhere = [f"{group}.{key}" for group in groups if _has(group, key)]
     hint = f" Did you mean {' or '.join(elsewhere)}?" if elsewhere else ""
     return f"{key}: there is no such setting.{hint} {_valid('Settings', key, roots)}"
 
