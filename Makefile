@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+NUMBERS := src tests/golden tests/unit/test_demo.py tests/unit/report/test_data_card.py tests/e2e/test_readme.py
 PYTHONS ?= python3.11 python3.12 python3.13
 PEERS ?= $(wildcard .venv-peers/bin/python)
 
@@ -27,6 +28,10 @@ run: install  ## train and evaluate svd on the demo data set; ARGS="model=popula
 
 test: install  ## run the default tests; ARGS="-k ndcg" chooses some
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(ARGS)
+
+test-plain-cpu: install  ## run what holds numbers (README, demo, golden, doctests) as on a processor without vector code
+	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=generic \
+	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(NUMBERS) $(ARGS)
 
 test-pythons:  ## run the default tests on each of PYTHONS="python3.11 python3.12 python3.13"
 	set -e; for python in $(PYTHONS); do $(MAKE) test PYTHON=$$python VENV=$(VENV)-$${python##*/}; done
@@ -87,4 +92,5 @@ clean:  ## remove the environment, caches and outputs; tracked results stay
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: same-python install run test test-pythons test-lowest test-slow differential lint types check bench bench-quick experiments ui clean help
+.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential lint types
+.PHONY: check bench bench-quick experiments ui clean help

@@ -1,4 +1,4 @@
-"""Checks of arguments, with one form of message: subject, rule, what was found. Imports only errors."""
+"""Checks of arguments, with one form of message: subject, rule, what was found. Imports errors and texts."""
 
 import math
 from collections.abc import Collection, Iterable
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recgauge._texts import shortened
 from recgauge.errors import ConfigError
 
 IntArray = npt.NDArray[np.int32]
@@ -14,6 +15,8 @@ LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+
+_WASTED = 1 << 26  # bytes that an array of texts of one width may take beyond what is in them
 
 
 def check_int(subject: str, value: object, *, minimum: int) -> int:
@@ -65,7 +68,20 @@ def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
 
 def shown(value: object) -> str:
     """Return how an id appears in a message: as its owner wrote it, not as numpy holds it."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return shortened(repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def text_array(texts: list[str]) -> npt.NDArray[Any]:
+    """Return texts as an array of one width, or of objects where a few long ones would waste much memory.
+
+    Examples
+    --------
+    >>> text_array(["a", "bc"]).dtype, text_array(["a"] * 10_000 + ["x" * 4000]).dtype
+    (dtype('<U2'), dtype('O'))
+    """
+    widest, every = max(map(len, texts), default=0), sum(map(len, texts))
+    wasteful = 4 * (widest * len(texts) - every) > _WASTED
+    return np.array(texts, dtype=object if wasteful else np.str_)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, IntArray, LongArray, read_only
+from recgauge._compiled import compiled
 
 INSERTION_LIMIT = 100
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled(nogil=True)
 def _join_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
     items: Any,
     start: Any,
@@ -63,7 +63,7 @@ def _join_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
     return n
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled(nogil=True)
 def _find_repeat(items: Any, first: int, last: int, marks: Any) -> int:
     stamp = 0
     for user in range(first, last):
@@ -81,7 +81,7 @@ def _find_repeat(items: Any, first: int, last: int, marks: Any) -> int:
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled(nogil=True)
 def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
     for user in range(len(start) - 1):
         for position in range(start[user], start[user + 1]):
@@ -91,7 +91,7 @@ def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled(nogil=True)
 def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
     for user in range(first, last):
         begin, end = start[user], start[user + 1]
@@ -105,7 +105,7 @@ def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
             values[place] = value
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled(nogil=True)
 def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, last: int, out: Any) -> None:
     for user in range(first, last):
         begin, n = start[user], min(length[user], start[user + 1] - start[user])

@@ -1,5 +1,6 @@
 """Who counts in an evaluation under which policies, found once for all metrics."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,20 @@ class Counted:
         self.judged = judged
         self.ids = ids
         self.without_relevant = judged.n_relevant == 0
-        self.without_list = (judged.list_length == 0) & ~self.without_relevant
+        self.none_relevant = judged.none_relevant & self.without_relevant
         self.listless = judged.list_length == 0
+        self._of_tied: JudgedTopK | None = None
+
+    def values(self, metric: UserMetric, k: int | None) -> DoubleArray:
+        """Return one value a user (m,), expected ones where equal scores are to be in a random order."""
+        values, tied = metric.per_user(self.judged, k), self.judged.tied
+        if tied is None or not len(tied.rows):
+            return values
+        if self._of_tied is None:
+            self._of_tied = self.judged.take(tied.rows)
+        values = values.copy()
+        values[tied.rows] = metric.expected(self._of_tied, tied, k)
+        return values
 
     def left_out(self, metric: Metric, policies: Policies) -> BoolArray | None:
         """Return who has no value (m,), None for nobody."""
@@ -29,10 +42,7 @@ class Counted:
             out = self.without_relevant
             return out if policies.lists_of == "relevant" and out.any() else None
         left_out = np.zeros(len(self.ids), bool)
-        for who, policy, lack in (
-            (self.without_relevant, policies.no_relevant, "relevant items"),
-            (self.without_list, policies.no_list, "a list"),
-        ):
+        for who, policy, lack in self._lacking(policies):
             if policy == "raise" and who.any():
                 raise MetricError(
                     f"{metric.label} refuses user {shown(self.ids[who][0])}, one of {int(who.sum())} without "
@@ -42,12 +52,23 @@ class Counted:
                 left_out |= who
         return left_out if left_out.any() else None
 
+    def _lacking(self, policies: Policies) -> Iterator[tuple[BoolArray, str, str]]:
+        """Yield who lacks something (m,), what their policy is, and what they lack; nobody comes twice."""
+        judged = self.none_relevant & (policies.no_positive_grade != "same")
+        without = self.without_relevant & ~judged
+        yield without, policies.no_relevant, "relevant items"
+        yield judged, policies.no_positive_grade, "relevant items"
+        yield self.listless & ~without, policies.no_list, "a list"
+
     def counts(self, policies: Policies, n_more: int) -> dict[str, int]:
         """Count users; `n_more` users without relevant items are not among the judged."""
-        out = self.without_relevant & (policies.no_relevant in ("skip", "nan"))
-        out |= self.without_list & (policies.no_list in ("skip", "nan"))
+        out = np.zeros(len(self.ids), bool)
+        for who, policy, _ in self._lacking(policies):
+            if policy in ("skip", "nan"):
+                out |= who
         return {
             "users_evaluated": int((~out).sum()),
+            "users_evaluated_without_relevant_items": int((self.without_relevant & ~out).sum()),
             "users_left_out": int(out.sum()) + n_more,
             "users_without_relevant_items": int(self.without_relevant.sum()) + n_more,
             "users_without_list": int(self.listless.sum()),

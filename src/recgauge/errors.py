@@ -1,4 +1,4 @@
-"""Every error that recgauge raises on purpose. This module imports nothing.
+"""Every error that recgauge raises on purpose. This module imports nothing but how texts are shown.
 
 ::
 
@@ -18,12 +18,18 @@
     └─ TrackingError        results could not be stored
 
 A message names its subject, the rule, what was found instead and the remedy. The command line shows
-these errors without a traceback; anything else is a bug of ours and keeps its traceback.
+these errors without a traceback; anything else is a bug of ours and keeps its traceback. Control
+characters are shown as escapes, and the middle of very long messages is left out.
 """
+
+from recgauge._texts import message
 
 
 class RecgaugeError(Exception):
     """Base of all errors that recgauge raises on purpose."""
+
+    def __str__(self) -> str:
+        return message(super().__str__())
 
 
 class ConfigError(RecgaugeError, ValueError):

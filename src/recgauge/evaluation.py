@@ -1,6 +1,8 @@
 """From lists to numbers: every metric at every cutoff, per user and as a mean, under one convention."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from recgauge.lanes import check_list_metrics
 from recgauge.metrics import Metric, RunMetric, UserMetric, metric_key
 from recgauge.policies import Policies
 from recgauge.recommending import TopK
-from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.results import Evaluation, MetricResult, mean_and_stderr, merge, rounded
 from recgauge.selection import (
     Metrics,
     check_all_cutoffs,
@@ -24,6 +26,7 @@ from recgauge.selection import (
     select_metrics,
     with_policies,
 )
+from recgauge.tied_evaluation import any_ties, mean_over_orders, ties_at_cutoffs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +45,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     conventions: str | Convention = "standard",
     train: "Mapping[Any, Any] | pd.DataFrame | Interactions | None" = None,
     item_features: Any = None,
+    item_similarity: Any = None,
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
+    ties: str | None = None,
+    seed: int = 0,
 ) -> Evaluation:
     """Evaluate ranked lists from anywhere.
 
@@ -68,13 +74,21 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         names without items counts as a user of training.
     item_features : mapping of item to vector, or matrix whose row is the item's id, optional
         For diversity of lists.
+    item_similarity : mapping of item to {item: similarity}, or matrix whose row is the item's id, optional
+        For diversity by similarities that are given, such as CAPRI's list_diversity; where it is left out,
+        the cosine of `item_features` stands in. A pair given in one direction counts for both; others are 0.
     n_items : int, optional
         Size of the catalogue; if left out, the items that appear, which is enough where training data or
         features show the catalogue, but not for coverage or Gini of lists alone.
     scores : mapping or array, optional
-        Scores of the listed items in the same shape, best first; ties in them follow the convention.
+        Scores of the listed items in the same shape, best first; ties in them follow `ties`.
     users : sequence, optional
         Everybody who counts where a convention counts users without a list or without relevant items.
+    ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
+        What becomes of equal scores; the convention's way if left out. See `Policies`. Lists do not tell what
+        ties with their last item and did not fit in; `Evaluation.ties` says how many end so.
+    seed : int, default 0
+        Of random orders of equal scores.
 
     Returns
     -------
@@ -97,9 +111,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     """
     from recgauge.inputs import convert
 
-    convention = get_convention(conventions) if isinstance(conventions, str) else conventions
-    if not isinstance(convention, Convention):
-        raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
+    convention = _chosen(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_list_metrics(suite)
     given = convert(
@@ -107,21 +119,35 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         relevant,
         train=train,
         item_features=item_features,
+        item_similarity=item_similarity,
         n_items=n_items,
         scores=scores,
         users=users,
         threshold=convention.policies.threshold,
     )
-    return evaluate_top_k(
-        suite,
-        given.top_k,
-        given.relevant,
+    measure = partial(
+        evaluate_top_k,
+        top_k=given.top_k,
+        relevant=given.relevant,
         cutoffs=cutoffs,
         user_ids=given.user_ids,
         policies=convention.policies,
         catalogue=given.catalogue,
         users=given.users,
+        seed=seed,
     )
+    result = measure(suite)
+    if given.top_k.scores.strides[0] == 0:  # one row for all, made up: the lists came without scores
+        return result
+    lists, truth = given.top_k, given.relevant
+    return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
+
+
+def _chosen(conventions: str | Convention) -> Convention:
+    convention = get_convention(conventions) if isinstance(conventions, str) else conventions
+    if not isinstance(convention, Convention):
+        raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
+    return convention
 
 
 def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet
@@ -134,6 +160,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     policies: Policies | None = None,
     catalogue: Catalogue | None = None,
     users: IntArray | None = None,
+    seed: int = 0,
 ) -> Evaluation:
     """Judge lists under a convention and compute every metric at every cutoff.
 
@@ -152,6 +179,8 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
         For metrics beyond accuracy.
     users : ndarray of int32, optional
         Codes of everybody who counts; see :func:`recgauge.judging.judge`.
+    seed : int, default 0
+        Of random orders of equal scores.
 
     Returns
     -------
@@ -159,24 +188,34 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     """
     suite, ks = with_policies(metrics, policies), check_all_cutoffs(cutoffs)
     # a convention may order ties or count repeated items differently for one metric: judge once for each way
-    groups: dict[tuple[str, str], dict[str, Definition]] = {}
+    groups: dict[tuple[Policies, bool], dict[str, Definition]] = {}
     for name, definition in suite.items():
-        way = definition.policies.ties, definition.policies.duplicates
-        groups.setdefault(way, {})[name] = definition
-    parts = []
-    for group in groups.values():
-        first = next(iter(group.values()))
-        judged = judge(top_k, relevant, catalogue, policies=first.policies, users=users, user_ids=user_ids)
-        parts.append(
-            evaluate_lists(
-                group,
-                judged,
-                cutoffs=ks,
-                user_ids=user_ids,
-                n_without_relevant=relevant.n_without if users is None else 0,
-                policies=policies,
-            )
+        ways = definition.policies
+        drawn = ways.ties == "expected" and not definition.metric.has_expected
+        way = Policies(
+            ties=ways.ties,
+            duplicates=ways.duplicates,
+            draws=ways.draws,
+            score_precision=ways.score_precision,
         )
+        groups.setdefault((way, drawn), {})[name] = definition
+
+    def judged_in_order(group: Mapping[str, Definition], way: Policies, draw: int) -> Evaluation:
+        judged = judge(
+            top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
+        )
+        n_without = relevant.n_without if users is None else 0
+        return evaluate_lists(
+            group, judged, cutoffs=ks, user_ids=user_ids, n_without_relevant=n_without, policies=policies
+        )
+
+    parts = []
+    for (way, drawn), group in groups.items():
+        if drawn:
+            in_order = partial(judged_in_order, group, replace(way, ties="random"))
+            parts.append(mean_over_orders(in_order, way.draws, tied=any_ties(top_k)))
+        else:
+            parts.append(judged_in_order(group, way, 0))
     order = [metric_key(name, k) for name in suite for k in possible_cutoffs(suite[name].metric, ks)]
     return merge(parts, order)
 
@@ -231,18 +270,17 @@ def evaluate_lists(
 
 def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: Policies) -> MetricResult:
     metric, policies, key = chosen.metric, chosen.policies, metric_key(name, k)
-    changes = policies.differences(base)
-    definition = metric.definition(k) + (f" [{changes}]" if changes else "")
+    definition = metric.definition(k) + policies.note_beside(base)
     left_out = users.left_out(metric, policies)
     if isinstance(metric, RunMetric):
         judged = users.judged if left_out is None else users.judged.take(~left_out)
         value, stderr, per_user, n_users = metric.value(metric.sums(judged, k)), None, None, judged.n_users
     elif isinstance(metric, UserMetric):
-        per_user = metric.per_user(users.judged, k)
+        per_user = users.values(metric, k)
         if left_out is not None:
             per_user = np.where(left_out, np.nan, per_user)
         users.refuse_undefined(metric, per_user, left_out)
-        per_user = read_only(per_user if policies.round is None else np.round(per_user, policies.round))
+        per_user = read_only(rounded(per_user, policies))
         # a sum is NaN exactly where a value is, and far cheaper than a mask
         defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
         n_users = len(defined)

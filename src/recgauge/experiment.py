@@ -1,10 +1,11 @@
 """One run from data to numbers. The page to read first: `run_experiment` walks the rooms in order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from recgauge._checks import IntArray
+from recgauge.beyond_list import Draws, recommend_with_ties, shuffled
 from recgauge.candidates import CandidateItems, Candidates
 from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
@@ -13,10 +14,13 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation import evaluate_top_k
 from recgauge.filters import Filter, apply_filters
 from recgauge.fitting import fit
+from recgauge.full_ranking import place_relevant
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
 from recgauge.guards.splits import check_split
+from recgauge.guards.ties import check_ties
+from recgauge.measuring import Measure, needs_all_users
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.random import Random
@@ -25,13 +29,13 @@ from recgauge.progress import NoProgress, Progress
 from recgauge.randomness import stream
 from recgauge.rating import predict_ratings
 from recgauge.rating_evaluation import evaluate_predictions
-from recgauge.recommending import compile_kernels, recommend
+from recgauge.recommending import TopK, compile_kernels, recommend
 from recgauge.refusals import evaluate_or_refuse
 from recgauge.relevance import Relevant
-from recgauge.results import Evaluation
 from recgauge.run_results import RankingResult, RatingResult, RunResult
 from recgauge.sanity import SanityRows, oracle_lists, sanity_rows
 from recgauge.splits import Split, Splitter
+from recgauge.tied_evaluation import ties_at_cutoffs
 from recgauge.timing import Timings
 
 
@@ -53,7 +57,7 @@ class Experiment:
     filters : tuple of Filter
         Run in their order before the split.
     policies : Policies
-        What happens to users without relevant items and the like.
+        What happens to users without relevant items, equal scores and the like.
     seed : int
         Every stage draws from a stream of its own made from it.
     fit_on : {"train", "all"}
@@ -64,6 +68,8 @@ class Experiment:
         Which guards may not stop the run, and what the settings were chosen by.
     sanity : bool
         Evaluate random and the best lists, too.
+    curves : bool
+        Place every relevant item among all candidates, for curves of full rankings, too.
     """
 
     dataset: DatasetSource
@@ -79,6 +85,7 @@ class Experiment:
     memory_mib: int = 256
     guards: GuardSettings = field(default_factory=GuardSettings)
     sanity: bool = False
+    curves: bool = False
 
     def __post_init__(self) -> None:
         if self.sanity and not self.list_metrics:
@@ -93,6 +100,15 @@ class Experiment:
     def rating_metrics(self) -> dict[str, RatingMetric]:
         """The metrics of predicted ratings."""
         return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, RatingMetric)}
+
+    @property
+    def draws(self) -> Draws:
+        """Random orders of equal scores that the lists must be drawn for."""
+        ways = [definition.policies for definition in self.list_metrics.values()]
+        drawn = [d.policies.draws for d in self.list_metrics.values() if not d.metric.has_expected]
+        if self.policies.ties == "expected" and drawn:
+            return Draws(max(drawn), self.seed)
+        return Draws(int(any(way.ties == "random" for way in ways)), self.seed)
 
 
 def run_experiment(experiment: Experiment, progress: Progress | None = None) -> RunResult:
@@ -134,6 +150,12 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     ranking = rating = None
     if candidates is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, model, dataset, split, relevant, candidates, timings)
+        guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
+        if experiment.curves:
+            with timings.stage("curves"):
+                sizes = {"n_items": split.test.n_items, "memory_mib": experiment.memory_mib}
+                places = place_relevant(model, relevant, candidates, **sizes)
+                ranking = replace(ranking, places=places)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
@@ -142,7 +164,8 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
 
 
 def _guarded_split(experiment: Experiment, split: Split, relevant: Relevant) -> tuple[GuardResult, ...]:
-    found = check_split(split, relevant, temporal=experiment.splitter.temporal)
+    splitter = experiment.splitter
+    found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
     return enforce([check_selection(experiment.guards), *found], experiment.guards)
 
 
@@ -162,41 +185,77 @@ def _rank(
     candidates: CandidateItems,
     timings: Timings,
 ) -> RankingResult:
-    counts_everybody = experiment.policies.no_relevant != "skip"
+    # every test user has judged rows: those below relevant_from have grade 0
+    only_relevant = experiment.policies.for_none_relevant == "skip"
+    users = relevant.users if only_relevant else split.test_users
+    asked = split.test_users if needs_all_users(experiment.list_metrics) else users
     compile_kernels(model, timings, given=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
-        top_k = recommend(
-            model,
-            split.test_users if counts_everybody else relevant.users,
-            max(experiment.cutoffs),
-            candidates=candidates,
-            memory_mib=experiment.memory_mib,
-            progress=reporter,
-        )
+        lists = _lists(experiment, model, asked, relevant, candidates, split.test.n_items, reporter)
     with timings.stage("metrics"):
-        features = None if dataset.item_features is None else dataset.item_features.matrix
-        irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
-        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
-        catalogue = replace(catalogue, irrelevant=irrelevant)
-        measure = partial(
+        catalogue = _catalogue(dataset, split, relevant, candidates)
+        evaluate = partial(
             evaluate_top_k,
             relevant=relevant,
             cutoffs=experiment.cutoffs,
             user_ids=dataset.interactions.user_ids,
             policies=experiment.policies,
             catalogue=catalogue,
-            users=split.test_users if counts_everybody else None,
+            seed=experiment.seed,
         )
-        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, partial(measure, top_k=top_k))
+        measure = Measure(evaluate, users, only_relevant)
+        on_lists, top_k = partial(measure, lists=lists), lists.of(users)
+        evaluation, refused = evaluate_or_refuse(experiment.list_metrics, on_lists)
+        suite, cutoffs = experiment.list_metrics, experiment.cutoffs
+        ties = ties_at_cutoffs(suite, top_k, relevant, cutoffs=cutoffs, measure=on_lists)
     sanity = None
     if experiment.sanity:
         random = Random().fit(split.train, rng=stream(experiment.seed, "sanity"))
         compile_kernels(random, timings, given=candidates.per_user is not None)
         with timings.stage("sanity"):
-            sanity = _sanity(experiment, random, relevant, candidates, top_k.users, measure)
+            sanity = _sanity(experiment, random, relevant, candidates, asked, measure)
     return RankingResult(
-        top_k, relevant, catalogue, evaluation, refused, candidates.incomparable, candidates.sha256(), sanity
+        top_k,
+        relevant,
+        catalogue,
+        evaluation,
+        ties,
+        refused,
+        candidates.incomparable,
+        candidates.sha256(),
+        candidates.facts,
+        sanity,
     )
+
+
+def _catalogue(dataset: Dataset, split: Split, relevant: Relevant, candidates: CandidateItems) -> Catalogue:
+    """Return what metrics know besides lists and relevance."""
+    features = None if dataset.item_features is None else dataset.item_features.matrix
+    catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in)
+    irrelevant = candidates.irrelevant(relevant, split.test.n_users, split.test.n_items)
+    return replace(catalogue, irrelevant=irrelevant)
+
+
+def _lists(
+    experiment: Experiment,
+    model: Recommender,
+    users: IntArray,
+    relevant: Relevant,
+    candidates: CandidateItems,
+    n_items: int,
+    reporter: Progress,
+) -> TopK:
+    top_k = recommend_with_ties(
+        partial(recommend, model, candidates=candidates, memory_mib=experiment.memory_mib),
+        users,
+        max(experiment.cutoffs),
+        relevant,
+        n_items=n_items,
+        memory_mib=experiment.memory_mib,
+        draws=experiment.draws,
+        progress=reporter,
+    )
+    return shuffled(top_k, experiment.seed, 0) if experiment.policies.ties == "random" else top_k
 
 
 def _sanity(
@@ -205,14 +264,14 @@ def _sanity(
     relevant: Relevant,
     candidates: CandidateItems,
     users: IntArray,
-    measure: Callable[..., Evaluation],
+    measure: Measure,
 ) -> SanityRows:
     """Evaluate chance and the best lists exactly as the model's."""
     k, memory = max(experiment.cutoffs), experiment.memory_mib
     chance = recommend(random, users, k, candidates=candidates, memory_mib=memory)
     oracle = oracle_lists(relevant, users, k, candidates)
     return sanity_rows(
-        experiment.list_metrics, partial(measure, top_k=chance), partial(measure, top_k=oracle)
+        experiment.list_metrics, partial(measure, lists=chance), partial(measure, lists=oracle)
     )
 
 

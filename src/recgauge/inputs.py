@@ -1,6 +1,6 @@
 """From what a user has at hand to the codes that judging needs: lists, relevance and catalogue together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,14 @@ from recgauge.catalogue import Catalogue
 from recgauge.errors import SchemaError
 from recgauge.ids import IdArray, as_ids, encode
 from recgauge.interactions import Interactions
-from recgauge.item_tables import catalogue_size, feature_matrix, make_catalogue, seen_matrix
+from recgauge.item_tables import (
+    catalogue_size,
+    feature_matrix,
+    make_catalogue,
+    seen_matrix,
+    similarity_matrix,
+    table_ids,
+)
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
 from recgauge.tables import Ragged, read_items, read_lists
@@ -50,6 +57,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     scores: Any,
     users: Sequence[Any] | None,
     threshold: float,
+    item_similarity: Any = None,
 ) -> Given:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
@@ -63,7 +71,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         If an argument cannot be used; the message names it.
     """
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
-        return _codes(recommendations, relevant, train, item_features, n_items, users)
+        return _codes(recommendations, relevant, train, (item_features, item_similarity), n_items, users)
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
     lists = read_lists(recommendations, scores)
@@ -72,12 +80,16 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     truth = read_items("relevant", relevant, "grade")
     history = None if train is None else read_items("train", train, None)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
-    item_ids, columns = _item_codes(lists, truth, history, item_features)
+    item_ids, columns = _item_codes(lists, truth, history, item_features, item_similarity)
     size = catalogue_size(len(item_ids), n_items)
     features = None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
+    similarity = None
+    if item_similarity is not None:
+        similarity = similarity_matrix(item_similarity, item_ids, size, columns[0])
     seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
     n_train_users = None if history is None else len(history.users)
-    catalogue = make_catalogue(size, seen, features, n_train_users=n_train_users, sized=n_items is not None)
+    sized = n_items is not None
+    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=n_train_users, sized=sized)
     return Given(
         _lists_matrix(lists, rows[0], columns[0], n_counted),
         _relevant(truth, rows[1], columns[1], n_counted, threshold),
@@ -114,15 +126,15 @@ def _user_codes(
 
 
 def _item_codes(
-    lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any
+    lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any, item_similarity: Any
 ) -> tuple[IdArray, list[IntArray]]:
     columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
     subjects = ["recommendations: item", "relevant: item", "train: item"]
-    if isinstance(item_features, Mapping):
-        columns.append(as_ids("item_features: item", list(item_features)))
-    elif item_features is not None:
-        columns.append(np.arange(item_features.shape[0]))
-    return encode([*subjects, "item_features: item"][: len(columns)], columns, in_order=False)
+    for name, table in (("item_features", item_features), ("item_similarity", item_similarity)):
+        if table is not None:
+            subjects.append(f"{name}: item")
+            columns.append(as_ids(subjects[-1], table_ids(name, table)))
+    return encode(subjects, columns, in_order=False)
 
 
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
@@ -154,8 +166,9 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
         raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+    judged = np.unique(owner)
     if truth.values is not None:
-        kept = grades >= threshold
+        kept = (grades >= threshold) & (grades > 0)
         owner, codes, grades = owner[kept], codes[kept], grades[kept]
     if (np.diff(owner) < 0).any():
         order = np.argsort(owner, kind="stable")
@@ -169,7 +182,7 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         raise SchemaError(
             f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
         )
-    return Relevant(_everybody(n_users), start, codes, grades, 0)
+    return Relevant(_everybody(n_users), start, codes, grades, 0, np.setdiff1d(judged, owner))
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
@@ -190,7 +203,7 @@ def _everybody(n_users: int) -> IntArray:
 
 
 def _codes(
-    top_k: TopK, relevant: Relevant, train: Any, item_features: Any, n_items: int | None, users: Any
+    top_k: TopK, relevant: Relevant, train: Any, items: tuple[Any, Any], n_items: int | None, users: Any
 ) -> Given:
     """Take codes as they are; their ids are the codes."""
     if train is not None and not isinstance(train, Interactions):
@@ -198,11 +211,16 @@ def _codes(
             "train: beside codes (TopK and Relevant) it must be Interactions over the same codes."
         )
     listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
-    features = None if item_features is None else sparse.csr_array(item_features)
-    known = max(listed, 0 if train is None else train.n_items, 0 if features is None else features.shape[0])
+    features, similarity = (None if table is None else sparse.csr_array(table) for table in items)
+    known = max(
+        listed,
+        *(0 if table is None else table.shape[0] for table in (features, similarity)),
+        0 if train is None else train.n_items,
+    )
     size = known if n_items is None else check_int("n_items", n_items, minimum=known)
     seen = None if train is None else train.to_csr()
-    catalogue = make_catalogue(size, seen, features, n_train_users=None, sized=n_items is not None)
+    sized = n_items is not None
+    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=None, sized=sized)
     last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
     counted = None if users is None else np.asarray(users, np.int32)
     last = last if counted is None else max(last, int(counted.max(initial=-1)))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import BoolArray, FloatArray, IntArray, LongArray, read_only
+from recgauge._checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
 from recgauge.errors import SchemaError
 
 
@@ -102,8 +102,8 @@ class Interactions:
         -------
         Interactions
         """
-        users, user = np.unique(np.asarray(user_ids), return_inverse=True)
-        items, item = np.unique(np.asarray(item_ids), return_inverse=True)
+        users, user = np.unique(_id_array(user_ids), return_inverse=True)
+        items, item = np.unique(_id_array(item_ids), return_inverse=True)
         values = np.ones(len(user), np.float32) if value is None else np.asarray(value, np.float32)
         times = None if timestamp is None else np.asarray(timestamp, np.int64)
         return cls(user.astype(np.int32), item.astype(np.int32), values, times, users, items)
@@ -179,3 +179,9 @@ class Interactions:
         matrix = sparse.coo_array((self.value, (self.user, self.item)), shape=shape).tocsr()
         matrix.sum_duplicates()
         return matrix
+
+
+def _id_array(ids: npt.ArrayLike) -> npt.NDArray[Any]:
+    if isinstance(ids, (list, tuple)) and ids and all(type(one) is str for one in ids):
+        return text_array(list(ids))
+    return np.asarray(ids)

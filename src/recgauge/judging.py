@@ -7,12 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
+from recgauge.beyond_list import shuffled
 from recgauge.catalogue import Catalogue
 from recgauge.errors import MetricError, SchemaError
 from recgauge.policies import Policies
 from recgauge.ranked import RankedGains
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
+from recgauge.tied_gains import TiedGains
 from recgauge.ties import order_ties, tie_places
 
 __all__ = ["JudgedTopK", "RankedGains", "Relevant", "judge"]
@@ -38,8 +40,12 @@ class JudgedTopK:
         0: no relevant items.
     relevant_gains : ndarray of float64, shape (r,)
         Gains of all relevant items, users back to back, falling inside each user.
+    none_relevant : ndarray of bool, shape (m,)
+        Users with judged rows none of which is relevant; False for those without any judged row.
     catalogue : Catalogue or None
         For metrics beyond accuracy.
+    tied : TiedGains or None
+        Groups of equal scores, where values are to be those expected of a random order.
     """
 
     users: IntArray
@@ -48,12 +54,14 @@ class JudgedTopK:
     hits: RankedGains
     n_relevant: LongArray
     relevant_gains: DoubleArray
+    none_relevant: BoolArray
     catalogue: Catalogue | None = None
+    tied: TiedGains | None = None
     _ideal: "list[RankedGains]" = field(default_factory=list, init=False, repr=False)
     _flat_gain: "list[float | None]" = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("users", "items", "list_length", "n_relevant"):
+        for name in ("users", "items", "list_length", "n_relevant", "none_relevant"):
             array = getattr(self, name)
             if len(array) != len(self.users):
                 raise SchemaError(f"JudgedTopK: {name} must have {len(self.users)} rows, got {len(array)}.")
@@ -88,7 +96,10 @@ class JudgedTopK:
         return self._flat_gain[0]
 
     def take(self, rows: LongArray | BoolArray) -> "JudgedTopK":
-        """Return the chosen rows (ascending positions or a mask), to evaluate a part of the users."""
+        """Return the chosen rows (ascending positions or a mask), to evaluate a part of the users.
+
+        Without `tied`.
+        """
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
         place = np.full(self.n_users, -1)
         place[chosen] = np.arange(len(chosen))
@@ -104,6 +115,7 @@ class JudgedTopK:
             moved,
             self.n_relevant[chosen],
             self.relevant_gains[owned],
+            self.none_relevant[chosen],
             self.catalogue,
         )
 
@@ -116,6 +128,7 @@ def judge(
     policies: Policies | None = None,
     users: IntArray | None = None,
     user_ids: npt.NDArray[Any] | None = None,
+    order: tuple[int, int] = (0, 0),
 ) -> JudgedTopK:
     """Look up the gain of every item in every list.
 
@@ -134,6 +147,8 @@ def judge(
         a list or relevant items.
     user_ids : ndarray, optional
         Ids of all user codes, for messages.
+    order : tuple of int, default (0, 0)
+        Seed and number of the random order, where ties are put in one.
 
     Returns
     -------
@@ -158,34 +173,64 @@ def judge(
     from recgauge import _join
 
     chosen = policies or Policies()
-    users, items, scores, relevant = _align(top_k, relevant, users)
+    if chosen.ties == "random":
+        top_k = shuffled(top_k, *order)
+    users, top_k, relevant = _align(top_k, relevant, users)
+    items, scores = top_k.items, top_k.scores
     if chosen.duplicates == "error":
         row = _join.first_repeat(items)
         if row is not None:
             raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
-    if chosen.ties in ("id_ascending", "id_descending"):
-        items = order_ties(items, scores, descending=chosen.ties == "id_descending")
-    gains = np.asarray(relevant.gains, np.float64)
-    owner, rank, ordinal, gain = _join.join(
-        items, relevant.start, relevant.items, gains, every=chosen.duplicates == "every"
-    )
+    if chosen.score_precision == "single":
+        with np.errstate(over="ignore"):
+            scores = scores.astype(np.float32)
+    if chosen.ties in ("item_code", "id_descending"):
+        sign = -1 if chosen.ties == "id_descending" else 1
+        items = order_ties(items, scores, lambda _, tied: sign * tied)
+    start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
+    every = chosen.duplicates in ("every", "distinct")
+    owner, rank, ordinal, gain = _join.join(items, start, relevant.items, gains, every=every)
+    if chosen.duplicates == "distinct" and _join.first_repeat(items) is not None:
+        start, gains = _with_repeats(items, owner, rank, gain, start, gains)
     places = tie_places(scores, owner, rank) if chosen.ties == "average" else (None, None)
+    hits, lengths = RankedGains(owner, rank, gain, ordinal, len(users), *places), _lengths(items)
     return JudgedTopK(
         users,
         items,
-        _lengths(items),
-        RankedGains(owner, rank, gain, ordinal, len(users), *places),
-        np.diff(relevant.start),
-        _join.best_first(relevant.start, gains),
+        lengths,
+        hits,
+        np.diff(start),
+        _join.best_first(start, gains),
+        np.isin(users, relevant.none_relevant),
         catalogue,
+        TiedGains.of(items, scores, lengths, hits, top_k.beyond) if chosen.ties == "expected" else None,
     )
+
+
+def _with_repeats(
+    items: IntArray,
+    owner: LongArray,
+    rank: IntArray,
+    gain: DoubleArray,
+    start: LongArray,
+    gains: DoubleArray,
+) -> tuple[LongArray, DoubleArray]:
+    """Give each user one more relevant item for every repeat of one; return their places and gains."""
+    item = items[owner, rank - 1]
+    order = np.lexsort((rank, item, owner))
+    again = (np.diff(owner[order]) == 0) & (np.diff(item[order]) == 0)
+    repeats = order[1:][again]
+    owners = np.concatenate((np.repeat(np.arange(len(items)), np.diff(start)), owner[repeats]))
+    by_owner = np.argsort(owners, kind="stable")
+    counts = np.bincount(owners, minlength=len(items))
+    return np.concatenate(([0], np.cumsum(counts))), np.concatenate((gains, gain[repeats]))[by_owner]
 
 
 def _repeated(user: object) -> str:
     """Return the message about a list that holds an item twice."""
     return (
         f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an error. "
-        "Remove it, or choose policies with duplicates='first' or 'every'."
+        "Remove it, or choose policies with duplicates='first', 'every' or 'distinct'."
     )
 
 
@@ -197,13 +242,11 @@ def _lengths(items: IntArray) -> IntArray:
     return lengths
 
 
-def _align(
-    top_k: TopK, relevant: Relevant, users: IntArray | None
-) -> tuple[IntArray, IntArray, npt.NDArray[Any], Relevant]:
+def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[IntArray, TopK, Relevant]:
     """Bring lists and relevant items to the same users, rows empty where a user lacks one of them."""
     if users is None:
         if np.array_equal(top_k.users, relevant.users):
-            return relevant.users, top_k.items, top_k.scores, relevant
+            return relevant.users, top_k, relevant
         users = np.union1d(top_k.users, relevant.users).astype(np.int32)
     list_rows = _rows_of(users, top_k.users, "top_k")
     relevant_rows = _rows_of(users, relevant.users, "relevant")
@@ -211,7 +254,8 @@ def _align(
     scores = np.full(items.shape, -np.inf, top_k.scores.dtype)
     items[list_rows] = top_k.items
     scores[list_rows] = top_k.scores
-    return users, items, scores, relevant.spread(relevant_rows, users)
+    beyond = None if top_k.beyond is None else top_k.beyond.spread(list_rows, len(users))
+    return users, TopK(users, items, scores, beyond), relevant.spread(relevant_rows, users)
 
 
 def _rows_of(users: IntArray, wanted: IntArray, name: str) -> LongArray:

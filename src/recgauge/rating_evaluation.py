@@ -14,6 +14,7 @@ from recgauge.metrics import check_suite
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
 from recgauge.metrics.rating.kendall import Kendall
+from recgauge.metrics.rating.liked import LikedScore
 from recgauge.metrics.rating.mae import MAE
 from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
 from recgauge.metrics.rating.minkowski import Minkowski
@@ -26,7 +27,8 @@ from recgauge.rating import RatingPredictions
 from recgauge.results import Evaluation, MetricResult, mean_and_stderr
 
 _CLASSES: tuple[type[RatingMetric], ...] = (
-    MAE, MSE, RMSE, Minkowski, MedianAbsoluteError, RSquared, Pearson, Spearman, Kendall, ConcordantPairs
+    MAE, MSE, RMSE, Minkowski, MedianAbsoluteError, RSquared, Pearson, Spearman, Kendall, ConcordantPairs,
+    LikedScore,
 )  # fmt: skip
 RATING_METRICS: Mapping[str, RatingMetric] = {metric.name: metric() for metric in _CLASSES}
 """Names that `evaluate_ratings` knows, each with its default parameters; also the suite of them all."""
@@ -51,7 +53,7 @@ def evaluate_ratings(
         Id of the user of each row; metrics per user need it.
     metrics : iterable of str or RatingMetric, or mapping of str to RatingMetric
         Names with default parameters (mae, mse, rmse, minkowski, median_absolute_error, r2, pearson,
-        spearman, kendall, fcp), metrics with their own, or a suite with names of your choice.
+        spearman, kendall, fcp, liked_score), metrics with their own, or a suite with names of your choice.
 
     Returns
     -------

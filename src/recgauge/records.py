@@ -45,6 +45,10 @@ class RunRecord:
         ``name``, ``value``, ``level``, ``message``, ``overridden`` each.
     sanity : dict of str to dict
         ``chance`` and ``oracle``, each ``{key: value}``; empty if not asked for.
+    ties : dict of str to dict
+        ``share_at_cutoff``: cutoff to the share of evaluated users for whom it falls inside a group of equal
+        scores; ``expected``: ``{key: value}`` if these were in random order, empty if there are none. Empty
+        without lists.
     """
 
     names: dict[str, str]
@@ -63,6 +67,7 @@ class RunRecord:
     candidates_sha256: str = ""
     guards: list[dict[str, Any]] = field(default_factory=list)
     sanity: dict[str, dict[str, float]] = field(default_factory=dict)
+    ties: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def from_result(
@@ -93,6 +98,7 @@ class RunRecord:
             candidates_sha256="" if result.ranking is None else result.ranking.candidates_sha256,
             guards=[asdict(guard) for guard in result.guards],
             sanity=_sanity_facts(result),
+            ties=_tie_facts(result),
         )
 
     def values(self) -> dict[str, float]:
@@ -181,6 +187,14 @@ def _sanity_facts(result: RunResult) -> dict[str, dict[str, float]]:
     if result.ranking is None or result.ranking.sanity is None:
         return {}
     return {"chance": dict(result.ranking.sanity.chance), "oracle": dict(result.ranking.sanity.oracle)}
+
+
+def _tie_facts(result: RunResult) -> dict[str, dict[str, float]]:
+    if result.ranking is None:
+        return {}
+    ties = result.ranking.ties
+    shares = {str(k): share for k, share in ties.shares.items()}
+    return {"share_at_cutoff": shares, "expected": dict(ties.expected)}
 
 
 def _result_facts(entry: MetricResult) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What was relevant to whom, as codes; from held-out interactions or from a user's own tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class Relevant:
         Positive grades, aligned with `items`.
     n_without : int
         Users with held-out rows but no relevant item, where they are not among `users`.
+    none_relevant : ndarray of int32, shape (p,), optional
+        Codes of all users with judged rows none of which is relevant, whether or not among `users`.
     """
 
     users: IntArray
@@ -32,6 +34,7 @@ class Relevant:
     items: IntArray
     gains: DoubleArray
     n_without: int
+    none_relevant: IntArray = field(default_factory=lambda: np.empty(0, np.int32))
 
     @classmethod
     def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":
@@ -42,7 +45,8 @@ class Relevant:
         held_out : Interactions
             Test or validation rows.
         relevant_from : float or None
-            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1.
+            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1. An item
+            that a user has in several relevant rows is relevant once, with the highest of their gains.
 
         Returns
         -------
@@ -68,10 +72,16 @@ class Relevant:
                 "raise dataset.relevant_from above 0."
             )
         order = np.lexsort((rows.item, rows.user))
-        users, counts = np.unique(rows.user, return_counts=True)
+        user, items, gains = rows.user[order], rows.item[order], gains[order]
+        begins = np.ones(len(order), dtype=bool)
+        begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])
+        if not begins.all():
+            gains = np.maximum.reduceat(gains, np.flatnonzero(begins))
+            user, items = user[begins], items[begins]
+        users, counts = np.unique(user, return_counts=True)
         start = np.concatenate(([0], np.cumsum(counts)))
-        n_without = len(np.unique(held_out.user)) - len(users)
-        return cls(users, start, rows.item[order], gains[order], n_without)
+        none_relevant = np.setdiff1d(held_out.user, users)
+        return cls(users, start, items, gains, len(none_relevant), none_relevant)
 
     def spread(self, rows: LongArray, users: IntArray) -> "Relevant":
         """Return the same relevance over more users: this one's user j moves to row ``rows[j]``."""
@@ -80,4 +90,13 @@ class Relevant:
         start = np.concatenate(([0], np.cumsum(counts)))
         owner = np.repeat(rows, np.diff(self.start))
         order = np.argsort(owner, kind="stable")
-        return Relevant(users, start, self.items[order], self.gains[order], self.n_without)
+        return replace(self, users=users, start=start, items=self.items[order], gains=self.gains[order])
+
+    def of(self, users: IntArray) -> tuple[LongArray, IntArray, DoubleArray]:
+        """Return starts (b + 1,), items and gains of some users, back to back; nothing for others."""
+        order = np.argsort(self.users, kind="stable")
+        place = order[np.minimum(np.searchsorted(self.users, users, sorter=order), len(order) - 1)]
+        counts = np.where(self.users[place] == users, np.diff(self.start)[place], 0)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        chosen = np.arange(start[-1]) + np.repeat(self.start[place] - start[:-1], counts)
+        return start, self.items[chosen], self.gains[chosen]

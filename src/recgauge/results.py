@@ -9,9 +9,12 @@ import numpy.typing as npt
 
 from recgauge._checks import DoubleArray
 from recgauge.errors import MetricError
+from recgauge.policies import Policies
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from recgauge.tied_evaluation import Ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +63,20 @@ class Evaluation:
         Ids of the users who have a list or relevant items; per-user values are aligned with them.
     results : tuple of MetricResult
     counts : mapping of str to int
-        ``users_evaluated``, ``users_without_relevant_items``, ``users_without_list``, and how many of the
-        last two were left out.
+        ``users_evaluated`` and how many of them have no relevant item,
+        ``users_evaluated_without_relevant_items``; ``users_left_out``; and, counted or not,
+        ``users_without_relevant_items`` and ``users_without_list``.
     policies : str
         The canonical text of the policies.
+    ties : Ties or None
+        Equal scores at the cutoffs; None where nobody looked or scores are not known.
     """
 
     users: npt.NDArray[Any]
     results: tuple[MetricResult, ...]
     counts: Mapping[str, int]
     policies: str = ""
+    ties: "Ties | None" = None
 
     @property
     def user_ids(self) -> npt.NDArray[Any]:
@@ -120,6 +127,23 @@ def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:
     by_key = {result.key: result for part in parts for result in part.results}
     first = parts[0]
     return Evaluation(first.users, tuple(by_key[key] for key in keys), first.counts, first.policies)
+
+
+def rounded(values: DoubleArray, policies: Policies) -> DoubleArray:
+    """Return `values` with the decimals that the policies keep, all of them where they say nothing.
+
+    Examples
+    --------
+    >>> values = np.array([0.003125])
+    >>> rounded(values, Policies(round=5)), rounded(values, Policies(round=5, rounding="printf"))
+    (array([0.00312]), array([0.00313]))
+    """
+    if policies.round is None:
+        return values
+    if policies.rounding == "numpy":
+        return np.round(values, policies.round)
+    # Python rounds the binary number itself, and halves to even, as printf of C does
+    return np.array([round(value, policies.round) for value in values.tolist()], np.float64)
 
 
 def mean_and_stderr(values: DoubleArray) -> tuple[float, float | None]:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from recgauge.catalogue import Catalogue
 from recgauge.datasets import Dataset
 from recgauge.guards import GuardResult
+from recgauge.metrics.curves.places import Places
 from recgauge.rating import RatingPredictions
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
 from recgauge.results import Evaluation, MetricResult
 from recgauge.sanity import SanityRows
 from recgauge.splits import Split
+from recgauge.tied_evaluation import Ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,24 +27,33 @@ class RankingResult:
     relevant : Relevant
     catalogue : Catalogue
     evaluation : Evaluation
+    ties : Ties
+        Equal scores at the cutoffs.
     refused : mapping of str to str
         Metrics that their own definition refuses for these lists, and why.
     incomparable : str
         Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
     candidates_sha256 : str
         Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
+    candidate_facts : mapping of str to int
+        What the candidate rule counted.
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
+    places : Places or None
+        Where the users' relevant items stand among all candidates, if curves were asked for.
     """
 
     top_k: TopK
     relevant: Relevant
     catalogue: Catalogue
     evaluation: Evaluation
+    ties: Ties
     refused: Mapping[str, str] = field(default_factory=dict)
     incomparable: str = ""
     candidates_sha256: str = ""
+    candidate_facts: Mapping[str, int] = field(default_factory=dict)
     sanity: SanityRows | None = None
+    places: Places | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +109,9 @@ class RunResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Users and ratings that were evaluated or left out; the lane of lists counts the users."""
+        """Users and ratings that were evaluated or left out, and what the candidate rule counted."""
         n_tested = len(self.split.test_users)
         merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
-        return merged
+        return merged if self.ranking is None else merged | dict(self.ranking.candidate_facts)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, LongArray
+from recgauge._texts import listed
 from recgauge.errors import SchemaError
 from recgauge.ids import IdArray, as_ids, encode_runs, flatten
 from recgauge.interactions import Interactions
@@ -122,9 +123,7 @@ def _scores(recommendations: Mapping[Any, Any], scores: Any, lengths: LongArray)
 def _ranked_frame(table: Any) -> Ragged:
     frame = _frame("recommendations", table, ("user", "item"))
     if "rank" not in frame and "score" not in frame:
-        raise SchemaError(
-            f"recommendations: a table needs a column 'score' or 'rank', got {', '.join(map(str, frame))}."
-        )
+        raise SchemaError(f"recommendations: a table needs a column 'score' or 'rank', got {listed(frame)}.")
     score = _numbers("recommendations: score", frame["score"]) if "score" in frame else None
     key = _numbers("recommendations: rank", frame["rank"]) if "rank" in frame else -_present(score)
     users = as_ids("recommendations: user", frame["user"])
@@ -153,9 +152,7 @@ def _frame(subject: str, table: Any, columns: Sequence[str]) -> Any:
         raise SchemaError(f"{subject} must be a mapping or a DataFrame, got {type(table).__name__}.")
     missing = [column for column in columns if column not in table.columns]
     if missing:
-        raise SchemaError(
-            f"{subject}: column {missing[0]!r} is missing; there are {', '.join(map(str, table.columns))}."
-        )
+        raise SchemaError(f"{subject}: column {missing[0]!r} is missing; there are {listed(table.columns)}.")
     return table
 
 

@@ -1,39 +1,22 @@
 """Runs that start together, end early or cannot write: nothing finished is lost, nothing looks alive."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
-from conftest import REPOSITORY
-
 pytestmark = pytest.mark.e2e
 
 
-def start(workplace, *arguments):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
-    return subprocess.Popen(
-        [sys.executable, str(REPOSITORY / "run.py"), *arguments],
-        cwd=workplace.folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def test_two_first_runs_share_one_new_store(workplace):
-    jobs = [start(workplace, f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
+    jobs = [workplace.start(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
     errors = [job.communicate(timeout=240)[1] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], errors
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
 
 
 def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
-    job = start(workplace, "cutoffs=[5]")
+    job = workplace.start("cutoffs=[5]")
     deadline = time.monotonic() + 120
     while not list(workplace.folder.glob("*mlflow.db*")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -47,9 +30,9 @@ def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_is_marked_killed(workplace, ending):
     assert workplace.run("model=popularity", "cutoffs=[5]").code == 0
-    job = start(workplace, "model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
+    job = workplace.start("model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
     deadline = time.monotonic() + 120
-    while len(workplace.runs()) < 2 and time.monotonic() < deadline:
+    while not workplace.has_runs(2) and time.monotonic() < deadline:
         time.sleep(0.5)
     time.sleep(2)
     job.send_signal(ending)

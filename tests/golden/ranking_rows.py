@@ -43,7 +43,7 @@ class Row:
 # gdeval prints 5 decimals, and a mean of printed values; CAPRI rounds in float32
 PRINTED, FLOAT32 = 5.1e-6, 1e-6
 ZERO = (("no_relevant", "zero"),)
-STABLE, ASCENDING = (("ties", "stable"),), (("ties", "id_ascending"),)
+STABLE, ASCENDING = (("ties", "stable"),), (("ties", "item_code"),)
 
 ROWS: dict[str, Row] = {
     "ir_measures/P": Row("trec", "precision"),

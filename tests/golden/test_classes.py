@@ -4,16 +4,22 @@ import re
 
 import pytest
 
+from golden.cases import article_cases
 from golden.rating_lane import agree, entries
 from recgauge.metrics.classes.class_f_score import ClassFScore
 from recgauge.metrics.classes.class_precision import ClassPrecision
 from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.studies.worked_examples.iris import iris_labels
 
 CLASSES = {"precision": ClassPrecision, "recall": ClassRecall, "f1": ClassFScore}
 
 
 def class_entries():
-    articles = [(c, e) for c, e in entries("article") if "average=" in e.get("variant", "")]
+    articles = [
+        (case, expected)
+        for case, expected in entries("article")
+        if "average=" in expected.get("variant", "") and expected["value"] is not None
+    ]
     return entries("classes") + articles
 
 
@@ -24,7 +30,7 @@ def test_value(case, expected):
     actual, predicted = case["inputs"]["y_true"], case["inputs"]["y_pred"]
     name = expected["metric"].split("_score")[0]
     average = re.search(
-        r"(micro|macro|weighted|binary|None)", expected["metric"] + expected.get("variant", "")
+        r"(micro|macro|weighted|binary|samples|None)", expected["metric"] + expected.get("variant", "")
     )[0]
     if average == "None":
         labels, values = CLASSES[name]().per_label(actual, predicted)
@@ -34,6 +40,15 @@ def test_value(case, expected):
         agree(CLASSES[name](average=average).value(actual, predicted), expected["value"])
 
 
+def test_the_labels_of_the_note_are_those_of_its_classifier_trained_now():
+    (labels,) = {
+        (tuple(case["inputs"]["y_true"]), tuple(case["inputs"]["y_pred"]))
+        for case in article_cases()
+        if case["inputs"].get("sample") == "iris"
+    }
+    assert (iris_labels().actual, iris_labels().predicted) == labels
+
+
 def test_all_values_are_compared():
     print(f"metrics of classes: {len(class_entries())} stored entries compared, none left out")  # noqa: T201
-    assert len(class_entries()) == 6 * 12 + 12
+    assert len(class_entries()) == 6 * 12 + 3 * 15 + 24

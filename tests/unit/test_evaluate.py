@@ -71,6 +71,7 @@ def test_users_are_counted_by_policy() -> None:
     assert result.values()["hit_at_1"] == pytest.approx(1 / 3)
     assert result.counts == {
         "users_evaluated": 3,
+        "users_evaluated_without_relevant_items": 0,
         "users_left_out": 2,
         "users_without_relevant_items": 2,
         "users_without_list": 3,
@@ -145,3 +146,14 @@ def test_public_names_are_there() -> None:
     assert all(getattr(recgauge, name) is not None for name in recgauge.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         recgauge.nothing  # noqa: B018 -- the lookup is the test
+
+
+def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain() -> None:
+    held_out = Interactions.from_ids([1, 1, 1, 2, 2], [7, 7, 8, 7, 7], [4, 5, 4, 2, 3])
+    relevant = Relevant.from_interactions(held_out, 4)
+    assert (relevant.users.tolist(), relevant.items.tolist(), relevant.gains.tolist()) == (
+        [0],
+        [0, 1],
+        [5, 4],
+    )
+    assert relevant.n_without == 1

@@ -15,6 +15,8 @@ from recgauge.models import Recommender
 from recgauge.models.bias import Bias
 from recgauge.models.random import Random
 from recgauge.randomness import stream
+from recgauge.records import RunRecord
+from recgauge.report.tables import run_lines
 from recgauge.splits.random_holdout import RandomRows
 
 RANKING = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
@@ -125,10 +127,12 @@ def test_the_harness_computes_what_evaluate_computes(conventions):
             "score": lists.scores.ravel(),
         }
     )
-    test = pd.DataFrame({"user": ids.user_ids[ids.user], "item": ids.item_ids[ids.item], "grade": ids.value})
+    # every test row is judged, those below relevant_from with grade 0
+    grade = np.where(ids.value >= 4, ids.value, 0)
+    test = pd.DataFrame({"user": ids.user_ids[ids.user], "item": ids.item_ids[ids.item], "grade": grade})
     evaluation = recgauge.evaluate(
         table,
-        test[test.grade >= 4],
+        test,
         metrics=RANKING,
         cutoffs=(5, 10),
         conventions=conventions,
@@ -136,3 +140,27 @@ def test_the_harness_computes_what_evaluate_computes(conventions):
     )
     for key, value in result.ranking.evaluation.values().items():
         assert evaluation.values()[key] == pytest.approx(value, abs=1e-9), key
+
+
+@pytest.mark.parametrize(
+    ("conventions", "line"),
+    [
+        ("standard", "927 evaluated, 69 skipped without a relevant test item (value >= 4), 4 without"),
+        ("trec", "996 evaluated, 69 of them without a relevant test item (value >= 4), 4 without"),
+        ("sklearn", "996 evaluated, 69 of them without a relevant test item (value >= 4), 4 without"),
+        ("replay", "996 evaluated, 69 of them without a relevant test item (value >= 4), 4 without"),
+    ],
+)
+def test_users_without_a_relevant_row_are_counted_as_the_convention_says(conventions, line):
+    result = run_experiment(experiment(Random(), metrics=("ndcg",), conventions=conventions))
+    record = RunRecord.from_result(
+        result,
+        names={"dataset": "demo", "split": "random"},
+        seed=0,
+        command="",
+        settings={},
+        environment={},
+    )
+    assert any(line in shown for shown in run_lines(record))
+    counted = ~np.isnan(result.ranking.evaluation.per_user("ndcg_at_10"))
+    assert counted.sum() == result.counts["users_evaluated"]

@@ -16,6 +16,7 @@ from recgauge.judging import Relevant, judge
 from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.average_recall import AverageRecall
+from recgauge.metrics.cumulative_gain import CumulativeGain
 from recgauge.metrics.dcg import DCG
 from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
 from recgauge.metrics.f_score import FScore
@@ -43,6 +44,8 @@ MONOTONE = [
     AveragePrecision(normalizer="min_relevant_k"),
     AveragePrecision(normalizer="k", at="ranks"),
     AverageRecall(),
+    CumulativeGain(),
+    CumulativeGain(gain="exponential"),
     DCG(),
     NDCG(),
     NDCG(gain="exponential", ideal="full"),
@@ -55,7 +58,8 @@ MONOTONE = [
 ]
 # AP by hits: one more hit low in the list can lower it; the list's own gains: see nDCG's notes
 OTHERS = [AveragePrecision(normalizer="hits"), NDCG(ideal="own_list"), NDCG(gain="binary", ideal="k_ones")]
-AT_MOST_ONE = [m for m in MONOTONE + OTHERS if not isinstance(m, DCG) and getattr(m, "gain", "") != "linear"]
+SUMS = (CumulativeGain, DCG)
+AT_MOST_ONE = [m for m in MONOTONE + OTHERS if not isinstance(m, SUMS) and getattr(m, "gain", "") != "linear"]
 PERFECT_IS_ONE = [
     Precision(denominator="min_relevant_k"),
     Recall(denominator="min_relevant_k"),

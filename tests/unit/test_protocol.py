@@ -10,16 +10,18 @@ from recgauge.candidates.allow_list import AllowList
 from recgauge.candidates.own_test_items import OwnTestItems
 from recgauge.candidates.sampled import SampledNegatives
 from recgauge.candidates.train_items import TrainItems
-from recgauge.conventions import get_convention
+from recgauge.conventions import Definition, get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, GuardError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.sanity import check_sanity
 from recgauge.interactions import Interactions
+from recgauge.metrics.beyond.coverage import UserCoverage
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.svd import SVD
+from recgauge.policies import Policies
 from recgauge.randomness import stream
 from recgauge.recommending import recommend
 from recgauge.records import RunRecord
@@ -249,3 +251,43 @@ def test_the_record_keeps_marks_guards_and_sanity():
 def test_candidates_and_excluded_are_not_mixed():
     with pytest.raises(ConfigError, match="either excluded or candidates"):
         recommend(Popularity(), np.array([0], np.int32), 1, excluded=np.eye(2), candidates=CandidateItems())
+
+
+def test_coverage_of_users_stands_on_all_users_of_the_test_part_and_moves_nothing_else():
+    """Two items are allowed: who has seen both gets no list, whether or not a test item is relevant."""
+    counts = Demo().load().interactions.item_counts()
+    rule = AllowList(items=Demo().load().interactions.item_ids[np.argsort(-counts)[:2]].tolist())
+    others = ("precision", "recall", "catalog_coverage", "novelty", "gini")
+    coverage = ("user_coverage", "prediction_coverage")
+    settings = {"cutoffs": (1, 10), "sanity": True}
+    plain = run_experiment(experiment(Popularity(), rule, others, **settings))
+    result = run_experiment(experiment(Popularity(), rule, others + coverage, **settings))
+    lane, split = result.ranking, result.split
+    n_candidates = rule.choose(split, rng=stream(0, "candidates")).counts(
+        split.test.n_users, split.test.n_items
+    )[split.test_users]
+    assert len(lane.relevant.users) < len(split.test_users)
+    values = lane.evaluation.values()
+    assert values["user_coverage_at_1"] == values["user_coverage_at_10"] == (n_candidates > 0).mean()
+    assert 0.5 < values["user_coverage_at_1"] < 1.0
+    expected = n_candidates.sum() / (len(split.test_users) * split.test.n_items)
+    assert values["prediction_coverage_at_10"] == pytest.approx(expected)
+    for key, value in plain.ranking.evaluation.values().items():
+        assert values[key] == value
+    assert lane.top_k.users.tolist() == lane.relevant.users.tolist()
+    assert lane.evaluation.counts == plain.ranking.evaluation.counts
+    assert lane.sanity.chance["user_coverage_at_10"] == values["user_coverage_at_10"]
+    assert {
+        key: lane.sanity.chance[key] for key in plain.ranking.sanity.chance
+    } == plain.ranking.sanity.chance
+
+
+def test_coverage_counts_full_lists_where_that_is_asked_for():
+    rule = AllowList(items=list(range(1, 31)))
+    suite = {"user_coverage": Definition(UserCoverage(at_least="k"), Policies())}
+    result = run_experiment(replace(experiment(Popularity(), rule, cutoffs=(29,)), metrics=suite))
+    split = result.split
+    counts = rule.choose(split, rng=stream(0, "candidates")).counts(split.test.n_users, split.test.n_items)
+    value = result.ranking.evaluation.values()["user_coverage_at_29"]
+    assert value == (counts[split.test_users] >= 29).mean()
+    assert value < 1

@@ -12,7 +12,8 @@ from recgauge.experiment import Experiment, run_experiment
 from recgauge.filters.n_core import NCore
 from recgauge.models.popularity import Popularity
 from recgauge.records import RunRecord
-from recgauge.report.tables import JobOutcome, headline_keys, run_lines, sweep_table
+from recgauge.report.series import JobOutcome
+from recgauge.report.tables import headline_keys, run_lines, sweep_table
 from recgauge.splits.random_holdout import RandomRows
 
 

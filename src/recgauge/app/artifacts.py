@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recgauge.datasets._fetch.verify import digest_of
 from recgauge.inputs import Given
 from recgauge.interactions import Interactions
 from recgauge.rating import RatingPredictions
@@ -16,6 +17,8 @@ from recgauge.recommending import TopK
 from recgauge.records import RunRecord
 from recgauge.report.conventions import convention_values
 from recgauge.run_results import RunResult
+
+CHECKSUMS = "SHA256SUMS"
 
 
 def write_tables(result: RunResult, folder: Path) -> list[Path]:
@@ -70,6 +73,33 @@ def write_record(record: RunRecord, config_yaml: str, folder: Path) -> list[Path
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
+
+
+def write_checksums(files: Sequence[Path], folder: Path) -> Path:
+    """Write SHA256SUMS, a line a file as ``sha256sum`` writes and checks it.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Inside `folder`.
+    folder : Path
+    """
+    lines = (f"{file_digest(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
+    path = folder / CHECKSUMS
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def read_checksums(path: Path) -> dict[str, str]:
+    """Return ``{name: digest}`` of a file that `write_checksums` wrote."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file."""
+    with path.open("rb") as stream:
+        return digest_of(stream)
 
 
 def _lists(top_k: TopK, ids: Interactions) -> pa.Table:

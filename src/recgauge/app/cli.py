@@ -1,12 +1,13 @@
 """The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
 
 import argparse
-import os
 import subprocess
 import sys
 
 from recgauge._version import __version__
 from recgauge.app.data_command import add_data_commands, parse_words, run_data
+from recgauge.app.places import give_libraries_a_home
+from recgauge.app.streams import prepare_streams
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
 
@@ -19,7 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     arguments : list of str, optional
         Default: the command line's.
     """
+    prepare_streams()
     words = sys.argv[1:] if arguments is None else arguments
+    give_libraries_a_home()
     if words[:1] == ["run"]:
         from recgauge.app.main import run_command
 
@@ -30,8 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("run", help=RUN_HELP, add_help=False)
     store = argparse.ArgumentParser(add_help=False)
-    default = os.environ.get("MLFLOW_TRACKING_URI") or "sqlite:///mlflow.db"
-    store.add_argument("--uri", default=default, help="tracking store (default: %(default)s)")
+    store.add_argument(
+        "--uri", help="tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
+    )
     store.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
     ui = commands.add_parser("ui", parents=[store], help="open the tracked results in a browser")
     ui.add_argument("--port", type=int, default=5000, help="port of the page (default: %(default)s)")
@@ -47,11 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
     from recgauge.app.messages import print_error
+    from recgauge.app.places import store_of_user
     from recgauge.errors import RecgaugeError
 
     try:
         if asked.command == "ui":
-            return _serve(asked.uri, asked.experiment, asked.port)
+            return _serve(asked.uri or store_of_user(), asked.experiment, asked.port)
         if asked.command == "data":
             run_data(asked)
             return 0
@@ -61,7 +66,7 @@ def _carry_out(asked: argparse.Namespace) -> int:
             return run_experiments() if asked.run else list_experiments()
         from recgauge.app.conventions_command import print_conventions
 
-        print_conventions(asked.run, uri=asked.uri, k=asked.k)
+        print_conventions(asked.run, uri=asked.uri or store_of_user(), k=asked.k)
     except RecgaugeError as error:
         print_error(str(error))
         return 1

@@ -40,7 +40,7 @@ def compose(settings: RunSettings) -> Experiment:
     def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
         return build(node, kind, path, allowed)
 
-    conventions = part(settings.conventions, Convention, "conventions")
+    conventions = part(settings.conventions, Convention, "conventions").with_ties(settings.ties)
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()
@@ -62,6 +62,7 @@ def compose(settings: RunSettings) -> Experiment:
         fit_on=check_fit_on(settings.fit_on),
         guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
         sanity=settings.sanity,
+        curves=settings.figures,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markdown import Markdown
 
 from recgauge.app.console import output
+from recgauge.app.places import work_folder
 from recgauge.app.settings import experiments_folder
 from recgauge.app.start import experiment_tag
 from recgauge.app.tracker import RunStart, Tracker
@@ -61,10 +62,9 @@ def conclude(
     files = _write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
     if not changed:
-        page = Path("experiments") / study.name
+        page = work_folder() / "experiments" / study.name
         _write_results(page, rows, figures)
         _write_readme(page, source, part)
-    run_id = _track(study, rows, part, [*files, folder / "results.md"], tracker)
     console = output()
     console.print()
     console.print(Markdown(part))
@@ -72,6 +72,7 @@ def conclude(
         console.print(f"page     unchanged, since {' '.join(changed)} makes another experiment", markup=False)
     else:
         console.print(f"page     {page / 'README.md'}", markup=False)
+    run_id = _track(study, rows, part, [*files, folder / "results.md"], tracker)
     if run_id is not None:
         console.print(f"summary  run {run_id}", markup=False)
     return rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -14,7 +15,10 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
+from recgauge._texts import printable
+from recgauge.app.streams import plain
 from recgauge.progress import Advance
 
 WIDE = 160  # of lines that go to a file or a pipe
@@ -30,11 +34,25 @@ def messages() -> Console:
     return _console(stderr=True)
 
 
+class _SafeConsole(Console):
+    """Shows control characters as escapes, and replaces signs that the output cannot show.
+
+    Both before the columns of a table get their widths.
+    """
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(plain(printable(text, keep="\n"), self.encoding), **options)
+
+
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = _SafeConsole(stderr=stderr, highlight=False)
     if console.is_terminal:
         return console
-    return Console(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+    return _SafeConsole(stderr=stderr, highlight=False, width=WIDE, soft_wrap=True)
+
+
+def _description() -> TextColumn:
+    return TextColumn("{task.description}", markup=False)  # names may hold brackets
 
 
 class ConsoleProgress:
@@ -49,7 +67,7 @@ class ConsoleProgress:
         if not self._console.is_terminal:
             yield
             return
-        self._spinner = self._bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        self._spinner = self._bar(SpinnerColumn(), _description(), TimeElapsedColumn())
         with self._spinner:
             self._spinner.add_task(name, total=None)
             yield
@@ -63,8 +81,8 @@ class ConsoleProgress:
         self._spinner.stop()  # a terminal shows one live display at a time
         done = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
         columns = (BarColumn(), done, TextColumn(unit), TimeElapsedColumn(), TimeRemainingColumn())
-        with self._bar(TextColumn("{task.description}"), *columns) as bar:
-            task = bar.add_task(name, total=total)
+        with self._bar(_description(), *columns) as bar:
+            task = bar.add_task(printable(name), total=total)
             yield lambda count: bar.advance(task, count)
 
     def note(self, text: str) -> None:

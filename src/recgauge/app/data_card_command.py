@@ -110,7 +110,7 @@ def _load(
             return dataset, None, steps
         splitter = splitter.for_dataset(dataset)
         rng = stream(settings.seed, "split")
-        return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps), steps
+        return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
 
 
 def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) -> Path:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from recgauge._files import user_path
 from recgauge.app.explain import group_options
 from recgauge.datasets._fetch.places import Places, is_address
 from recgauge.datasets._fetch.published import PublishedFile
@@ -81,9 +82,9 @@ def place_of(file: PublishedFile, places: Places) -> tuple[str, Path] | None:
         "archive", "cache" or "mirror", and the path; None if it would have to be downloaded.
     """
     if places.archive is not None:
-        return "archive", Path(places.archive).expanduser()
+        return "archive", user_path(places.archive)
     folders = [("cache", places.cache_folder)]
-    folders += [("mirror", Path(mirror).expanduser()) for mirror in places.mirrors if not is_address(mirror)]
+    folders += [("mirror", user_path(mirror)) for mirror in places.mirrors if not is_address(mirror)]
     for owner, folder in folders:
         if (folder / file.filename).is_file():
             return owner, folder / file.filename

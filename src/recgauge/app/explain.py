@@ -7,15 +7,17 @@ from difflib import get_close_matches
 
 from hydra.errors import OverrideParseException
 from omegaconf import OmegaConf
-from omegaconf.errors import MissingMandatoryValue
+from omegaconf.errors import GrammarParseError, InterpolationResolutionError, MissingMandatoryValue
 
 from recgauge.app.settings import RunSettings, conf_folder
+from recgauge.errors import ConfigError
 
 _OPTION = re.compile(r"Could not (?:find|load) '([\w@]+)/([^']+)'")
 _VALUE = re.compile(r"^Error merging override (\S+=.*)")
 _EXPECTED = {
     "cutoffs": "a list of whole numbers such as [5,10]",
     "seed": "a whole number such as 0",
+    "ties": "a name such as expected",
     "conventions_table": "true or false",
     "sanity": "true or false",
     "guards": "left as it is; set what is in it, such as guards.override=[NAME]",
@@ -30,6 +32,24 @@ _EXPECTED = {
     "engine.memory_mib": "a whole number such as 256",
 }
 _KEY = re.compile(r"Could not override '([^']+)'")
+
+
+def check_words(words: list[str]) -> None:
+    """Refuse words of the command line that are no text: nothing could record them.
+
+    Raises
+    ------
+    ConfigError
+        If a word has bytes that are not UTF-8.
+    """
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise ConfigError(
+                f"{word}: has bytes that are no UTF-8 text, and records could not name it. Rename the file, "
+                "or name it by a pattern: dataset.path='ratings-*.csv'."
+            ) from None
 
 
 def explain_config_error(error: Exception) -> str:
@@ -48,6 +68,11 @@ def explain_config_error(error: Exception) -> str:
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
+    if isinstance(error, InterpolationResolutionError | GrammarParseError):
+        return (
+            f"{text.splitlines()[0]}. ${{...}} in a value stands for another setting; for a file with such a "
+            "name write ? in place of $, which is a pattern."
+        )
     if match := _OPTION.search(text):
         group, option = match.groups()
         options = group_options(group)
@@ -55,7 +80,10 @@ def explain_config_error(error: Exception) -> str:
     if match := _KEY.search(text):
         return _explain_key(match.group(1))
     if isinstance(error, OverrideParseException):
-        return f"cannot read {error.override!r} on the command line: {text.splitlines()[0]}."
+        return (
+            f"cannot read {error.override!r} on the command line: {text.splitlines()[0]}. Put quotes around "
+            "a value with special signs: 'KEY=\"VALUE\"' (docs/data.md)."
+        )
     if match := _VALUE.search(text):
         key, _, value = match.group(1).partition("=")
         return f"{key}={value}: {key} must be {_EXPECTED.get(key, 'of another type')}."

@@ -11,10 +11,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.explain import explain_config_error
-from recgauge.app.messages import print_error
-from recgauge.app.outcome import Outcome
+from recgauge.app.messages import explain_os_error, print_error
+from recgauge.app.outcome import Outcome, sweep_id
 from recgauge.app.settings import RunSettings
-from recgauge.errors import ConfigError, RecgaugeError
+from recgauge.errors import ConfigError, RecgaugeError, TrackingError
 
 if TYPE_CHECKING:
     from recgauge.app.tracker import Tracker
@@ -33,22 +33,26 @@ def run_job(cfg: DictConfig) -> None:
     folder = Path(job.runtime.output_dir)
     sweeping = job.mode == RunMode.MULTIRUN
     outcome = Outcome(" ".join(job.overrides.task))
+    if sweeping:
+        outcome.number, outcome.sweep = job.job.num, sweep_id(Path(job.sweep.dir))
     try:
         _run(cfg, job, folder, outcome)
+    except KeyboardInterrupt:
+        outcome.error, outcome.stopped = "stopped", True
+        outcome.write(folder)
+        raise
     except (RecgaugeError, OmegaConfBaseException) as known:
         outcome.error = str(known) if isinstance(known, RecgaugeError) else explain_config_error(known)
         print_error(outcome.error)
-    except OSError as disk:
-        outcome.error = (
-            f"{disk}. Is the disk full, or the output folder {folder} not writable? See hydra.run.dir."
-        )
+    except OSError as error:
+        outcome.error = explain_os_error(error, folder)
         print_error(outcome.error)
     except Exception as bug:
         outcome.error = f"{type(bug).__name__}: {bug}"
         traceback.print_exc()
         print_error("this is a bug of recgauge or of a component of yours; the traceback above shows where.")
     outcome.write(folder)
-    if outcome.error is not None and not sweeping:
+    if not sweeping and (outcome.error is not None or outcome.untracked is not None):
         raise SystemExit(1)
 
 
@@ -57,6 +61,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     from recgauge.app.compose import build_study, build_tracker
     from recgauge.app.names import check_repeats, chosen_names
     from recgauge.app.needs import known_missing
+    from recgauge.app.tracker import NoTracker
 
     check_repeats(job)
     settings = _settings(cfg)
@@ -73,9 +78,19 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     if job.mode == RunMode.MULTIRUN and (reason := known_missing(Path(job.sweep.dir), plain["dataset"])):
         outcome.error, outcome.no_data = reason, True
         return
-    if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
-        return
-    _make(settings, cfg, tracker, job, folder, outcome)
+    try:
+        if job.mode == RunMode.MULTIRUN:
+            tracker.check_there()
+        if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
+            return
+        _make(settings, cfg, tracker, job, folder, outcome)
+    except TrackingError as error:
+        if job.mode != RunMode.MULTIRUN:
+            raise  # nothing has been computed yet, and the address may be a typing error
+        outcome.untracked = str(error)
+        _make(settings, cfg, NoTracker(), job, folder, outcome)
+    if outcome.untracked is not None:
+        print_error(f"not tracked: {outcome.untracked} The results lie complete in {folder}.")
 
 
 def _reuse(
@@ -105,21 +120,27 @@ def _reuse(
         )
     if found is None:
         return False
-    outcome.reused, record = found
+    run_id, record = found
     experiment = job.runtime.choices.get("experiment")
     if experiment is not None:
-        tracker.mark(outcome.reused, experiment_tag(experiment))
+        tracker.mark(run_id, experiment_tag(experiment))
     brief = job.mode == RunMode.MULTIRUN
-    address = tracker.address()
-    print_run(record, address=address, run_id=outcome.reused, folder=folder, brief=brief, reused=True)
+    print_run(record, address=tracker.address(), run_id=run_id, folder=folder, brief=brief, reused=True)
+    outcome.reused = run_id
     return True
 
 
 def _make(
     settings: RunSettings, cfg: DictConfig, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome
 ) -> None:
-    """Do the work of a job and store it."""
-    from recgauge.app.artifacts import write_convention_table, write_record, write_tables
+    """Do the work of a job: complete files first, then the store, whose failure costs no result.
+
+    Raises
+    ------
+    TrackingError
+        If the store fails before there is a result.
+    """
+    from recgauge.app.artifacts import write_checksums, write_convention_table, write_record, write_tables
     from recgauge.app.compose import compose
     from recgauge.app.console import ConsoleProgress
     from recgauge.app.environment import environment
@@ -137,19 +158,28 @@ def _make(
     facts = environment() | {"sources": read_beside(plain)}
     sweep = Path(job.sweep.dir).as_posix() if sweeping else None
     start = run_start(plain, names, command, facts, sweep, job.runtime.choices.get("experiment"))
-    with tracker.start(start) as log:
-        result = run_experiment(compose(settings), ConsoleProgress())
-        record = RunRecord.from_result(
-            result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts
-        )
-        files = write_tables(result, folder) + write_run_card(result, record, folder)
-        if settings.figures:
-            files += draw_run(result, names, record.seconds, folder)
-        if settings.conventions_table:
-            files += write_convention_table(result, settings.cutoffs, folder)
-        files += write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)
-        record.seconds["tracking"] = log.finish(record, files)
-    print_run(record, address=tracker.address(), run_id=log.run_id, folder=folder, brief=sweeping)
+    record = None
+    address, run_id = None, None
+    try:
+        with tracker.start(start) as log:
+            result = run_experiment(compose(settings), ConsoleProgress())
+            record = RunRecord.from_result(
+                result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts
+            )
+            files = write_tables(result, folder) + write_run_card(result, record, folder)
+            if settings.figures:
+                files += draw_run(result, names, record.seconds, folder)
+            if settings.conventions_table:
+                files += write_convention_table(result, settings.cutoffs, folder)
+            files += write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)
+            files.append(write_checksums(files, folder))
+            record.seconds["tracking"] = log.finish(record, files)
+        address, run_id = tracker.address(), log.run_id
+    except TrackingError as error:
+        if record is None:
+            raise
+        outcome.untracked = str(error)
+    print_run(record, address=address, run_id=run_id, folder=folder, brief=sweeping)
 
 
 def _settings(cfg: DictConfig) -> RunSettings:

@@ -1,16 +1,24 @@
 """``python run.py``: the command line, and what becomes of errors."""
 
 import os
+import shlex
 import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import hydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.explain import explain_config_error
+from recgauge.app.explain import check_words, explain_config_error
 from recgauge.app.job import run_job
-from recgauge.app.messages import print_error
+from recgauge.app.messages import explain_os_error, print_error
+from recgauge.app.names import program
+from recgauge.app.places import give_libraries_a_home
 from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.streams import prepare_streams
+from recgauge.app.sweep import conclude_sweep, interrupted_sweep
 from recgauge.errors import RecgaugeError
 
 STOPPED = 130  # what shells return for a command that was interrupted
@@ -22,11 +30,18 @@ def run_command() -> int:
 
     Errors that are the user's to mend come as one message on standard error; ours keep their traceback.
     """
+    prepare_streams()
     register_schema()
+    try:
+        check_words(sys.argv[1:])
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"
     forget_empty_variables()
+    give_libraries_a_home()
     # schedulers end a job this way; it must be marked as killed like one that Ctrl-C ends
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -40,12 +55,23 @@ def run_command() -> int:
         print_error(str(error))
         return 1
     except OSError as error:
-        print_error(f"{error}. Choose an output folder that can be written: hydra.run.dir=FOLDER.")
+        print_error(explain_os_error(error, Path("outputs")))
         return 1
-    except KeyboardInterrupt:
-        print_error("stopped; the run is marked KILLED, finished runs are kept.")
-        return STOPPED
+    except KeyboardInterrupt as stop:
+        return _stopped(stop)
     return 0
+
+
+def _stopped(stop: KeyboardInterrupt) -> int:
+    """Tell what became of the run and of its sweep; a second interruption ends even that."""
+    told = "; ".join(["stopped", *getattr(stop, "__notes__", ())])
+    print_error(f"{told}. Finished runs are kept.")
+    with suppress(KeyboardInterrupt):
+        if interrupted_sweep():
+            conclude_sweep(stopped=True)
+            again = shlex.join([*sys.argv[1:], *([] if "reuse=true" in sys.argv else ["reuse=true"])])
+            print_error(f"to go on with the sweep: {program()} {again}")
+    return STOPPED
 
 
 def forget_empty_variables() -> None:

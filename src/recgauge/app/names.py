@@ -64,8 +64,12 @@ def run_again(job: Any, *, sweeping: bool) -> str:
     words = [*job.overrides.task]
     if sweeping and any(word.startswith("experiment=") for word in words):
         words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
-    program = "python run.py" if Path(sys.argv[0]).suffix == ".py" else "recgauge run"
-    return f"{program} {shlex.join(words)}".strip()
+    return f"{program()} {shlex.join(words)}".strip()
+
+
+def program() -> str:
+    """Return how the user started the program: the checkout's script, or the installed command."""
+    return "python run.py" if Path(sys.argv[0]).suffix == ".py" else "recgauge run"
 
 
 def _suites(overrides: list[str]) -> list[str]:

@@ -18,6 +18,22 @@ FILE = "missing.json"
 _ABOUT_DATA = ("dataset", "data", "experiment", "allowed_targets")
 
 
+def grid_jobs(config: DictConfig) -> list[list[str]]:
+    """Return the overrides of every job of a grid; none if another sweeper than Hydra's own chooses them.
+
+    Parameters
+    ----------
+    config : DictConfig
+        The composed configuration with Hydra's own part.
+    """
+    if not str(config.hydra.sweeper.get("_target_")).endswith(f".{BasicSweeper.__name__}"):
+        return []
+    params = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
+    words = [f"{key}={value}" for key, value in dict(params).items()]  # type: ignore[arg-type]
+    overrides = OverridesParser.create().parse_overrides([*words, *config.hydra.overrides.task])
+    return BasicSweeper.split_arguments(overrides, max_batch_size=None)[0]
+
+
 def grid_datasets(config: DictConfig) -> dict[str, dict[str, Any]]:
     """Return the settings of every data set that a grid's jobs use, by the overrides that choose it.
 
@@ -26,13 +42,7 @@ def grid_datasets(config: DictConfig) -> dict[str, dict[str, Any]]:
     config : DictConfig
         The composed configuration with Hydra's own part; Hydra must be initialized.
     """
-    params = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-    words = [f"{key}={value}" for key, value in dict(params).items()]  # type: ignore[arg-type]
-    parser = OverridesParser.create()
-    jobs = BasicSweeper.split_arguments(
-        parser.parse_overrides([*words, *config.hydra.overrides.task]), max_batch_size=None
-    )[0]
-    chosen = dict.fromkeys(tuple(word for word in job if _is_about_data(word)) for job in jobs)
+    chosen = dict.fromkeys(tuple(word for word in job if _is_about_data(word)) for job in grid_jobs(config))
     return {" ".join(own): _dataset(own) for own in chosen}
 
 

@@ -12,14 +12,8 @@ from rich.table import Table
 from recgauge.app.console import output
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
-from recgauge.report.tables import (
-    JobOutcome,
-    has_rivals,
-    headline_keys,
-    result_table,
-    run_lines,
-    sweep_table,
-)
+from recgauge.report.series import STATUSES, JobOutcome, has_rivals
+from recgauge.report.tables import headline_keys, result_table, run_lines, sweep_table
 
 
 def print_run(
@@ -73,20 +67,24 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow", markup=False)
     for job in jobs:
-        if job.error is not None:
-            console.print(f"{job.status:<8} job {job.number} ({job.label}): {job.error}", markup=False)
-    if has_rivals([job.record for job in jobs if job.record is not None]):
+        if (reason := job.error or job.untracked) is not None:
+            console.print(f"{job.status:<8} job {job.number} ({job.label}): {reason}", markup=False)
+        if job.untracked is not None:
+            console.print(f"         its results lie complete in {os.path.relpath(job.folder or folder)}")
+    if has_rivals(jobs):
         console.print(
-            "*        best of the runs with equal train and test rows, candidates, conventions", markup=False
+            "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
+            "candidates, conventions",
+            markup=False,
         )
     print_addresses(address, folder, None)
 
 
 def _tally(jobs: Sequence[JobOutcome]) -> str:
-    """Return how many jobs ended in which way; "reused" and "no data" only where there are some."""
+    """Return how many jobs ended in which way; all but "done" and "failed" only where there are some."""
     counted = Counter(job.status for job in jobs)
     always = ("done", "failed")
-    words = [word for word in ("done", "reused", "no data", "failed") if counted[word] or word in always]
+    words = [word for word in STATUSES if counted[word] or word in always]
     return ", ".join(f"{counted[word]} {word}" for word in words)
 
 
@@ -109,4 +107,6 @@ def print_addresses(address: str | None, folder: Path, run_id: str | None) -> No
         run = f" (run {run_id})" if run_id else ""
         hint = "; start the server with `make ui`" if "127.0.0.1" in address else ""
         console.print(f"mlflow   {address}{run}{hint}", markup=False, soft_wrap=True)
-    console.print(f"files    {os.path.relpath(folder)}", markup=False, soft_wrap=True)
+    inside = folder.resolve().is_relative_to(Path.cwd())
+    shown = os.path.relpath(folder) if inside else folder
+    console.print(f"files    {shown}", markup=False, soft_wrap=True)

@@ -5,8 +5,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from recgauge._checks import LongArray
 from recgauge.app.data_card_command import split_settings, write_card
 from recgauge.datasets.citations import citation_of
+from recgauge.metrics.curves.places import Places
+from recgauge.rating import RatingPredictions
 from recgauge.records import RunRecord
 from recgauge.report.card_numbers import data_card
 from recgauge.run_results import RankingResult, RunResult
@@ -88,12 +93,15 @@ def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str,
         title = f"Predicted against actual ratings, {model} on {dataset}"
         figure = plot_predicted_against_actual(made.actual, made.predicted, title=title)
         yield "predicted_against_actual", figure
+        liked_from = result.dataset.relevant_from
+        if liked_from is not None:
+            yield from _rating_curves(made, liked_from, f"{model} on {dataset}")
 
 
 def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Figure"]]:
     from recgauge.judging import judge
     from recgauge.metrics.curves.precision_recall import precision_recall_over_k
-    from recgauge.report.figures import plot_metric_over_k, plot_precision_recall_over_k
+    from recgauge.report.figures import plot_coverage, plot_metric_over_k, plot_precision_recall_over_k
 
     results = [one for one in lane.evaluation.results if one.name in _DRAWN and one.k is not None]
     cutoffs = sorted({one.k for one in results if one.k is not None})
@@ -111,3 +119,56 @@ def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Fi
     curve = precision_recall_over_k(judge(lane.top_k, lane.relevant), lane.top_k.items.shape[1])
     figure = plot_precision_recall_over_k({title: curve}, title=f"Precision and recall over k, {title}")
     yield "precision_recall_over_k", figure
+    if shares := _coverage(lane):
+        yield "coverage", plot_coverage(shares, title=f"Catalogue coverage, {title}")
+    if lane.places is not None:
+        yield from _curves(lane.places, np.diff(lane.relevant.start), title)
+
+
+def _coverage(lane: RankingResult) -> dict[str, float]:
+    """Return the first coverage of the suite as a share at each cutoff; nothing if the suite has none."""
+    found = [one for one in lane.evaluation.results if one.definition.startswith("CatalogCoverage(scale=")]
+    scales = {"scale=fraction": 1.0, "scale=percent": 100.0}
+    return {
+        f"{one.name} @{one.k}": one.value / divisor
+        for one in found
+        for scale, divisor in scales.items()
+        if one.name == found[0].name and scale in one.definition
+    }
+
+
+def _curves(places: Places, n_relevant: LongArray, title: str) -> Iterator[tuple[str, "Figure"]]:
+    """Yield the curves of full rankings, averaged over users."""
+    from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
+    from recgauge.report.figures import plot_precision_recall_over_k, plot_roc
+    from recgauge.report.figures.precision_recall_over_k import NAMED_CUTOFFS
+
+    if ((places.n_positive > 0) & (places.n_negative > 0)).any():
+        yield "roc", plot_roc({"mean over users": mean_roc(places)}, title=f"ROC curve, {title}")
+    longest = int((places.n_positive + places.n_negative).max())
+    # the head of the ranking changes most: cutoffs one by one there, ever fewer further down
+    spread = np.geomspace(1, max(1, longest), 600).round().astype(np.int64)
+    k = np.union1d(spread, [named for named in NAMED_CUTOFFS if named < longest])
+    curve = mean_precision_recall(places, n_relevant, k)
+    figure = plot_precision_recall_over_k(
+        {"mean": curve}, title=f"Precision and recall at all ranks, {title}"
+    )
+    yield "precision_recall", figure
+
+
+def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, "Figure"]]:
+    """Yield the curves of predicted ratings, all rows pooled: liked against not liked."""
+    from recgauge.metrics.curves.precision_recall import precision_recall_curve
+    from recgauge.metrics.curves.roc import roc_curve
+    from recgauge.report.figures import plot_precision_recall_curve, plot_roc
+
+    liked = made.actual >= liked_from
+    if liked.all() or not liked.any():
+        return
+    rows = f"rated {liked_from:g} or more, all rows"
+    figure = plot_roc({rows: roc_curve(liked, made.predicted)}, title=f"ROC curve of ratings, {title}")
+    yield "rating_roc", figure
+    curve = precision_recall_curve(liked, made.predicted)
+    title = f"Precision-recall curve of ratings, {title}"
+    share = float(liked.mean())
+    yield "rating_precision_recall", plot_precision_recall_curve({rows: curve}, relevant=share, title=title)

@@ -1,10 +1,14 @@
 """The schema of the configuration's root: unknown keys and wrong types are refused by Hydra."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+
+from recgauge.app.places import store_of_user, work_folder
 
 
 @dataclass
@@ -43,6 +47,7 @@ class RunSettings:
     model: Any = None
     metrics: Any = field(default_factory=dict)
     conventions: Any = None
+    ties: str | None = None
     tracking: Any = None
     cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
     conventions_table: bool = False
@@ -60,8 +65,14 @@ class RunSettings:
 
 
 def register_schema() -> None:
-    """Make the schema known to Hydra under the name that conf/config.yaml begins with."""
+    """Make known to Hydra what conf/config.yaml refers to: the schema, the default places."""
     ConfigStore.instance().store(name="run_schema", node=RunSettings)
+    places: dict[str, Callable[..., str]] = {
+        "work_folder": lambda name: str(work_folder() / name),
+        "store_of_user": store_of_user,
+    }
+    for name, place in places.items():
+        OmegaConf.register_new_resolver(f"recgauge.{name}", place, replace=True)
 
 
 def conf_folder() -> Path:

@@ -9,8 +9,12 @@ from typing import Any
 
 from hydra.utils import get_object
 
-from recgauge.datasets._fetch.verify import digest_of
+from recgauge._files import user_path
+from recgauge.app.artifacts import file_digest
 from recgauge.fingerprints import FREE_SETTINGS
+
+FILE_SETTINGS = ("path", "test", "validation", "train")
+"""Settings of recgauge's own components that name files."""
 
 
 def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -29,14 +33,15 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     Notes
     -----
     What a class's file imports is not looked at. A class without a file, such as a compiled one, has the
-    text "no source" for a digest. Every text among the settings that names a file, or a pattern of files,
-    counts as one; those of the data set are left to its own digest.
+    text "no source" for a digest. Files of the data set are left to its own digest. A text among the other
+    settings names a file if it is the value of a setting for files (`FILE_SETTINGS`), or if it looks like a
+    path, with a folder or an ending: a file that happens to be called ``train`` changes nothing.
     """
     counted = {key: node for key, node in settings.items() if key not in FREE_SETTINGS}
     texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
     files = sorted({path for text in texts for path in _files(text)})
     return {target: _source_digest(target) for target in sorted(set(_targets(counted)))} | {
-        path: _file_digest(path) for path in files
+        path: file_digest(Path(path)) for path in files
     }
 
 
@@ -49,11 +54,16 @@ def _targets(node: Any) -> Iterator[str]:
         yield from _targets(part)
 
 
-def _texts(node: Any) -> Iterator[str]:
-    if isinstance(node, str):
+def _texts(node: Any, key: str = "") -> Iterator[str]:
+    """Yield the texts that may name files; the parts of a list are under the list's key."""
+    if isinstance(node, str) and (key in FILE_SETTINGS or Path(node).suffix or Path(node).name != node):
         yield node
-    for part in _parts(node):
-        yield from _texts(part)
+    elif isinstance(node, Mapping):
+        for name, part in node.items():
+            yield from _texts(part, str(name))
+    else:
+        for part in _parts(node):
+            yield from _texts(part, key)
 
 
 def _parts(node: Any) -> list[Any]:
@@ -63,17 +73,12 @@ def _parts(node: Any) -> list[Any]:
 
 
 def _files(text: str) -> list[str]:
-    path = Path(text).expanduser()
+    path = user_path(text)
     try:
         found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
     except (OSError, ValueError):  # too long for a name, or no text that a path may be
         return []
     return [name for name in found if Path(name).is_file()]
-
-
-def _file_digest(path: str) -> str:
-    with Path(path).open("rb") as stream:
-        return digest_of(stream)
 
 
 def _source_digest(target: str) -> str:

@@ -3,6 +3,7 @@
 from getpass import getuser
 from typing import Any
 
+from recgauge._folders import user_number
 from recgauge.app.summaries import flat_params
 from recgauge.app.tracker import RunStart
 
@@ -55,7 +56,7 @@ def run_start(
         "recgauge.python": environment["python"],
         "mlflow.source.name": command.split(" ")[-1 if " " not in command else 1],
         "mlflow.source.type": "LOCAL",
-        "mlflow.user": getuser(),
+        "mlflow.user": user_name(),
     }
     tags |= {f"recgauge.{name}": version for name, version in environment["packages"].items() if version}
     if environment["git_commit"]:
@@ -68,6 +69,14 @@ def run_start(
     # runs that a list of runs must not show as equal: what the lists are made from is part of the name
     among = "" if names["candidates"] == "all" else f" {names['candidates']}"
     return RunStart(f"{names['model']} {names['dataset']}{among}", params, tags)
+
+
+def user_name() -> str:
+    """Return the user's name; the number where the system has none, as in containers."""
+    try:
+        return getuser()
+    except (ImportError, KeyError, OSError):  # which one depends on Python's version and the system
+        return str(user_number())
 
 
 def experiment_tag(experiment: str) -> str:

@@ -34,7 +34,7 @@ def run_folder(run: str, uri: str) -> Path:
     if not folder.is_dir():
         folder = Path(mkdtemp(prefix="recgauge-"))
         MlflowTracker(uri).download(run, NEEDED, folder)
-    missing = [name for name in NEEDED if not (folder / name).exists()]
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
     if missing:
         raise MissingDataError(
             f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
@@ -60,12 +60,15 @@ def load_lists(folder: Path, relevant_from: float | None) -> Given:
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
     test = pq.read_table(folder / "test.parquet").to_pandas()
     everybody = test["user_id"].unique()
-    relevant = test if relevant_from is None else test[test["rating"] >= relevant_from]
-    relevant = relevant.assign(grade=1.0 if relevant_from is None else relevant["rating"])
+    # as in the run: every test row is judged, those below relevant_from with grade 0
+    grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
+    # an item that a user has in several rows is judged once, with the highest of their grades
+    judged = test.assign(grade=grade).sort_values("grade", ascending=False, kind="stable")
+    judged = judged.drop_duplicates(["user_id", "item_id"]).sort_index()
     names = {"user_id": "user", "item_id": "item"}
     return convert(
         lists.rename(columns=names)[["user", "item", "score"]],
-        relevant.rename(columns=names)[["user", "item", "grade"]],
+        test.assign(grade=grade).rename(columns=names)[["user", "item", "grade"]],
         train=None,
         item_features=None,
         n_items=None,

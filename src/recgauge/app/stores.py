@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from recgauge.app.databases import check_database, database_lock
 from recgauge.errors import TrackingError
 from recgauge.locks import exclusive
 
@@ -44,13 +45,34 @@ def check_store(uri: str) -> None:
             f"tracking.uri: {uri!r} is neither a database nor a server. Use sqlite:///FILE.db, "
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
+    elif scheme != "databricks":
+        check_database(uri, shown(uri))
+
+
+def check_there(uri: str) -> None:
+    """Refuse an SQLite store whose file is gone, which opening it would make anew.
+
+    Raises
+    ------
+    TrackingError
+        If there is no file, or an empty one.
+    """
+    if not uri.startswith(_SQLITE):
+        return
+    path = _database(uri)
+    if not path.is_file() or path.stat().st_size == 0:
+        raise TrackingError(
+            f"tracking.uri={uri}: {path} was there when the sweep began and is gone. Put it back, then run "
+            "again with reuse=true."
+        )
 
 
 @contextmanager
 def store_lock(uri: str) -> Iterator[None]:
-    """Let one job at a time create or migrate an SQLite store; other stores have locks of their own."""
+    """Let one job at a time create or migrate a store in a database."""
     if not uri.startswith(_SQLITE):
-        yield
+        with database_lock(uri):
+            yield
         return
     path = _database(uri)
     with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):
@@ -79,6 +101,38 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     unfinished.unlink(missing_ok=True)
     create(f"{_SQLITE}{unfinished}")
     unfinished.replace(path)
+
+
+def artifact_folder(uri: str) -> Path | None:
+    """Return where files of runs go: the folder ``mlruns`` beside an SQLite store; servers have a place.
+
+    Examples
+    --------
+    >>> print(artifact_folder("sqlite:////some/place/runs.db"), artifact_folder("https://host"))
+    /some/place/mlruns None
+    """
+    return _database(uri).absolute().parent / "mlruns" if uri.startswith(_SQLITE) else None
+
+
+def check_artifact_folder(location: str) -> None:
+    """Say at once that an experiment's files cannot be stored, as where a store was moved.
+
+    Raises
+    ------
+    TrackingError
+        If the location is a folder that cannot be made.
+    """
+    folder = Path(location.removeprefix("file://"))
+    if "://" in location.removeprefix("file://") or not folder.is_absolute():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrackingError(
+            f"tracking.experiment: its files belong in {folder}, which cannot be written ({error.strerror}). "
+            "MLflow keeps that address from when the experiment was made. If the store was moved, choose a "
+            "new name: tracking.experiment=NAME."
+        ) from error
 
 
 def shown(uri: str) -> str:

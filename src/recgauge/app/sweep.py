@@ -9,8 +9,9 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 if TYPE_CHECKING:
+    from recgauge.app.outcome import Outcome, SweepPlan
     from recgauge.app.tracker import Tracker
-    from recgauge.report.tables import JobOutcome
+    from recgauge.report.series import JobOutcome
     from recgauge.studies import Study, StudyRun
 
 
@@ -23,39 +24,95 @@ class SweepSummary(Callback):
         from recgauge.errors import RecgaugeError
 
         try:
-            if config.reuse:
-                _check_needs(config)
-            _tracker(config).prepare()
-        except RecgaugeError as error:
+            _begin(config)
+        except (RecgaugeError, OSError) as error:
             # Hydra turns exceptions of callbacks into warnings, but lets an exit pass
             print_error(str(error))
             raise SystemExit(1) from error
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
         """Print one table over all jobs; the exit code tells whether all of them finished."""
-        from recgauge.app.messages import print_error
-        from recgauge.app.outcome import read_outcomes
-        from recgauge.app.printing import print_sweep
-        from recgauge.errors import RecgaugeError
-
-        folder = Path(config.hydra.sweep.dir)
-        outcomes = read_outcomes(folder)
-        jobs = _short_labels([_job(path, outcome) for path, outcome in outcomes.items()])
-        print_sweep(jobs, address=_address(config, folder), folder=folder)
-        failed = any(job.status == "failed" for job in jobs)
-        if (study := _study(config)) is not None:
-            from recgauge.app.conclude import conclude
-
-            runs = [_study_run(job, path, outcomes[path]) for job, path in zip(jobs, outcomes, strict=True)]
-            try:
-                conclude(study, runs, tracker=_tracker(config), hydra=config.hydra, folder=folder)
-            except RecgaugeError as error:
-                print_error(str(error))
-                failed = True
-        else:
-            failed |= any(job.record is None for job in jobs)
-        if failed:
+        del config
+        if not conclude_sweep():
             raise SystemExit(1)
+
+
+_running: "list[tuple[DictConfig, SweepPlan]]" = []
+"""The sweep of this process, if there is one: Hydra tells a callback of its end, not of an interruption."""
+
+
+def interrupted_sweep() -> bool:
+    """Whether this process has begun a sweep and not yet told its end."""
+    return bool(_running)
+
+
+def conclude_sweep(*, stopped: bool = False) -> bool:
+    """Print and store what the sweep of this process has come to; return whether all of it went well.
+
+    Parameters
+    ----------
+    stopped : bool
+        Whether the sweep was interrupted; what it had finished is told all the same.
+    """
+    from recgauge.app.messages import print_error
+
+    if not _running:
+        return True
+    config, plan = _running.pop()
+    try:
+        return _conclude(config, plan, stopped=stopped)
+    except KeyboardInterrupt:
+        raise
+    except Exception as error:  # Hydra would turn it into a warning, and the exit code into 0
+        print_error(f"the sweep cannot be summed up: {type(error).__name__}: {error}")
+        return False
+
+
+def _begin(config: DictConfig) -> None:
+    from recgauge.app.needs import FILE, grid_jobs
+    from recgauge.app.outcome import SweepPlan
+
+    folder = Path(config.hydra.sweep.dir)
+    (folder / FILE).unlink(missing_ok=True)  # of an earlier sweep in the same folder
+    if config.reuse:
+        _check_needs(config)
+    _tracker(config).prepare()
+    jobs = grid_jobs(config)
+    plan = SweepPlan([" ".join(word for word in job if not word.startswith("hydra.")) for job in jobs])
+    plan.write(folder)
+    _running[:] = [(config, plan)]
+
+
+def _conclude(config: DictConfig, plan: "SweepPlan", *, stopped: bool) -> bool:
+    from recgauge.app.messages import print_error
+    from recgauge.app.outcome import read_outcomes
+    from recgauge.app.printing import print_sweep
+    from recgauge.app.sweep_files import write_summary
+    from recgauge.errors import RecgaugeError, TrackingError
+
+    folder = Path(config.hydra.sweep.dir)
+    outcomes = read_outcomes(folder, plan, stopped=stopped)
+    jobs = _short_labels([_job(path, outcome) for path, outcome in outcomes])
+    address = None
+    try:
+        _tracker(config).check_there()
+        address = _address(config, folder)
+    except TrackingError as error:
+        print_error(str(error))
+    write_summary(jobs, folder)
+    print_sweep(jobs, address=address, folder=folder)
+    ended_well = not any(job.status in ("failed", "stopped", "not tracked") for job in jobs)
+    if (study := _study(config)) is None or stopped:
+        return ended_well and all(job.record is not None for job in jobs)
+    from recgauge.app.conclude import conclude
+
+    runs = [_study_run(job, path, one) for job, (path, one) in zip(jobs, outcomes, strict=True)]
+    try:
+        conclude(study, runs, tracker=_tracker(config), hydra=config.hydra, folder=folder)
+    except RecgaugeError as error:
+        print_error(str(error))
+        return False
+    return ended_well
 
 
 def _check_needs(config: DictConfig) -> None:
@@ -104,16 +161,31 @@ def _address(config: DictConfig, folder: Path) -> str | None:
     return _tracker(config).address("recgauge.sweep", folder.as_posix())
 
 
-def _job(folder: Path, outcome: Any) -> "JobOutcome":
+def _job(folder: Path, outcome: "Outcome") -> "JobOutcome":
     from recgauge.app.stored import load_record
-    from recgauge.report.tables import JobOutcome
+    from recgauge.errors import SchemaError
+    from recgauge.report.series import JobOutcome
 
-    record = load_record(folder) if outcome.error is None else None
-    number = int(folder.name)
-    return JobOutcome(number, outcome.label, record, outcome.error, outcome.reused, outcome.no_data)
+    record, error = None, outcome.error
+    if error is None:
+        try:
+            record = load_record(folder)
+        except (OSError, SchemaError) as damage:
+            error = f"{folder / 'record.json'}: cannot be read: {damage}"
+    return JobOutcome(
+        number=outcome.number,
+        label=outcome.label,
+        record=record,
+        error=error,
+        reused=outcome.reused,
+        no_data=outcome.no_data,
+        untracked=outcome.untracked,
+        stopped=outcome.stopped,
+        folder=folder,
+    )
 
 
-def _study_run(job: "JobOutcome", folder: Path, outcome: Any) -> "StudyRun":
+def _study_run(job: "JobOutcome", folder: Path, outcome: "Outcome") -> "StudyRun":
     from recgauge.studies import StudyRun
 
     return StudyRun(outcome.names, outcome.settings, job.record, folder, job.error)

@@ -1,11 +1,12 @@
 """Ids in files of candidates: lines of text, matched with the data set's ids as they are written."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
+from recgauge._files import refuse_irregular, user_path
+from recgauge._texts import listed
 from recgauge.errors import MissingDataError, SchemaError
 
 
@@ -24,7 +25,8 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
     SchemaError
         If it is not UTF-8 text.
     """
-    file = Path(path).expanduser()
+    file = user_path(path)
+    refuse_irregular(file, subject)
     if not file.is_file():
         raise MissingDataError(f"{subject}: there is no file {path}. Name one with candidates.path=FILE.")
     try:
@@ -35,11 +37,11 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
         ) from error
     except OSError as error:
         raise MissingDataError(f"{subject}: cannot read {path}: {error.strerror}.") from error
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # splitlines also parts at signs inside ids
         if line.strip():
             yield number, line
 
 
 def some(ids: npt.NDArray[Any]) -> str:
     """Return a few ids as an example of how the data set writes them."""
-    return ", ".join(str(one) for one in ids[:3].tolist())
+    return listed(ids[:3].tolist())

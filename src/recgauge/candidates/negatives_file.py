@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import shown
+from recgauge._checks import IntArray, shown
 from recgauge.candidates._ids import codes_by_text, numbered_lines, some
 from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix, stored
 from recgauge.errors import ConfigError, SchemaError
@@ -34,7 +34,9 @@ class NegativesFile(Candidates):
     Notes
     -----
     A line whose row is not in the test part, an unknown id or a test user without a line is an error: the
-    file belongs to another split. Negatives that the user has in train are kept as given and counted.
+    file belongs to another split. A negative that is one of the user's own test items is a test item: it is
+    ranked once, and the user has one negative fewer. Negatives that the user has in train are kept as given.
+    Both are counted.
 
     References
     ----------
@@ -52,26 +54,28 @@ class NegativesFile(Candidates):
         test, shape = split.test, (split.test.n_users, split.test.n_items)
         code_of_user, code_of_item = codes_by_text(test.user_ids), codes_by_text(test.item_ids)
         users: list[int] = []
-        items: list[int] = []
+        negatives: list[int] = []
         rows: list[tuple[int, int, int]] = []
         for number, line in numbered_lines("NegativesFile", self.path):
-            user, item, negatives = self._parsed(number, line)
+            user, item, named = self._parsed(number, line)
             if user not in code_of_user:
                 raise self._unknown(number, "user", user, some(test.user_ids))
-            for text in (item, *negatives):
+            for text in (item, *named):
                 if text not in code_of_item:
                     raise self._unknown(number, "item", text, some(test.item_ids))
             rows.append((number, code_of_user[user], code_of_item[item]))
-            items += [code_of_item[text] for text in (item, *negatives)]
-            users += [code_of_user[user]] * (1 + len(negatives))
+            negatives += [code_of_item[text] for text in named]
+            users += [code_of_user[user]] * len(named)
         self._check_rows(split, rows)
-        user_codes, item_codes = np.array(users, np.int32), np.array(items, np.int32)
-        n_seen = int(stored(split.history.to_csr(), user_codes, item_codes).sum())
+        _, row_users, row_items = zip(*rows, strict=True)
+        candidates = pairs_matrix(np.array([*row_users, *users]), np.array([*row_items, *negatives]), shape)
+        facts, notes = _counted(split, np.array(users, np.int32), np.array(negatives, np.int32))
         return CandidateItems(
-            per_user=pairs_matrix(user_codes, item_codes, shape),
+            per_user=candidates,
             incomparable="each user's test items were ranked among the negatives of a file, "
             "not in the catalogue",
-            notes=(f"{n_seen:,} items of the file are in their user's training rows",) if n_seen else (),
+            notes=notes,
+            facts=facts,
         )
 
     def _parsed(self, number: int, line: str) -> tuple[str, str, list[str]]:
@@ -112,3 +116,26 @@ class NegativesFile(Candidates):
                 f"NegativesFile: {self.path} has no line for user {shown(test.user_ids[without[0]])}, one of "
                 f"{len(without)} with test rows. The file belongs to another split; use the published one."
             )
+
+
+def _counted(split: Split, users: IntArray, negatives: IntArray) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return the counts of negatives that are test items or training rows of their own user, and notes."""
+    test, known = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
+    user, item = known.row.astype(np.int32), known.col.astype(np.int32)
+    tested = stored(test.to_csr(), user, item)
+    n_tested, n_users = int(tested.sum()), len(np.unique(user[tested]))
+    n_seen = int(stored(split.history.to_csr(), user, item).sum())
+    notes = []
+    if n_tested:
+        notes.append(
+            f"{n_users:,} of {len(split.test_users):,} users have test items of their own among the file's "
+            f"negatives ({n_tested:,} items), which are ranked once, as test items"
+        )
+    if n_seen:
+        notes.append(f"{n_seen:,} negatives of the file are in their user's training rows")
+    facts = {
+        "users_with_test_items_as_negatives": n_users,
+        "test_items_as_negatives": n_tested,
+        "training_rows_as_negatives": n_seen,
+    }
+    return facts, tuple(notes)

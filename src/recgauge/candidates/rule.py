@@ -1,7 +1,8 @@
 """What a candidate rule gives, and the contract of a rule."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
@@ -31,6 +32,8 @@ class CandidateItems:
         Why numbers cannot be compared with those of the whole catalogue, for people; empty if they can.
     notes : tuple of str
         What else a reader of the numbers should know, one sentence each.
+    facts : mapping of str to int
+        Counts that a rule keeps with the run, by name.
 
     Raises
     ------
@@ -43,6 +46,7 @@ class CandidateItems:
     per_user: sparse.csr_array | None = None
     incomparable: str = ""
     notes: tuple[str, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.per_user is not None and not (self.excluded is None and self.items is None):

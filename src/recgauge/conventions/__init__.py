@@ -101,6 +101,27 @@ class Convention:
 
         return {**standard_metrics(), **self.metrics}
 
+    def with_ties(self, ties: str | None) -> "Convention":
+        """Return the same convention, but for what becomes of equal scores; itself for None.
+
+        Raises
+        ------
+        ConfigError
+            If `ties` is unknown.
+
+        Examples
+        --------
+        >>> get_convention("trec").with_ties("expected").policies.ties
+        'expected'
+        """
+        if ties is None:
+            return self
+        deviations = {
+            name: {key: value for key, value in differing.items() if key != "ties"}
+            for name, differing in self.deviations.items()
+        }
+        return replace(self, policies=replace(self.policies, ties=ties), deviations=deviations)
+
     def defines(self, name: str) -> bool:
         """Whether the source itself has this metric; if not, the house's definition stands in."""
         return canonical_name(name) in self.metrics or self.name == "standard"

@@ -8,16 +8,24 @@ from recgauge.conventions.libraries.recmetrics import RECMETRICS
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage
 from recgauge.metrics.beyond.diversity import PooledDiversity
+from recgauge.metrics.beyond.novelty import Novelty
+from recgauge.metrics.beyond.popularity import Popularity
 from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
+from recgauge.metrics.cumulative_gain import CumulativeGain
 from recgauge.metrics.dcg import DCG
+from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
 from recgauge.metrics.f_score import FScore
 from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import Precision
+from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
+from recgauge.metrics.rating.liked import LikedScore
 from recgauge.metrics.rating.mae import MAE
 from recgauge.metrics.rating.minkowski import Minkowski
 from recgauge.metrics.rating.mse import MSE
+from recgauge.metrics.rating.pearson import Pearson
 from recgauge.metrics.rating.rmse import RMSE
+from recgauge.metrics.rating.spearman import Spearman
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
 from recgauge.policies import Policies
@@ -31,6 +39,7 @@ OFFLINE_METRICS = Convention(
         "f1": FScore(zero="nan"),
         "map": AveragePrecision(normalizer="hits", zero="nan"),
         "mrr": ReciprocalRank(),
+        "cg": CumulativeGain(),
         "ndcg": NDCG(),
     },
     policies=Policies(no_relevant="zero", duplicates="every"),
@@ -57,9 +66,16 @@ SYSTEM_EVALUATION = Convention(
         "mae": MAE(),
         "mse": MSE(),
         "rmse": RMSE(),
+        "pearson": Pearson(),
+        "spearman": Spearman(),
+        "rbp": RankBiasedPrecision(),
+        "err": ExpectedReciprocalRank(),
         "catalog_coverage": CatalogCoverage(),
+        "catalog_coverage_train": CatalogCoverage(catalog="train"),
         "prediction_coverage": PredictionCoverage(),
         "diversity": PooledDiversity(),
+        "novelty": Novelty(),
+        "popularity": Popularity(),
         "serendipity": UnpopularSerendipity(),
     },
     policies=Policies(no_relevant="zero"),
@@ -70,14 +86,32 @@ CAPRI_METRICS = replace(
     CAPRI,
     name="article_capri",
     about="CAPRI's page on its metrics: the same as CAPRI's own evaluator.",
+    metrics={
+        **CAPRI.metrics,
+        "catalog_coverage_train": CatalogCoverage(scale="percent", catalog="train", intersect=False),
+    },
 )
 
 RECMETRICS_GUIDE = replace(
     RECMETRICS,
     name="article_recmetrics",
     about="The article that introduces recmetrics; its MAP divides by min(relevant, k).",
-    metrics={**RECMETRICS.metrics, "map": AveragePrecision(normalizer="min_relevant_k")},
+    metrics={
+        **RECMETRICS.metrics,
+        "map": AveragePrecision(normalizer="min_relevant_k"),
+        "prediction_coverage_train": CatalogCoverage(scale="percent", catalog="train", intersect=False),
+    },
 )
+
+AVERAGES = {
+    **{
+        f"{score}_{average}": LikedScore(score=score, average=average)
+        for score in ("precision", "recall", "f1")
+        for average in ("micro", "macro", "weighted", "binary")
+    },
+    **{f"{score}_samples": LikedScore("user", score, "binary") for score in ("precision", "recall", "f1")},
+}
+"""Of the labels liked and not liked; where a row is a user with several labels, the average over samples."""
 
 NDCG_NOTE = Convention(
     name="article_ndcg_note",
@@ -86,6 +120,7 @@ NDCG_NOTE = Convention(
         "mae": MAE(),
         "rmse": RMSE(),
         "minkowski": Minkowski(),
+        **AVERAGES,
         "dcg": DCG(),
         "dcg_method0": DCG(discount="jarvelin2"),
         "ndcg": NDCG(ideal="own_list", normalization="minmax"),

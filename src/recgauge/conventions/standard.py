@@ -4,6 +4,7 @@ from functools import cache
 
 from recgauge.conventions import Convention
 from recgauge.metrics import Metric
+from recgauge.metrics.beyond.diversity import Diversity
 from recgauge.metrics.curves.partial_auc import PartialAUC
 from recgauge.metrics.discovery import default_metrics
 from recgauge.metrics.ndcg import NDCG
@@ -15,6 +16,7 @@ def standard_metrics() -> dict[str, Metric]:
     named: dict[str, Metric] = {
         "ndcg_exp": NDCG(gain="exponential"),
         "ndcg_binary": NDCG(gain="binary"),
+        "list_diversity": Diversity(similarity="matrix"),
         "pap": PartialAUC(positives="min_relevant_k"),
     }
     return {**default_metrics(), **named}

@@ -154,7 +154,7 @@ def _held_out(path: Path) -> PublishedParts:
 
 def _read(path: Path, *members: str) -> Interactions:
     try:
-        parts = [read_user_lines(TableFile(path, member), None, "utf-8") for member in members]
+        parts = [read_user_lines(TableFile(path, member), None) for member in members]
     except KeyError as error:
         raise MissingDataError(
             f"{path} has no member {error}. Use an archive with {TRAIN} and {TEST}."

@@ -1,6 +1,5 @@
 """Any table of interactions: CSV, TSV, ``::``, parquet, JSON lines, RecBole, LightGCN; packed or not."""
 
-import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ from recgauge.datasets._prepared.digests import Digests, Watch
 from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
 from recgauge.datasets._prepared.recipe import key_of
 from recgauge.datasets._table.check import refuse
+from recgauge.datasets._table.encodings import check_encoding
 from recgauge.datasets._table.files import TableFile, find_files, join_digests
 from recgauge.datasets._table.join import join
 from recgauge.datasets._table.layout import TextFormat
@@ -55,7 +55,7 @@ class Table(DatasetSource):
     quotes : bool, optional
         Whether fields may stand in double quotes; by default with commas and semicolons only.
     encoding : str
-        Of text files.
+        Of text files and JSON lines, such as "utf-16" or "iso-8859-1".
     time_unit : {"s", "ms", "us", "ns", "date"}
         What times count, or that they are ISO 8601 dates (UTC unless they say otherwise).
     feedback : {"explicit", "implicit"}, optional
@@ -121,12 +121,7 @@ class Table(DatasetSource):
             raise ConfigError("Table: separator must be at least one sign or null, got an empty text.")
         if self.relevant_from is not None:
             check_real("Table: relevant_from", self.relevant_from, low=-float("inf"), high=float("inf"))
-        try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError):
-            raise ConfigError(
-                f"Table: encoding must be one that Python knows, got {self.encoding!r}."
-            ) from None
+        check_encoding(self.encoding)
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
         self._roles()
@@ -211,7 +206,9 @@ class Table(DatasetSource):
         return [Digests(folder and folder / "digests").of(path) for path, _ in watch.states]
 
     def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
-        reader = TableReader(self.format, self._roles(), self._text_format(), self.time_unit)
+        reader = TableReader(
+            self.format, self._roles(), self._text_format(), self.time_unit, check_encoding(self.encoding)
+        )
         parts = []
         with progress.step(f"read {name}", len(files), "files") as advance:
             for file in files:
@@ -230,13 +227,14 @@ class Table(DatasetSource):
             "members": [[paths.index(file.path), file.member, file.ending] for file in files],
             "roles": self._roles().choices,
             "text": asdict(self._text_format()),
+            "encoding": check_encoding(self.encoding),
             "unit": self.time_unit,
             "bad": self.on_bad_rows,
         }
 
     def _text_format(self) -> TextFormat:
         dates = self.time_unit == "date"
-        return TextFormat(self.separator, self.header, self.quotes, self.encoding, dates=dates)
+        return TextFormat(self.separator, self.header, self.quotes, dates=dates)
 
     def _judge_feedback(self, has_ratings: bool, name: str, progress: Progress) -> Feedback:
         if not has_ratings and (self.feedback == "explicit" or self.relevant_from is not None):

@@ -2,13 +2,14 @@
 
 import csv
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge._checks import DoubleArray, shown
+from recgauge._files import refuse_irregular, user_path
+from recgauge._texts import listed
 from recgauge.errors import MissingDataError, SchemaError
 
 
@@ -29,8 +30,10 @@ def read_user_table(path: str, user_ids: npt.NDArray[Any]) -> DoubleArray:
     SchemaError
         If a column lacks, a weight is no number above 0, or a user has none or two.
     """
+    file_path = user_path(path)
+    refuse_irregular(file_path, "UserWeights")
     try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        with file_path.open(newline="", encoding="utf-8-sig") as file:
             weights = _read(path, csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise MissingDataError(f"UserWeights: cannot read {path}: {error}. Check the path.") from error
@@ -48,14 +51,14 @@ def _read(path: str, table: "csv.DictReader[str]") -> dict[str, float]:
     if not {"user", "weight"} <= set(names):
         raise SchemaError(
             f"UserWeights: {path}: the first line must name the columns user and weight, "
-            f"got {', '.join(names) or 'nothing'}."
+            f"got {listed(names) or 'nothing'}."
         )
     weights: dict[str, float] = {}
     for row in table:
         if row["user"] in weights:
             raise SchemaError(
                 f"UserWeights: {path}: line {table.line_num}: each user must have one weight, "
-                f"got a second one for {row['user']}. Remove it."
+                f"got a second one for {shown(row['user'])}. Remove it."
             )
         weights[row["user"]] = _weight(path, table.line_num, row["weight"])
     return weights
@@ -68,4 +71,6 @@ def _weight(path: str, line: int, text: str | None) -> float:
         weight = float("nan")
     if isfinite(weight) and weight > 0:
         return weight
-    raise SchemaError(f"UserWeights: {path}: line {line}: weight must be a number above 0, got {text!r}.")
+    raise SchemaError(
+        f"UserWeights: {path}: line {line}: weight must be a number above 0, got {shown(text)}."
+    )

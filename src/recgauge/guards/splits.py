@@ -1,5 +1,7 @@
 """Guards of a split: leaks, time order, what models cannot know, popularity, who is left out."""
 
+from itertools import combinations
+
 import numpy as np
 
 from recgauge._checks import LongArray
@@ -8,14 +10,18 @@ from recgauge.guards.result import GuardResult
 from recgauge.interactions import Interactions
 from recgauge.relevance import Relevant
 from recgauge.splits import Split
+from recgauge.splits._pairs import pair_codes
 
 MANY_UNKNOWN = 0.1
 MANY_NEW = 0.5
 MANY_POPULAR = 0.8
 MANY_SKIPPED = 0.5
+MANY_TIED = 0.1
 
 
-def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[GuardResult]:
+def check_split(
+    split: Split, relevant: Relevant, *, temporal: bool, ties: str | None = None
+) -> list[GuardResult]:
     """Look at a split before anything is trained on it.
 
     Parameters
@@ -25,6 +31,8 @@ def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[Gua
         What of the test part is relevant.
     temporal : bool
         Whether the strategy claims that no user's training rows come after the user's test rows.
+    ties : str, optional
+        The strategy's rule for rows of one user and time; None: it does not order a user's rows.
 
     Returns
     -------
@@ -34,21 +42,35 @@ def check_split(split: Split, relevant: Relevant, *, temporal: bool) -> list[Gua
     results = [_overlap(split)]
     if split.test.timestamp is not None and split.history.timestamp is not None:
         results += [_train_after_test(split, temporal), _train_after_cut(split), _new_test_items(split)]
+        if ties is not None:
+            results.append(_ties_at_cut(split, ties))
     return [*results, _unknown_items(split), *_popular_shares(split), _users_skipped(split, relevant)]
 
 
 def _overlap(split: Split) -> GuardResult:
-    seen, test = split.history, split.test
-    n_shared = int(stored(seen.to_csr(), test.user, test.item).sum())
-    share = n_shared / len(test)
+    test = split.test
+    in_train = stored(split.history.to_csr(), test.user, test.item)
+    in_validation = np.zeros(len(test), np.bool_)
+    if split.validation is not None and len(split.validation):
+        in_validation = stored(split.validation.to_csr(), test.user, test.item)
+    again = np.ones(len(test), np.bool_)
+    again[np.unique(pair_codes(test), return_index=True)[1]] = False
+    n_shared = int((in_train | in_validation | again).sum())
     if not n_shared:
-        return GuardResult("overlap", 0.0, "note", "No test row is in train.")
+        return GuardResult(
+            "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
+        )
+    places = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
+    found = ", ".join(f"{int(rows.sum()):,} {place}" for place, rows in places.items() if rows.any())
+    share = n_shared / len(test)
     return GuardResult(
         "overlap",
         share,
         "error",
-        f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) are in train too, so models are asked what "
-        "they were told; let one row of each pair stay (filters=[duplicates]).",
+        f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
+        f"have ({found}), so models may be asked what they were told; let one row of each pair stay "
+        "(filters=[duplicates]), or, if people come back to items, let lists hold what they had "
+        "(guards.override=[overlap] candidates.seen=none).",
     )
 
 
@@ -81,6 +103,25 @@ def _train_after_cut(split: Split) -> GuardResult:
     share = float((_times(split.history) > first_test).mean())
     message = f"{share:.1%} of training rows are later than the first test row of anybody."
     return GuardResult("train_after_cut", share, "note", message)
+
+
+def _ties_at_cut(split: Split, rule: str) -> GuardResult:
+    """Count users whose rows of one time are in two parts."""
+    parts = [part for part in (split.history, split.validation, split.test) if part is not None]
+    tied = np.zeros(split.test.n_users, np.bool_)
+    for earlier, later in combinations(parts, 2):
+        last = np.full(len(tied), np.iinfo(np.int64).min)
+        np.maximum.at(last, earlier.user, _times(earlier))
+        first = np.full(len(tied), np.iinfo(np.int64).max)
+        np.minimum.at(first, later.user, _times(later))
+        tied |= last == first
+    n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
+    share = n_tied / n_users
+    found = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
+    if share < MANY_TIED:
+        return GuardResult("ties_at_cut", share, "note", f"{found}; split.ties={rule} decides.")
+    message = f"{found}: split.ties={rule} decides which is held out; other rules may move the numbers."
+    return GuardResult("ties_at_cut", share, "warning", message)
 
 
 def _new_test_items(split: Split) -> GuardResult:

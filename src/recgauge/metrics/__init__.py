@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from recgauge._checks import DoubleArray, check_choice
 from recgauge.errors import ConfigError
 from recgauge.judging import JudgedTopK
+from recgauge.tied_gains import TiedGains
 
 UNDEFINED = (0, "nan", "raise")
 """What a metric may give where its formula divides by nothing."""
@@ -28,6 +29,8 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool] = True
     needs_relevant: ClassVar[bool] = True
     """False: the metric looks at lists only, so users without relevant items count too."""
+    needs_all_users: ClassVar[bool] = False
+    """True: a run makes lists for all users of the test part for this metric, not only for evaluated ones."""
 
     @property
     def smallest_k(self) -> int:
@@ -58,6 +61,11 @@ class Metric(ABC):
         return self.label + (f"({settings})" if settings else "") + ("" if k is None else f"@{k}")
 
     @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value over random orders of equal scores (`expected`)."""
+        return False
+
+    @property
     def refuses_undefined(self) -> bool:
         """Whether a user without a value is an error under this definition."""
         return any(getattr(self, f.name) == "raise" for f in fields(self))
@@ -85,6 +93,23 @@ class UserMetric(Metric):
         ndarray of float64, shape (m,)
             NaN where the definition gives a user no value.
         """
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return each user's expected value over random orders of equal scores.
+
+        Parameters
+        ----------
+        judged : JudgedTopK
+            Lists and relevant items of t users with equal scores.
+        tied : TiedGains
+            Their relevant items by group of equal scores, in and beyond the lists.
+        k : int or None
+
+        Returns
+        -------
+        ndarray of float64, shape (t,)
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no formula; see has_expected.")
 
 
 class RunMetric(Metric):

@@ -5,6 +5,7 @@ import numpy as np
 from recgauge._checks import DoubleArray
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.denominators import denominator, divide, list_length
+from recgauge.tied_gains import TiedGains
 
 AT = ("hits", "ranks")
 NORMALIZERS = ("relevant", "min_relevant_k", "min_relevant_list", "hits", "k")
@@ -39,6 +40,33 @@ def recall_sum(judged: JudgedTopK, k: int | None, at: str) -> DoubleArray:
     last = _last_rank(judged, k)
     ranks_left = (last[found.owner] - found.rank + 1).astype(np.float64)
     return divide(found.total(ranks_left), judged.n_relevant.astype(np.float64))
+
+
+def expected_precision_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, at: str) -> DoubleArray:
+    """Return the `precision_sum` that is expected of random orders of equal scores, shape (t,)."""
+    inside = tied.inside(k)
+    last = _last_rank(judged, k)
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
+    if at == "ranks":
+        # as above, summed over the places of the group that count
+        summed = inside * harmonic[last[tied.owner]] - tied.weight(k, np.concatenate(([0.0], harmonic)))
+        return tied.total(tied.share * summed)
+    base, step = tied.hit_ordinals()
+    inverse = tied.weight(k, np.diff(harmonic, prepend=0.0))
+    # of j / (first + j), summed over places j: their number less first times the sum of 1 / (first + j)
+    return tied.total(tied.share * (base * inverse + step * (inside - tied.first * inverse)))
+
+
+def expected_recall_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, at: str) -> DoubleArray:
+    """Return the `recall_sum` that is expected of random orders of equal scores, shape (t,)."""
+    inside = tied.inside(k)
+    if at == "hits":
+        base, step = tied.hit_ordinals()
+        summed = base * inside + step * (inside * (inside - 1) / 2.0)
+    else:
+        highest = _last_rank(judged, k)[tied.owner] - tied.first + 1
+        summed = inside * highest - inside * (inside - 1) / 2.0
+    return divide(tied.total(tied.share * summed), judged.n_relevant.astype(np.float64))
 
 
 def normalised(

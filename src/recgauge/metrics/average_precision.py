@@ -6,7 +6,8 @@ from typing import ClassVar
 from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
-from recgauge.metrics.average_at import AT, NORMALIZERS, normalised, precision_sum
+from recgauge.metrics.average_at import AT, NORMALIZERS, expected_precision_sum, normalised, precision_sum
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -65,3 +66,14 @@ class AveragePrecision(UserMetric):
         """Return the average precision of each list, shape (m,)."""
         empty = check_undefined("AveragePrecision: zero", self.zero)
         return normalised(precision_sum(judged, k, self.at), judged, k, self.normalizer, empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.normalizer != "hits"
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected average precision of each list, shape (t,)."""
+        empty = check_undefined("AveragePrecision: zero", self.zero)
+        total = expected_precision_sum(judged, tied, k, self.at)
+        return normalised(total, judged, k, self.normalizer, empty)

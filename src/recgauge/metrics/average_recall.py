@@ -6,7 +6,8 @@ from typing import ClassVar
 from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
-from recgauge.metrics.average_at import AT, NORMALIZERS, normalised, recall_sum
+from recgauge.metrics.average_at import AT, NORMALIZERS, expected_recall_sum, normalised, recall_sum
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,14 @@ class AverageRecall(UserMetric):
         """Return the average recall of each list, shape (m,)."""
         empty = check_undefined("AverageRecall: zero", self.zero)
         return normalised(recall_sum(judged, k, self.at), judged, k, self.normalizer, empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.normalizer != "hits"
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected average recall of each list, shape (t,)."""
+        empty = check_undefined("AverageRecall: zero", self.zero)
+        total = expected_recall_sum(judged, tied, k, self.at)
+        return normalised(total, judged, k, self.normalizer, empty)

@@ -6,7 +6,8 @@ from typing import ClassVar
 from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, quiet
-from recgauge.metrics.gains import DISCOUNTS, GAINS, discounts, list_gain
+from recgauge.metrics.gains import DISCOUNTS, GAINS, discounts, expected_gain, list_gain
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -63,3 +64,13 @@ class DCG(UserMetric):
         """Return the DCG of each list, shape (m,)."""
         weights = discounts(self.discount, judged.items.shape[1])
         return list_gain(judged, k, weights, self.gain, self.gain_offset)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return True
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected DCG of each list, shape (t,)."""
+        weights = discounts(self.discount, judged.items.shape[1])
+        return expected_gain(tied, k, weights, self.gain, self.gain_offset)

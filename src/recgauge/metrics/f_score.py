@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice, check_real
+from recgauge._checks import DoubleArray, LongArray, check_choice, check_real
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
-from recgauge.metrics.denominators import divide
+from recgauge.metrics.denominators import denominator, divide
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,23 @@ class FScore(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the F-score of each list, shape (m,)."""
-        precision, recall = Precision().per_user(judged, k), Recall().per_user(judged, k)
+        return self._score(Precision().per_user(judged, k), Recall().per_user(judged, k))
+
+    def _score(self, precision: DoubleArray, recall: DoubleArray) -> DoubleArray:
         weight = self.beta**2
         empty = check_undefined("FScore: zero", self.zero)
         return divide((1 + weight) * precision * recall, weight * precision + recall, empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.zero == 0
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected F-score of each list, shape (t,)."""
+        shown, relevant = (denominator(name, judged, k) for name in ("k", "relevant"))
+
+        def score(found: DoubleArray, users: LongArray) -> DoubleArray:
+            return self._score(divide(found, shown[users]), divide(found, relevant[users]))
+
+        return tied.expect_hits(k, score)

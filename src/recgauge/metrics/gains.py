@@ -4,6 +4,7 @@ import numpy as np
 
 from recgauge._checks import DoubleArray, LongArray
 from recgauge.judging import JudgedTopK
+from recgauge.tied_gains import TiedGains
 
 GAINS = ("linear", "exponential", "binary")
 DISCOUNTS = ("log2", "ln", "jarvelin2", "reciprocal")
@@ -58,6 +59,13 @@ def list_gain(
     total = np.cumsum(weights if k is None else np.where(np.arange(len(weights)) <= k, weights, 0.0))
     shared = (total[hits.tie_last] - total[hits.tie_first - 1]) / (hits.tie_last - hits.tie_first + 1)
     return hits.total(gain_of(hits.gain, gain, offset) * shared)
+
+
+def expected_gain(
+    tied: TiedGains, k: int | None, weights: DoubleArray, gain: str, offset: float
+) -> DoubleArray:
+    """Return the discounted gain of each list that is expected of random orders of equal scores, (t,)."""
+    return tied.total(tied.mean_gain(gain_of(tied.gain, gain, offset)) * tied.weight(k, weights))
 
 
 def best_gain(

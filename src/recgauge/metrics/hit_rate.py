@@ -9,6 +9,7 @@ from recgauge._checks import DoubleArray
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.denominators import hits
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -38,3 +39,17 @@ class HitRate(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return 1 or 0 for each list, shape (m,)."""
         return (hits(judged, k) > 0).astype(np.float64)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return True
+
+    def expected(
+        self,
+        judged: JudgedTopK,  # noqa: ARG002 - contract
+        tied: TiedGains,
+        k: int | None,
+    ) -> DoubleArray:
+        """Return the expected hit rate of each list, shape (t,)."""
+        return tied.expect_hits(k, lambda count, _: (count > 0).astype(np.float64))

@@ -9,7 +9,16 @@ from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.metrics.gains import DISCOUNTS, GAINS, best_gain, discounts, gain_of, list_gain
+from recgauge.metrics.gains import (
+    DISCOUNTS,
+    GAINS,
+    best_gain,
+    discounts,
+    expected_gain,
+    gain_of,
+    list_gain,
+)
+from recgauge.tied_gains import TiedGains
 
 IDEALS = ("at_k", "full", "list_length", "own_list", "k_ones")
 NORMALIZATIONS = ("max", "minmax")
@@ -121,3 +130,15 @@ class NDCG(UserMetric):
         rank = hits.ordinal + np.asarray(misses_before, np.int64)
         weight = np.where(rank <= (k or len(weights)), weights[rank], 0.0)
         return hits.total(gains[order] * weight)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.ideal != "own_list" and self.normalization == "max"
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected nDCG of each list, shape (t,)."""
+        longest = max(judged.items.shape[1], int(judged.n_relevant.max(initial=0)), k or 0)
+        weights = discounts(self.discount, longest)
+        gained = expected_gain(tied, k, weights, self.gain, self.gain_offset)
+        return divide(gained, self._best(judged, k, weights), check_undefined("NDCG: zero", self.zero))

@@ -7,6 +7,7 @@ from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide, hits
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,14 @@ class Precision(UserMetric):
         """Return the precision of each list, shape (m,)."""
         empty = check_undefined("Precision: zero", self.zero)
         return divide(hits(judged, k), denominator(self.denominator, judged, k), empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return True
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected precision of each list, shape (t,)."""
+        empty = check_undefined("Precision: zero", self.zero)
+        found = tied.total(tied.share * tied.inside(k))
+        return divide(found, denominator(self.denominator, judged, k), empty)

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -63,3 +66,14 @@ class RPrecision(UserMetric):
         values = divide(early, denominator(self.denominator, judged, k), empty)
         values[early == 0] = empty
         return values
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.zero == 0
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected R-precision of each list, shape (t,)."""
+        limit = judged.n_relevant if k is None else np.minimum(judged.n_relevant, k)
+        early = tied.total(tied.share * tied.inside(limit))
+        return divide(early, denominator(self.denominator, judged, k))

@@ -9,6 +9,7 @@ from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, quiet
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,24 @@ class RankBiasedPrecision(UserMetric):
         found = judged.hits.cut(k)
         weights = self.p ** np.arange(judged.items.shape[1] + 1)
         gain = found.gain if self.gain == "linear" else np.ones(len(found.rank))
-        total = found.total(gain * weights[found.rank - 1])
+        return self._normalised(found.total(gain * weights[found.rank - 1]), judged, k, weights)
+
+    def _normalised(
+        self, total: DoubleArray, judged: JudgedTopK, k: int | None, weights: DoubleArray
+    ) -> DoubleArray:
         if self.normalization == "infinite":
             return (1.0 - self.p) * total
         best = np.minimum(judged.n_relevant, list_length(judged, k).astype(np.int64))
         return divide(total, np.concatenate(([0.0], np.cumsum(weights)))[best], np.nan)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return True
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected rank-biased precision of each list, shape (t,)."""
+        weights = self.p ** np.arange(judged.items.shape[1] + 1)
+        gains = tied.gain if self.gain == "linear" else np.ones(len(tied.gain))
+        total = tied.total(tied.mean_gain(gains) * tied.weight(k, np.concatenate(([0.0], weights))))
+        return self._normalised(total, judged, k, weights)

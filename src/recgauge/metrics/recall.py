@@ -7,6 +7,7 @@ from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.denominators import denominator, divide, hits
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,13 @@ class Recall(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the recall of each list, shape (m,)."""
         return divide(hits(judged, k), denominator(self.denominator, judged, k))
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return True
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected recall of each list, shape (t,)."""
+        found = tied.total(tied.share * tied.inside(k))
+        return divide(found, denominator(self.denominator, judged, k))

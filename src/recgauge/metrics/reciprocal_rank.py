@@ -9,6 +9,7 @@ from recgauge._checks import DoubleArray, check_choice
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import hits
+from recgauge.tied_gains import TiedGains
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,17 @@ class ReciprocalRank(UserMetric):
         values = np.full(judged.n_users, check_undefined("ReciprocalRank: miss", self.miss))
         values[hit] = 1.0 / found.rank[(np.cumsum(counts) - counts)[hit]]
         return values
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.miss == 0
+
+    def expected(
+        self,
+        judged: JudgedTopK,  # noqa: ARG002 - contract
+        tied: TiedGains,
+        k: int | None,
+    ) -> DoubleArray:
+        """Return the expected reciprocal rank of each list, shape (t,)."""
+        return tied.expected_reciprocal_rank(k)

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from recgauge._compiled import compiled
 
 # Sums may be reordered, so that the products run in vector registers, twice the speed measured; NaN and
 # infinity keep their meaning, since divergence is told by them.
 REORDER = {"reassoc", "contract", "nsz"}
 
 
-@numba.njit(cache=True, fastmath=REORDER, nogil=True)
+@compiled(fastmath=REORDER, nogil=True)
 def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
     user: npt.NDArray[np.int32],
     item: npt.NDArray[np.int32],

@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from recgauge._texts import listed
 from recgauge.errors import SchemaError
 
 
@@ -49,7 +50,7 @@ def from_plain(kind: Any, value: Any, path: str) -> Any:
 def _dataclass(kind: Any, value: Any, path: str) -> Any:
     names = [field.name for field in fields(kind)]
     if not isinstance(value, dict) or sorted(value) != sorted(names):
-        found = ", ".join(map(str, value)) if isinstance(value, dict) else repr(value)
+        found = listed(value) if isinstance(value, dict) else repr(value)
         raise SchemaError(f"{path}: expected the fields {', '.join(names)}; got {found}.")
     hints = get_type_hints(kind)
     return kind(**{name: from_plain(hints[name], value[name], f"{path}.{name}") for name in names})

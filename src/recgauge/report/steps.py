@@ -28,22 +28,19 @@ def filter_lines(record: RunRecord) -> list[str]:
 
 
 def dropped_lines(record: RunRecord) -> list[str]:
-    """Return what the split dropped, one line each."""
+    """Return what the split dropped, and what else it has to say, one line each."""
     return [
         f"dropped  {_lost(step, 'rows')} rows, {_lost(step, 'users')} users, {_lost(step, 'items')} items: "
         f"{step['name']}"
-        for step in record.split["steps"]
-        if step["stage"] != "filters" and step["rows"][0] > step["rows"][1]
+        if step["rows"][0] > step["rows"][1]
+        else f"split    {step['note']}"
+        for step in _of_split(record)
     ]
 
 
 def steps_markdown(record: RunRecord) -> list[str]:
     """Return the lines of a table of all filters, and of what the split dropped, before and after."""
-    steps = [
-        step
-        for step in record.split["steps"]
-        if step["stage"] == "filters" or step["rows"][0] > step["rows"][1]
-    ]
+    steps = [*_filters(record), *_of_split(record)]
     if not steps:
         return []
     lines = ["| step | rows | users | items |", "| --- | ---: | ---: | ---: |"]
@@ -65,6 +62,12 @@ def filter_points(record: RunRecord) -> list[tuple[str, int, float]]:
 
 def _filters(record: RunRecord) -> Sequence[dict[str, Any]]:
     return [step for step in record.split["steps"] if step["stage"] == "filters"]
+
+
+def _of_split(record: RunRecord) -> Sequence[dict[str, Any]]:
+    """Return the split's steps that dropped something or have something to say."""
+    steps = [step for step in record.split["steps"] if step["stage"] != "filters"]
+    return [step for step in steps if step["rows"][0] > step["rows"][1] or step["note"]]
 
 
 def _text(step: dict[str, Any]) -> str:

@@ -1,8 +1,6 @@
 """The tables that a run and a sweep end with."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
@@ -11,42 +9,8 @@ from rich.text import Text
 from recgauge.fit_rows import leak_mark
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK
+from recgauge.report.series import STATUSES, Best, JobOutcome, Series, all_series, best_values
 from recgauge.report.steps import dropped_lines, filter_lines
-
-
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
-    """How one job of a sweep ended.
-
-    Parameters
-    ----------
-    number : int
-        Place in the sweep, from 0.
-    label : str
-        What sets the job apart, such as ``model=svd dataset=demo``.
-    record : RunRecord or None
-        Present if the job finished.
-    error : str or None
-        Why it failed.
-    reused : str or None
-        Id of the finished run that stands for the job, if there was one.
-    no_data : bool
-        Whether the job was not begun because its data are missing.
-    """
-
-    number: int
-    label: str
-    record: RunRecord | None
-    error: str | None
-    reused: str | None = None
-    no_data: bool = False
-
-    @property
-    def status(self) -> str:
-        """One word or two for how the job ended."""
-        if self.record is not None:
-            return "reused" if self.reused else "done"
-        return "no data" if self.no_data else "failed"
 
 
 def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
@@ -94,31 +58,47 @@ def run_lines(record: RunRecord) -> list[str]:
 
 def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
     relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
-    n_without = f"{counts['users_without_relevant_items']:,}"
-    said = "skipped" if counts["users_left_out"] else "of them"
+    n_without = counts["users_without_relevant_items"]
+    # all of them or none, since every user of a run has test rows; older records do not say it
+    skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
+    said = "skipped" if skipped else "of them"
     return (
         f"users    {counts['users_evaluated']:,} evaluated, "
-        f"{n_without} {said} without a relevant test item ({relevant}), "
+        f"{n_without:,} {said} without a relevant test item ({relevant}), "
         f"{counts['users_without_test_rows']:,} without a test row"
     )
 
 
 def sweep_table(jobs: Sequence[JobOutcome]) -> Table:
-    """Return one row a job, with the best value of each metric among comparable jobs marked."""
+    """Return one row a job, and one a series of folds or seeds with its mean; the best values are marked.
+
+    Jobs of a series stand together by rising fold and seed. Below them stands the mean over them with the
+    standard deviation (of a sample: divided by n - 1). Best is a mean or a job outside any series, among
+    those that can be compared.
+    """
     keys = headline_keys([job.record for job in jobs if job.record is not None])
-    best = _best_values([job.record for job in jobs if job.record is not None], keys)
     table = Table(pad_edge=False, box=None)
     table.add_column("job", justify="right")
     table.add_column("settings", overflow="fold")
     table.add_column("status")
     for key in keys:
         table.add_column(key.replace("_at_", "@"), justify="right")
+    entries = all_series(jobs)
+    best = best_values(entries, keys)
     previous = None
-    for job in sorted(jobs, key=lambda job: (_group(job.record), job.number)):
-        if previous is not None and _group(job.record) != previous:
+    for series in entries:
+        if previous is not None and series.comparable != previous:
             table.add_section()
-        previous = _group(job.record)
-        table.add_row(str(job.number), Text(_label(job)), _status(job), *_cells(job.record, keys, best))
+        previous = series.comparable
+        alone = len(series.jobs) == 1
+        for job in series.jobs:
+            cells = _cells(series, keys, best) if alone else _plain_cells(job, keys)
+            table.add_row(str(job.number), Text(_label(job)), _status(job), *cells)
+        if not alone:
+            table.add_row("", Text(_mean_label(series)), "", *_cells(series, keys, best))
+    for job in jobs:
+        if job.record is None:
+            table.add_row(str(job.number), Text(_label(job)), _status(job), *[Text("")] * len(keys))
     return table
 
 
@@ -132,47 +112,29 @@ def headline_keys(records: Sequence[RunRecord]) -> list[str]:
     return [entry["key"] for entry in entries if entry["k"] in (headline, None)]
 
 
-def _group(record: RunRecord | None) -> tuple[str, ...]:
-    """Return what runs share whose numbers can be compared."""
-    if record is None:
-        return ("~",)  # failed jobs come last
-    names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
-    rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
-    candidates = (str(record.settings.get("candidates")), record.candidates_sha256)
-    return (*names, *rows, *candidates, record.fit_on)
+def _plain_cells(job: JobOutcome, keys: Sequence[str]) -> list[Text]:
+    assert job.record is not None
+    values = job.record.values()
+    return [Text(f"{values[key]:.4f} ") for key in keys]
 
 
-def has_rivals(records: Sequence[RunRecord]) -> bool:
-    """Whether at least two runs can be compared, so that one of them is the best."""
-    return bool(_rivals(records))
-
-
-def _rivals(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the runs that another can be compared with: alone, any number is the best."""
-    sizes = Counter(_group(record) for record in records)
-    return [record for record in records if sizes[_group(record)] > 1]
-
-
-def _best_values(records: Sequence[RunRecord], keys: Sequence[str]) -> dict[tuple[Any, str], float]:
-    best: dict[tuple[Any, str], float] = {}
-    for record in _rivals(records):
-        direction = {entry["key"]: entry["higher_is_better"] for entry in record.results}
-        for key in keys:
-            value, place = record.values()[key], (_group(record), key)
-            choose = max if direction[key] else min
-            best[place] = choose(best.get(place, value), value)
-    return best
-
-
-def _cells(record: RunRecord | None, keys: Sequence[str], best: dict[tuple[Any, str], float]) -> list[Text]:
-    if record is None:
-        return [Text("")] * len(keys)
+def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Text]:
+    """Return the values of a job, or means with deviations below them, the best ones marked."""
     cells = []
     for key in keys:
-        value = record.values()[key]
-        is_best = value == best.get((_group(record), key))
-        cells.append(Text(f"{value:.4f}{'*' if is_best else ' '}", style="bold green" if is_best else ""))
+        value, deviation = series.mean(key), series.deviation(key)
+        is_best = value == best.get((series.comparable, key))
+        text = f"{value:.4f}{'*' if is_best else ' '}"
+        if deviation is not None:
+            text += f"\n±{f'{deviation:.4f}'.removeprefix('0')} "
+        cells.append(Text(text, style="bold green" if is_best else ""))
     return cells
+
+
+def _mean_label(series: Series) -> str:
+    words = [set(job.label.split(" ")) for job in series.jobs]
+    shared = [word for word in series.jobs[0].label.split(" ") if all(word in own for own in words)]
+    return f"{' '.join([*shared, 'mean'])} ± deviation of {len(series.jobs)}"
 
 
 def _label(job: JobOutcome) -> str:
@@ -181,10 +143,9 @@ def _label(job: JobOutcome) -> str:
 
 
 def _status(job: JobOutcome) -> Text:
-    colours = {"done": "green", "reused": "cyan", "no data": "yellow", "failed": "red"}
     # sampled numbers look like others in a table: the mark stands in the row, its reason below
     marked = job.record is not None and job.record.incomparable
-    return Text(f"{job.status} {MARK}" if marked else job.status, style=colours[job.status])
+    return Text(f"{job.status} {MARK}" if marked else job.status, style=STATUSES[job.status])
 
 
 def _value(entry: dict[str, Any], stderr: bool) -> str:

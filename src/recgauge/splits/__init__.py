@@ -37,13 +37,14 @@ class Split:
         Rows of held-out users, who have none in train: models are given them after training and before
         they recommend. None: no user is held out.
     overlap : bool
-        Whether held-out parts may share (user, item) pairs with train, which the guard `overlap` then tells.
+        Whether held-out parts may repeat (user, item) pairs, or share them with another part, which the guard
+        `overlap` then tells.
 
     Raises
     ------
     SchemaError
-        If the parts do not share ids, if a held-out part repeats a pair or shares one with another part, or
-        if a user with fold-in rows has training rows.
+        If the parts do not share ids, if a held-out part repeats a pair or shares one with another part and
+        `overlap` is not set, or if a user with fold-in rows has training rows.
     EmptySplitError
         If train or test have no rows.
     """
@@ -63,6 +64,16 @@ class Split:
                     f"Split {self.name}: {part_name} has no rows{self._history()}. "
                     "Use more data, weaker filters or other fractions."
                 )
+        self._check_parts()
+        if not self.overlap:
+            held_out = {"test": self.test}
+            if self.validation is not None:
+                held_out["validation"] = self.validation
+            known = [self.train, *([] if self.fold_in is None else [self.fold_in])]
+            check_pairs(self.name, known, held_out)
+
+    def _check_parts(self) -> None:
+        """Refuse parts over other ids, and held-out users who are trained on."""
         parts = {"validation": self.validation, "test": self.test, "fold_in": self.fold_in}
         for part_name, held in parts.items():
             if held is not None and not _same_ids(held, self.train):
@@ -74,11 +85,6 @@ class Split:
                     f"Split {self.name}: {n_both} users have training rows and fold-in rows; held-out users "
                     "must not be trained on. Put their rows into one of the two parts."
                 )
-        held_out = {"test": self.test}
-        if self.validation is not None:
-            held_out["validation"] = self.validation
-        known = [self.train, *([] if self.fold_in is None else [self.fold_in])]
-        check_pairs(self.name, known, held_out, overlap=self.overlap)
 
     def _history(self) -> str:
         return "".join(f"; {step}" for step in self.steps if step.dropped_rows)
@@ -138,6 +144,11 @@ class Splitter(ABC):
         for setting in ("cold_users", "cold_items"):
             check_choice(f"{type(self).__name__}: {setting}", getattr(self, setting), POLICIES)
 
+    @property
+    def tie_rule(self) -> str | None:
+        """How rows of one user and time are ordered; None: the strategy does not order a user's rows."""
+        return None
+
     @abstractmethod
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; every row is in one part or unused for a reason."""
@@ -165,7 +176,7 @@ class Splitter(ABC):
         steps : tuple of Step
             What filters dropped before.
         overlap : bool
-            Whether data that repeat (user, item) pairs may have them in train and in a held-out part.
+            Whether held-out parts may repeat (user, item) pairs, or share them with another part.
 
         Returns
         -------

@@ -21,7 +21,7 @@ class HeldOutUsers:
     ----------
     interactions : Interactions
         All rows.
-    hidden, pick
+    hidden, pick, ties
         See `StrongGeneralisation`.
     drop_cold_items : bool
         Whether held-out users' rows with items that no training user has are dropped first.
@@ -30,6 +30,7 @@ class HeldOutUsers:
     interactions: Interactions
     hidden: float
     pick: str
+    ties: str
     drop_cold_items: bool
 
     def assign(self, tested: BoolArray, validated: BoolArray | None, rng: np.random.Generator) -> Assignment:
@@ -38,7 +39,10 @@ class HeldOutUsers:
         users = tested if validated is None else tested | validated
         held_out = users[rows.user]
         # One draw for every row, whoever is held out: a user's hidden rows are the same in every fold.
-        place = shuffled(rows, rng) if self.pick == "random" else latest_first(rows, "pick=last")
+        if self.pick == "random":
+            place = shuffled(rows, rng)
+        else:
+            place = latest_first(rows, "pick=last", self.ties, rng)
         unused: tuple[tuple[str, BoolArray], ...] = ()
         if self.drop_cold_items:
             trained = np.bincount(rows.item[~held_out], minlength=rows.n_items) > 0

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, LongArray, shown
+from recgauge._checks import BoolArray, LongArray, shown, text_array
 from recgauge.datasets.published import PublishedParts
-from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 from recgauge.splits._pairs import pair_codes
 from recgauge.splits.assignment import Assignment
@@ -16,19 +15,21 @@ from recgauge.splits.assignment import Assignment
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """The rows of each part, and published pairs without a row.
+    """The rows of each part, and published rows that the data set has not.
 
     Parameters
     ----------
     assignment : Assignment
-    n_pairs, n_absent : int
-        Published pairs, and those that the data set has not.
+    named : dict of str to int
+        Rows that the publisher's files name, by part: test, validation and train as far as there are files.
+    n_absent : int
+        Named rows that the data set has not.
     first_absent : str
-        The first of them in words.
+        One of them in words.
     """
 
     assignment: Assignment
-    n_pairs: int
+    named: dict[str, int]
     n_absent: int
     first_absent: str
 
@@ -36,44 +37,49 @@ class Matched:
 def match(parts: PublishedParts, interactions: Interactions) -> Matched:
     """Return the rows whose user and item ids are those of published pairs.
 
-    Ids that are numbers on one side and text on the other are compared as text.
-
-    Raises
-    ------
-    SchemaError
-        If a pair is in several parts.
+    Ids that are numbers on one side and text on the other are compared as text. A pair may have several rows
+    and be in several parts: each part gets as many of its rows as it names, test the last ones of the table,
+    validation those before, train those before these. Where rows are missing, train goes without first.
     """
     rows = _Sorted.of(pair_codes(interactions))
-    masks: dict[str, BoolArray] = {}
-    n_absent, first_absent = 0, ""
     named = {"test": parts.test, "validation": parts.validation, "train": parts.train}
     published = {name: part for name, part in named.items() if part is not None}
+    masks: dict[str, BoolArray] = {}
+    taken = np.zeros(len(rows.first), dtype=np.int64)
+    n_absent, first_absent = 0, ""
     for name, part in published.items():
         users = places_of(part.user_ids, interactions.user_ids)[part.user]
         items = places_of(part.item_ids, interactions.item_ids)[part.item]
-        pairs = users * interactions.n_items + items
-        there = (users >= 0) & (items >= 0)
-        masks[name], there[there] = rows.find(pairs[there])
-        if not there.all():
-            first = int(np.flatnonzero(~there)[0])
-            first_absent = first_absent or (
-                f"user {shown(part.user_ids[part.user[first]])} and item "
-                f"{shown(part.item_ids[part.item[first]])} ({name})"
-            )
-            n_absent += int((~there).sum())
-        _refuse_overlap(name, masks)
+        place = rows.find(np.where((users >= 0) & (items >= 0), users * interactions.n_items + items, -1))
+        wanted = np.bincount(place[place >= 0], minlength=len(taken))
+        got = np.minimum(wanted, rows.counts - taken)
+        masks[name] = rows.from_the_end(taken, taken + got)
+        taken += got
+        n_missing = len(part) - int(got.sum())
+        if n_missing and not first_absent:
+            first_absent = _first_absent(name, part, place, wanted > got)
+        n_absent += n_missing
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
         outside = ~np.logical_or.reduce(list(masks.values()))
         unused = (("rows that the published split does not name", outside),)
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
-    return Matched(assignment, sum(map(len, published.values())), n_absent, first_absent)
+    return Matched(assignment, {name: len(part) for name, part in published.items()}, n_absent, first_absent)
+
+
+def _first_absent(name: str, part: Interactions, place: LongArray, short: BoolArray) -> str:
+    """Return a row in words that the data set has not, or not so often as it is named."""
+    unknown = place < 0
+    unknown[~unknown] = short[place[~unknown]]
+    row = int(np.flatnonzero(unknown)[0])
+    user, item = shown(part.user_ids[part.user[row]]), shown(part.item_ids[part.item[row]])
+    return f"user {user} and item {item} ({name})"
 
 
 def places_of(ids: npt.NDArray[Any], known: npt.NDArray[Any]) -> LongArray:
     """Return the position of each id in `known`, -1 where it is not there."""
     if (ids.dtype.kind in "iu") != (known.dtype.kind in "iu"):
-        ids, known = np.array([str(one) for one in ids]), np.array([str(one) for one in known])
+        ids, known = text_array(list(map(str, ids))), text_array(list(map(str, known)))
     if len(known) == 0:
         return np.full(len(ids), -1, dtype=np.int64)
     order = np.argsort(known, kind="stable")
@@ -82,37 +88,38 @@ def places_of(ids: npt.NDArray[Any], known: npt.NDArray[Any]) -> LongArray:
     return found
 
 
-def _refuse_overlap(name: str, masks: dict[str, BoolArray]) -> None:
-    for other, mask in masks.items():
-        if other != name and (n_shared := int((mask & masks[name]).sum())):
-            raise SchemaError(
-                f"split=published: {n_shared} rows have a pair that is in {other} and in {name}. Each pair "
-                "may be in one part: correct the files."
-            )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sorted:
-    """Codes of rows, sorted once, so that looking up many of them in order stays in the cache."""
+    """Rows ordered by pair: distinct codes, and for each where its rows begin in the order and how many."""
 
     codes: LongArray
     order: LongArray
+    first: LongArray
+    counts: LongArray
 
     @classmethod
     def of(cls, codes: LongArray) -> "_Sorted":
-        order = np.argsort(codes)
-        return cls(codes[order], order)
+        order = np.argsort(codes, kind="stable")  # rows of one pair stay in their order
+        ordered = codes[order]
+        begins = np.ones(len(ordered), dtype=bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+        first = np.flatnonzero(begins)
+        return cls(ordered[first], order, first, np.diff(first, append=len(ordered)))
 
-    def find(self, wanted: LongArray) -> tuple[BoolArray, BoolArray]:
-        """Return which rows have a wanted code, and which wanted codes some row has."""
-        by_code = np.argsort(wanted)
-        first = np.searchsorted(self.codes, wanted[by_code], side="left")
-        end = np.searchsorted(self.codes, wanted[by_code], side="right")
-        is_there = np.empty(len(wanted), dtype=bool)
-        is_there[by_code] = end > first
-        # A code's rows lie between the first and the end: open a span there, close it here.
-        open_spans = np.bincount(first, minlength=len(self.codes) + 1)
-        open_spans -= np.bincount(end, minlength=len(self.codes) + 1)
-        rows = np.empty(len(self.codes), dtype=bool)
-        rows[self.order] = np.cumsum(open_spans[:-1]) > 0
-        return rows, is_there
+    def find(self, wanted: LongArray) -> LongArray:
+        """Return the place of each wanted code among the distinct ones, -1 where it is not there."""
+        if len(self.codes) == 0:
+            return np.full(len(wanted), -1, dtype=np.int64)
+        by_code = np.argsort(wanted)  # looked up in order, they stay in the cache
+        place = np.minimum(np.searchsorted(self.codes, wanted[by_code]), len(self.codes) - 1)
+        found = np.empty(len(wanted), dtype=np.int64)
+        found[by_code] = np.where(self.codes[place] == wanted[by_code], place, -1)
+        return found
+
+    def from_the_end(self, begin: LongArray, end: LongArray) -> BoolArray:
+        """Return the mask of each pair's rows from `begin` to before `end`, counted from its last row."""
+        n_after = np.repeat(self.first + self.counts, self.counts) - 1 - np.arange(len(self.order))
+        chosen = (n_after >= np.repeat(begin, self.counts)) & (n_after < np.repeat(end, self.counts))
+        rows = np.empty(len(self.order), dtype=bool)
+        rows[self.order] = chosen
+        return rows

@@ -1,4 +1,4 @@
-"""Orders of each user's rows: by time, or by chance; independent of the order of the table."""
+"""Orders of each user's rows: by time with a rule for equal times, or by chance."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ from recgauge.errors import SchemaError
 from recgauge.interactions import Interactions
 
 Words = npt.NDArray[np.uint64]
+TIES = ("fixed_random", "random", "row_order", "row_order_reversed", "item_id", "item_id_reversed")
+"""Rules for rows of one user and time; :class:`recgauge.splits._by_time.ByTime` describes them."""
 _GOLDEN = 0x9E3779B97F4A7C15  # the golden ratio, as SplitMix64 has it
 
 
@@ -30,15 +32,28 @@ def times_of(interactions: Interactions, owner: str) -> LongArray:
     return interactions.timestamp
 
 
-def latest_first(interactions: Interactions, owner: str) -> LongArray:
+def latest_first(interactions: Interactions, owner: str, ties: str, rng: np.random.Generator) -> LongArray:
     """Return each row's place among its user's rows, 0 for the latest, shape (n,).
 
-    Rows of the same second are ordered by a fixed scramble of their pair of codes: neither the order of the
-    table, nor that of the ids, nor the seed decides, and no kind of item is favoured.
+    Rows of one time are ordered by the rule `ties`, one of `TIES`; only ``random`` draws from `rng`.
     """
     times = times_of(interactions, owner)
-    places = places_by(interactions, times, scramble(interactions, 0))
+    places = places_by(interactions, times, _tie_keys(interactions, ties, rng))
     return interactions.user_counts()[interactions.user] - 1 - places
+
+
+def _tie_keys(interactions: Interactions, ties: str, rng: np.random.Generator) -> npt.NDArray[Any]:
+    """Return a number for each row; of rows of one time, the one with the highest counts as the latest."""
+    if ties == "fixed_random":
+        return scramble(interactions, 0)
+    if ties == "random":
+        return scramble(interactions, int(rng.integers(2**64, dtype=np.uint64)))
+    keys = np.arange(len(interactions))
+    if ties.startswith("item_id"):
+        place_of_id = np.empty(interactions.n_items, dtype=np.int64)
+        place_of_id[np.argsort(interactions.item_ids, kind="stable")] = np.arange(interactions.n_items)
+        keys = place_of_id[interactions.item]
+    return -keys if ties.endswith("_reversed") else keys
 
 
 def shuffled(interactions: Interactions, rng: np.random.Generator) -> LongArray:

@@ -10,9 +10,7 @@ _REMEDY = "Let one row of each pair stay, with filters=[duplicates], or remove t
 _BITS = 2  # a part's number takes the lowest bits of a pair's code
 
 
-def check_pairs(
-    name: str, known: list[Interactions], held_out: dict[str, Interactions], *, overlap: bool
-) -> None:
+def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:
     """Refuse held-out parts that repeat a pair, or share one with each other or with what models know.
 
     Parameters
@@ -23,8 +21,6 @@ def check_pairs(
         Training rows and the like; they may repeat pairs.
     held_out : dict of str to Interactions
         At most three parts by name.
-    overlap : bool
-        Whether they may share pairs with what models know.
 
     Raises
     ------
@@ -40,7 +36,7 @@ def check_pairs(
     same = (tagged[1:] ^ tagged[:-1]) >> _BITS == 0
     if not (tagged[1:][same] & ((1 << _BITS) - 1)).any():
         return
-    _refuse(name, known, held_out, overlap)
+    _refuse(name, known, held_out)
 
 
 def pair_codes(part: Interactions) -> LongArray:
@@ -48,8 +44,8 @@ def pair_codes(part: Interactions) -> LongArray:
     return part.user.astype(np.int64) * part.n_items + part.item
 
 
-def _refuse(name: str, known: list[Interactions], held_out: dict[str, Interactions], overlap: bool) -> None:
-    before = {} if overlap else {"train": np.concatenate([pair_codes(part) for part in known])}
+def _refuse(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:
+    before = {"train": np.concatenate([pair_codes(part) for part in known])}
     for part_name, part in held_out.items():
         pairs = pair_codes(part)
         n_repeated = len(pairs) - len(np.unique(pairs))

@@ -6,13 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.interactions import Interactions
+from recgauge.splits._by_time import ByTime
 from recgauge.splits._hide import HeldOutUsers, check_hiding
 from recgauge.splits.assignment import Assignment
 from recgauge.splits.k_fold import Folds
 
 
 @dataclass(frozen=True)
-class KFoldUsers(Folds):
+class KFoldUsers(ByTime, Folds):
     """Hold out one of `n_splits` random folds of all users; models are given some of their rows.
 
     Parameters
@@ -23,7 +24,7 @@ class KFoldUsers(Folds):
         The fold whose users are tested, from 0; the folds are the same whichever is tested.
     validation : bool
         Whether the users of the next fold (after the last, the first) are the validation part.
-    hidden, pick
+    hidden, pick, ties
         See `StrongGeneralisation`.
     cold_users, cold_items : {"drop", "keep"}
         See `StrongGeneralisation`.
@@ -57,9 +58,16 @@ class KFoldUsers(Folds):
         super().__post_init__()
         check_hiding("KFoldUsers", self.hidden, self.pick)
 
+    @property
+    def tie_rule(self) -> str | None:
+        """The rule for rows of one user and time, if rows are picked by time."""
+        return self.ties if self.pick == "last" else None
+
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out, and which are given after training."""
         users = rng.permutation(interactions.n_users).astype(np.int32)
         tested, validated = self._parts(self._chunks(users, "users"))
-        rows = HeldOutUsers(interactions, self.hidden, self.pick, drop_cold_items=self.cold_items == "drop")
+        rows = HeldOutUsers(
+            interactions, self.hidden, self.pick, self.ties, drop_cold_items=self.cold_items == "drop"
+        )
         return rows.assign(tested, validated, rng)

@@ -8,6 +8,7 @@ import numpy as np
 from recgauge._checks import LongArray, check_int
 from recgauge.interactions import Interactions
 from recgauge.splits import Splitter
+from recgauge.splits._by_time import ByTime
 from recgauge.splits._order import latest_first, shuffled
 from recgauge.splits.assignment import Assignment
 
@@ -70,7 +71,7 @@ class LeaveRandomOut(_LeaveOut):
 
 
 @dataclass(frozen=True)
-class LeaveLastOut(_LeaveOut):
+class LeaveLastOut(ByTime, _LeaveOut):
     """Hold out the last `n` rows of each user by time; with ``n=1``, leave-last-one-out.
 
     Parameters
@@ -79,6 +80,8 @@ class LeaveLastOut(_LeaveOut):
         Test rows of each user, >= 1.
     n_validation : int
         Validation rows of each user, those right before the test rows; 0 makes no validation part.
+    ties : str
+        Which of a user's rows of one time counts as the latest, see `ByTime`; default ``fixed_random``.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
 
@@ -91,9 +94,8 @@ class LeaveLastOut(_LeaveOut):
 
     Notes
     -----
-    A user who would have no training row left keeps all rows in train and is not tested. Rows of one user and
-    second are ordered by a fixed scramble of the codes of user and item: not by the file's order, nor by the
-    ids', nor by the seed. Does not depend on the order of the rows if no (user, item) pair repeats.
+    A user who would have no training row left keeps all rows in train and is not tested. Does not depend on
+    the order of the rows if no (user, item) pair repeats, except with ``ties="row_order"`` and its reverse.
 
     A model may still learn from rows of other users that are later than a user's test row; only a global cut
     in time rules that out (`TemporalDate`, `TemporalFraction`, `RollingWindow`).
@@ -104,11 +106,20 @@ class LeaveLastOut(_LeaveOut):
     >>> split = LeaveLastOut().split(ratings, rng=np.random.default_rng(0))
     >>> split.test.timestamp.tolist()
     [30, 6]
+
+    Three rows of one time: the last of them in the table, or the first.
+
+    >>> page = Interactions.from_ids([1, 1, 1], [7, 9, 8], None, [5, 5, 5])
+    >>> for ties in ("row_order", "row_order_reversed"):
+    ...     test = LeaveLastOut(ties=ties).split(page, rng=np.random.default_rng(0)).test
+    ...     print(test.item_ids[test.item])
+    [8]
+    [7]
     """
 
     name: ClassVar[str] = "last_n"
     temporal: ClassVar[bool] = True
 
-    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
-        """Return which rows are held out; no chance is involved."""
-        return self._cut(interactions, latest_first(interactions, "LeaveLastOut"))
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out; chance is involved with ``ties="random"`` alone."""
+        return self._cut(interactions, latest_first(interactions, "LeaveLastOut", self.ties, rng))

@@ -12,7 +12,7 @@ from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.splits import Split, Splitter
-from recgauge.splits._match import match
+from recgauge.splits._match import Matched, match
 from recgauge.splits.assignment import Assignment
 from recgauge.splits.steps import Step
 
@@ -52,13 +52,15 @@ class Published(Splitter):
     MissingDataError
         If a file is absent.
     SchemaError
-        If the files name pairs that the data set has not (unless filters dropped as many rows), or one pair
-        is in several files.
+        If the files name rows that the data set has not, unless filters dropped as many.
 
     Notes
     -----
-    A row that a filter drops is in no part, and counted by the filter. Does not depend on the order of the
-    rows.
+    A pair may have several rows and be in several parts: each part gets as many of its rows as it names, test
+    the last ones of the table, validation those before, train the others. A row that a filter drops is in no
+    part, and counted by the filter; a step says how many rows of each part are left. Where a filter leaves
+    one row of a pair that was in two parts, that is the test row. Does not depend on the order of the rows if
+    no (user, item) pair repeats.
 
     Examples
     --------
@@ -117,11 +119,15 @@ class Published(Splitter):
         n_dropped = sum(step.dropped_rows for step in steps)
         if matched.n_absent > n_dropped:
             filters = f", and filters dropped {n_dropped} rows" if n_dropped else ""
+            n_named = sum(matched.named.values())
             raise SchemaError(
-                f"split=published: {matched.n_absent} of the {matched.n_pairs} published pairs are not in "
-                f"the data set, the first has {matched.first_absent}{filters}. Do the files belong to it? "
-                "Name all files in dataset.path, or choose columns: split.user, split.item."
+                f"split=published: {matched.n_absent} of the {n_named} published pairs are not in the data "
+                f"set, the first has {matched.first_absent}{filters}. Do the files belong to it? Name all "
+                "files in dataset.path, or choose columns: split.user, split.item. A pair that is named "
+                "twice, in one file or in two, needs two rows."
             )
+        if n_dropped:
+            steps = (*steps, _after_filters(matched, interactions, len(interactions) + n_dropped))
         return self._assemble(interactions, matched.assignment, steps, overlap)
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
@@ -170,3 +176,16 @@ class Published(Splitter):
             separator=self.separator,
             encoding=self.encoding,
         )
+
+
+def _after_filters(matched: Matched, interactions: Interactions, n_loaded: int) -> Step:
+    """Return a step that drops nothing and says how many rows of each published part the filters left."""
+    assigned = matched.assignment
+    masks = {"train": assigned.train, "validation": assigned.validation, "test": assigned.test}
+    # without files of their own, all rows in no other part are for training
+    before = {"train": n_loaded - sum(matched.named.values())} | matched.named
+    counts = ", ".join(
+        f"{name} {before[name]:,} to {int(mask.sum()):,}" for name, mask in masks.items() if mask is not None
+    )
+    step = Step.between("nothing", interactions, interactions)
+    return replace(step, note=f"rows of the published parts, before and after the filters: {counts}")

@@ -8,13 +8,13 @@ import numpy as np
 from recgauge._checks import check_int, check_real
 from recgauge.errors import EmptySplitError
 from recgauge.interactions import Interactions
-from recgauge.splits import Splitter
+from recgauge.splits._by_time import ByTime
 from recgauge.splits._hide import HeldOutUsers, check_hiding
 from recgauge.splits.assignment import Assignment
 
 
 @dataclass(frozen=True)
-class StrongGeneralisation(Splitter):
+class StrongGeneralisation(ByTime):
     """Hold out random users; models are given some of their rows after training, the others are tested.
 
     Parameters
@@ -28,6 +28,9 @@ class StrongGeneralisation(Splitter):
         to even, but at least one row and not all; a user with a single row is not tested.
     pick : {"random", "last"}
         Which rows are hidden: random ones, or the last by time.
+    ties : str
+        With ``pick="last"``: which of a user's rows of one time counts as the latest, see `ByTime`; default
+        ``fixed_random``.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`. With ``cold_items="drop"`` held-out users' rows with items that no training user has
         are dropped before rows are hidden.
@@ -78,6 +81,11 @@ class StrongGeneralisation(Splitter):
                 check_int(f"StrongGeneralisation: {setting}", value, minimum=int(setting == "n_test"))
         check_hiding("StrongGeneralisation", self.hidden, self.pick)
 
+    @property
+    def tie_rule(self) -> str | None:
+        """The rule for rows of one user and time, if rows are picked by time."""
+        return self.ties if self.pick == "last" else None
+
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out, and which are given after training."""
         n_users = interactions.n_users
@@ -90,7 +98,9 @@ class StrongGeneralisation(Splitter):
         place = np.empty(n_users, dtype=np.int64)
         place[rng.permutation(n_users)] = np.arange(n_users)
         tested, validated = place < n_test, (place >= n_test) & (place < n_test + n_validation)
-        rows = HeldOutUsers(interactions, self.hidden, self.pick, drop_cold_items=self.cold_items == "drop")
+        rows = HeldOutUsers(
+            interactions, self.hidden, self.pick, self.ties, drop_cold_items=self.cold_items == "drop"
+        )
         return rows.assign(tested, validated if self.n_validation else None, rng)
 
 

@@ -6,13 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.interactions import Interactions
+from recgauge.splits._by_time import ByTime
 from recgauge.splits._order import latest_first
 from recgauge.splits._shares import Shares
 from recgauge.splits.assignment import Assignment
 
 
 @dataclass(frozen=True)
-class TemporalPerUser(Shares):
+class TemporalPerUser(ByTime, Shares):
     """Hold out the last share of each user's rows by time.
 
     Parameters
@@ -23,6 +24,8 @@ class TemporalPerUser(Shares):
     validation_size : float
         Share of a user's rows in validation, in [0, 1), those right before the test rows; 0 makes no
         validation part.
+    ties : str
+        Which of a user's rows of one time counts as the latest, see `ByTime`; default ``fixed_random``.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
 
@@ -35,9 +38,8 @@ class TemporalPerUser(Shares):
 
     Notes
     -----
-    Rows of one user and second are ordered by a fixed scramble of the codes of user and item: not by the
-    file's order, nor by the ids', nor by the seed. Does not depend on the order of the rows if no
-    (user, item) pair repeats. Rows of other users may be later than a user's test rows.
+    Does not depend on the order of the rows if no (user, item) pair repeats, except with ``ties="row_order"``
+    and its reverse. Rows of other users may be later than a user's test rows.
 
     Examples
     --------
@@ -50,7 +52,7 @@ class TemporalPerUser(Shares):
     name: ClassVar[str] = "temporal_per_user"
     temporal: ClassVar[bool] = True
 
-    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
-        """Return which rows are held out; no chance is involved."""
-        place = latest_first(interactions, "TemporalPerUser")
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out; chance is involved with ``ties="random"`` alone."""
+        place = latest_first(interactions, "TemporalPerUser", self.ties, rng)
         return Assignment(*self._masks(place, interactions.user_counts()[interactions.user]))

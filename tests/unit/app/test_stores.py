@@ -38,3 +38,13 @@ def test_a_server_that_does_not_answer_is_named():
 def test_other_addresses_are_refused(uri):
     with pytest.raises(TrackingError, match="neither a database nor a server"):
         check_store(uri)
+
+
+def test_a_driver_that_is_not_installed_is_named():
+    with pytest.raises(TrackingError, match=r"ann:\*\*\*@.* driver MySQLdb is not installed.*mysqlclient"):
+        check_store("mysql://ann:secret@127.0.0.1/db")
+
+
+def test_an_address_that_is_none_is_refused():
+    with pytest.raises(TrackingError, match="is no address of a database"):
+        check_store("postgresql://ann:secret@127.0.0.1:port/db")

@@ -1,7 +1,7 @@
 """What a job is called in the table of a sweep."""
 
 from recgauge.app.sweep import _short_labels
-from recgauge.report.tables import JobOutcome
+from recgauge.report.series import JobOutcome
 
 
 def labels(*words):

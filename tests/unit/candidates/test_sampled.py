@@ -12,6 +12,7 @@ from recgauge.candidates.sampled import SampledNegatives
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.interactions import Interactions
 from recgauge.randomness import stream
+from recgauge.relevance import Relevant
 from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomRows
 
@@ -108,7 +109,28 @@ def test_a_file_in_the_form_of_ncf(small, tmp_path):
     chosen = read(small, tmp_path, "(ann,30)\t40\t20\r\n(bob, 10)\t40\n\n")
     assert chosen.per_user.toarray().astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 0, 1], [0] * 4]
     assert "file" in chosen.incomparable
-    assert chosen.notes == ("1 items of the file are in their user's training rows",)
+    assert chosen.notes == ("1 negatives of the file are in their user's training rows",)
+    assert chosen.facts["test_items_as_negatives"] == 0
+
+
+def test_a_negative_that_is_a_test_item_is_counted_and_ranked_once_as_a_test_item(tmp_path):
+    train = Interactions.from_ids(["ann", "ann", "bob", "cat", "cat"], [10, 20, 30, 40, 50])
+    split = Split("small", train, None, take_like(train, [(0, 2), (0, 3), (1, 0)]))
+    # ann's second negatives hold her other test item, 30, and bob's own test item is among his
+    chosen = read(split, tmp_path, "(ann,30)\t50\n(ann,40)\t30\t50\n(bob,10)\t10\t20\t10\n")
+    ann, bob, cat = chosen.per_user.toarray().astype(int).tolist()
+    assert (ann, bob, cat) == ([0, 0, 1, 1, 1], [1, 1, 0, 0, 0], [0] * 5)
+    assert chosen.notes == (
+        "2 of 2 users have test items of their own among the file's negatives (2 items), which are ranked "
+        "once, as test items",
+    )
+    assert chosen.facts == {
+        "users_with_test_items_as_negatives": 2,
+        "test_items_as_negatives": 2,
+        "training_rows_as_negatives": 0,
+    }
+    relevant = Relevant.from_interactions(split.test, None)
+    assert chosen.irrelevant(relevant, 3, 5)[:2].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

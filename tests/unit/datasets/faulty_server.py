@@ -138,6 +138,29 @@ def web_page(handler: _Handler, content: bytes) -> None:
     handler.wfile.write(page)
 
 
+def endless(*, length: int | None = None, chunked: bool = False) -> Fault:
+    """Send the file, then zeros for as long as the client takes them, announcing `length` or nothing."""
+
+    def fault(handler: _Handler, content: bytes) -> None:
+        handler.send_response(200)
+        if length is not None:
+            handler.send_header("Content-Length", str(length))
+        if chunked:
+            handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        block = content
+        try:
+            for _ in range(10_000):
+                handler.wfile.write(b"%x\r\n%b\r\n" % (len(block), block) if chunked else block)
+                handler.server.n_sent += len(block)
+                block = bytes(1 << 20)
+        except OSError:  # the client has had enough
+            pass
+        handler.close_connection = True
+
+    return fault
+
+
 class FaultyServer(ThreadingHTTPServer):
     """Serves `files`; each of `faults` spoils one request, in order. `requests` lists what was asked."""
 
@@ -150,6 +173,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.requests: list[tuple[str, str | None]] = []
         self.encodings: list[str | None] = []
         self.ranges = True
+        self.n_sent = 0
         scheme = "http"
         if certificate is not None:
             scheme = "https"

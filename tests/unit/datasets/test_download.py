@@ -20,6 +20,7 @@ from recgauge.errors import IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
     FaultyServer,
     cut_after,
+    endless,
     short_without_length,
     silence,
     status,
@@ -205,6 +206,53 @@ def test_truncated_body_of_unknown_length_is_refused(fetch, server):
     server.faults += [short_without_length(100_000)]
     with pytest.raises(IntegrityError, match="truncated"):
         fetch()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [endless(), endless(chunked=True), endless(length=3 << 30), endless(length=10**30)],
+    ids=["no length", "chunked", "3 GiB announced", "a lie"],
+)
+def test_server_that_sends_too_much_is_cut_off(fetch, server, content, tmp_path, fault):
+    server.faults += [fault] * 9
+    with pytest.raises(IntegrityError, match=f"but the file has {len(content):,} bytes; nothing was kept"):
+        fetch()
+    assert len(server.requests) == 1
+    assert server.n_sent < len(content) + (64 << 20)  # what fits into the network's buffers
+    assert listing(tmp_path / "cache") == [".toy.zip.lock"]
+
+
+def test_server_that_goes_on_after_a_cut_is_cut_off(fetch, server, content, tmp_path):
+    server.ranges = False
+    server.faults += [cut_after(100_000), endless()]
+    with pytest.raises(IntegrityError, match="goes on sending"):
+        fetch()
+    assert listing(tmp_path / "cache") == [".toy.zip.lock"]
+
+
+def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkeypatch):
+    monkeypatch.setattr("recgauge.datasets._fetch.transfer.MOST_BYTES", 5 << 20)
+    server.files["/toy.zip"] = b"PK"
+    server.faults += [endless()]
+    unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "", "")
+    with pytest.raises(IntegrityError, match="at most 5,242,880 bytes are fetched; nothing was kept"):
+        find(unknown, Places(cache=str(tmp_path)), progress, HASTE)
+    assert listing(tmp_path) == [".toy.zip.lock"]
+
+
+def test_larger_file_that_is_pinned_is_fetched(fetch, server, content):
+    larger = content + bytes(1000)
+    server.files["/toy.zip"] = larger
+    assert fetch(sha256=hashlib.sha256(larger).hexdigest()).path.read_bytes() == larger
+
+
+@pytest.mark.parametrize("name", ["toy.zip", "SHA256SUMS"])
+def test_pipe_in_a_mirror_is_refused(fetch, tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    if name != "toy.zip":
+        (tmp_path / "toy.zip").write_bytes(b"")
+    with pytest.raises(MissingDataError, match=f"{name} is not a regular file but a pipe"):
+        fetch(mirror=str(tmp_path))
 
 
 def test_wrong_file_of_a_mirror_is_told_and_the_next_place_asked(fetch, server, content, progress):

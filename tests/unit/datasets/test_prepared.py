@@ -11,11 +11,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 from scipy import sparse
 
 from recgauge.datasets import ItemFeatures, movielens, prepared, table
@@ -414,10 +412,11 @@ def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeyp
     assert prepared.entries(cache) == []
 
 
-def test_ids_that_plain_files_cannot_hold_are_told(tmp_path, cache, progress):
-    parquet.write_table(pa.table({"user": [b"a", b"b"], "item": [1, 2]}), tmp_path / "t.parquet")
+def test_ids_that_plain_files_cannot_hold_are_told(cache, progress):
+    odd = Interactions.from_ids(np.array([b"a", b"b"], dtype=object), [1, 2])
+    keeper = Keeper(prepared.prepared_folder(cache), "0" * 64, "odd", "nowhere", progress)
     for _ in range(2):
-        assert Table(str(tmp_path / "t.parquet"), cache=cache).load(progress).interactions.n_users == 2
+        assert keeper.get(lambda: Prepared(odd)).interactions is odd
         assert "plain files cannot hold user_ids of type bytes" in progress.notes[0]
         progress.notes.clear()
     assert prepared.entries(cache) == []

@@ -309,7 +309,7 @@ def test_long_separators_across_blocks(write, separator):
 @pytest.mark.parametrize("size", range(65, 75))
 def test_no_block_ends_inside_a_separator(size):
     content = b"ab::c::d:e::::f\n" * 40 + b"g::"
-    source = _Source(io.BytesIO(content), "::", "utf-8")
+    source = _Source(io.BytesIO(content), "::")
     assert b"".join(iter(lambda: source.read(size), b"")) == content.replace(b"::", b"\x1f")
 
 
@@ -528,7 +528,7 @@ def test_absent_files(tmp_path, write):
     with pytest.raises(MissingDataError, match="there is no such file"):
         Table(str(tmp_path / "absent-*.csv")).load()
     write("here.csv", CSV)
-    with pytest.raises(MissingDataError, match=r"is a folder; name a file in it \(here\.csv\)"):
+    with pytest.raises(MissingDataError, match=r"a folder; name a file in it \(here\.csv\)"):
         Table(str(tmp_path)).load()
 
 

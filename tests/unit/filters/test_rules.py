@@ -215,7 +215,7 @@ def test_weights_from_a_table(few, tmp_path):
         ("user,weight\na,1\nb,0\n", "line 3: weight must be a number above 0, got '0'"),
         ("user,weight\na,1\nb\n", "line 3: weight must be a number above 0, got None"),
         ("user,weight\na,nan\nb,1\n", "line 2: weight must be"),
-        ("user,weight\na,1\na,2\nb,1\n", "line 3: each user must have one weight, got a second one for a"),
+        ("user,weight\na,1\na,2\nb,1\n", "line 3: each user must have one weight, got a second one for 'a'"),
     ],
 )
 def test_a_table_of_weights_that_cannot_be_used(few, tmp_path, text, message):

@@ -55,6 +55,14 @@ def test_rows_in_both_parts():
     assert enforce([overlap], GuardSettings(("overlap",)))[0].overridden
 
 
+def test_test_rows_that_repeat_each_other_or_a_validation_row():
+    test, validation = rows([(2, 0), (2, 0), (3, 1), (1, 1)]), rows([(3, 1)])
+    split = Split("made", rows(TRAIN), validation, test, overlap=True)
+    overlap = check_split(split, Relevant.from_interactions(test, 4), temporal=False)[0]
+    assert (overlap.level, overlap.value) == ("error", 0.5)
+    assert "1 in validation, 1 an earlier test row" in overlap.message
+
+
 @pytest.mark.parametrize(("temporal", "level"), [(False, "note"), (True, "error")])
 def test_training_rows_after_test_rows(temporal, level):
     train = rows(TRAIN, np.array([1, 9, 5, 5, 5]))
@@ -71,6 +79,31 @@ def test_equal_times_are_not_later():
     found = guards(train, test, temporal=True)
     assert (found["train_after_test"].value, found["train_after_test"].level) == (0.0, "note")
     assert found["train_after_cut"].value == 0.0
+
+
+def test_users_whose_rows_of_one_time_are_in_two_parts():
+    """User 0 is cut inside a group of equal times, user 1 between times, user 2 before test alone."""
+    train = rows([(0, 0), (0, 1), (1, 0), (1, 2), (2, 3)], np.array([1, 5, 5, 5, 5]))
+    test = rows([(0, 2), (1, 1), (2, 4)], np.array([5, 6, 8]))
+    validation = rows([(2, 5)], np.array([8]))
+
+    def ties(train, validation, test, rule):
+        relevant = Relevant.from_interactions(test, 4)
+        split = Split("made", train, validation, test)
+        found = check_split(split, relevant, temporal=True, ties=rule)
+        return next((result for result in found if result.name == "ties_at_cut"), None)
+
+    found = ties(train, validation, test, "item_id")
+    assert (found.value, found.level) == (pytest.approx(2 / 3), "warning")
+    assert "2 of 3 test users" in found.message
+    assert "split.ties=item_id" in found.message
+    assert ties(train, None, test, "item_id").value == pytest.approx(1 / 3)
+    later = rows([(0, 2), (1, 1), (2, 4)], np.array([6, 6, 8]))
+    assert (ties(train, None, later, "random").value, ties(train, None, later, "random").level) == (
+        0.0,
+        "note",
+    )
+    assert ties(train, None, test, None) is None  # the strategy does not order a user's rows
 
 
 def test_without_times_nothing_is_said_of_them():

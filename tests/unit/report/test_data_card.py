@@ -50,6 +50,18 @@ def dataset_of(rows, **changes):
     return Dataset(**(facts | changes))
 
 
+def test_texts_of_others_are_no_markdown(rows):
+    hostile = "x|y\n\n# <script>alert(1)</script> [a](http://b) `c` **d** _e_ a_b \\| \x1b[2J"
+    page = card_markdown(data_card(dataset_of(rows, source=hostile, licence=hostile)))
+    assert page.count("alert(1)") == 2
+    assert not re.search(r"<|(?<!\\)[`*\[]|^# &", page.replace("&lt;", ""), re.MULTILINE)
+    assert not re.search(r"[^\n -~]", page)
+    for line in page.splitlines():
+        if "alert(1)" in line and line.startswith("|"):
+            assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3  # two cells, as in every row
+    assert "a_b" in page  # readable where nothing must be escaped
+
+
 @pytest.fixture
 def rows():
     users, items, values, days = zip(*ROWS, strict=True)

@@ -7,7 +7,8 @@ import pytest
 from recgauge.app.summaries import final_tags, metric_values, summary_markdown
 from recgauge.records import RunRecord
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
-from recgauge.report.tables import JobOutcome, has_rivals, sweep_table
+from recgauge.report.series import JobOutcome, has_rivals
+from recgauge.report.tables import sweep_table
 
 WARNING = {"name": "few_candidates", "value": 0.6, "level": "warning", "message": "W.", "overridden": False}
 NOTE = {"name": "overlap", "value": 0.0, "level": "note", "message": "N.", "overridden": False}
@@ -111,9 +112,10 @@ def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
 
     other = dataclasses.replace(record, names={**record.names, "candidates": "all"})
     assert stars(record, other) == [False, False]
-    assert stars(record, record, other) == [False, True, True]  # rows stand by what can be compared
-    assert has_rivals([record, record])
-    assert not has_rivals([record, other])
+    assert stars(other, record, record) == [False, True, True]
+    same = [JobOutcome(0, "", record, None), JobOutcome(1, "", record, None)]
+    assert has_rivals(same)
+    assert not has_rivals([same[0], JobOutcome(1, "", other, None)])
 
 
 def test_jobs_with_the_same_mark_share_a_line(record):

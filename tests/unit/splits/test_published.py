@@ -9,8 +9,11 @@ from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 from recgauge.filters import apply_filters
+from recgauge.filters.duplicates import Duplicates
 from recgauge.filters.min_rating import MinRating
 from recgauge.filters.n_core import NCore
+from recgauge.interactions import Interactions
+from recgauge.splits._match import places_of
 from recgauge.splits.published import Published
 
 RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
@@ -33,10 +36,10 @@ def ml_100k(mirror):
     return MovieLens("ml_100k", mirror=mirror, offline=True).load()
 
 
-def publish(dataset, rules=(), **settings):
+def publish(dataset, rules=(), overlap=False, **settings):
     kept, steps = apply_filters(dataset, rules)
     splitter = Published(**settings).for_dataset(kept)
-    return splitter.split(kept.interactions, rng=np.random.default_rng(0), steps=steps)
+    return splitter.split(kept.interactions, rng=np.random.default_rng(0), steps=steps, overlap=overlap)
 
 
 def ids(part):
@@ -104,19 +107,69 @@ def test_pairs_that_the_data_have_not_are_refused(folder):
         publish(load(folder / "all.csv"), test=str(folder / "other.csv"))
 
 
-def test_a_repeated_pair_is_in_the_part_that_is_published_for_it(folder):
-    (folder / "twice.csv").write_text((folder / "all.csv").read_text() + "007,a,1\n")
-    split = publish(load(folder / "twice.csv"), test=str(folder / "test.csv"))
-    assert len(split.train) == 4
-    (folder / "first.csv").write_text("userId,itemId\n007,a\n")
-    twice, files = load(folder / "twice.csv"), [str(folder / name) for name in ("test.csv", "first.csv")]
-    with pytest.raises(SchemaError, match=r"validation repeats 1"):
-        publish(twice, test=files[0], validation=files[1])
+CHECK_INS = {
+    "train.csv": ["1,a,10", "1,b,11", "1,a,12", "2,a,13", "2,c,14", "2,c,15"],
+    "validation.csv": ["1,a,20", "2,b,21"],
+    "test.csv": ["1,a,30", "1,a,31", "2,c,32", "2,d,33"],
+}
+"""Visits with their times: a pair may be in a part several times, and in several parts."""
 
 
-def test_a_pair_in_two_files_is_refused(folder):
-    with pytest.raises(SchemaError, match=r"2 rows have a pair that is in test and in train"):
+@pytest.fixture
+def visits(tmp_path):
+    for name, lines in CHECK_INS.items():
+        (tmp_path / name).write_text("user,item,timestamp\n" + "\n".join(lines) + "\n")
+    return tmp_path
+
+
+def load_visits(folder, *names):
+    return Table([str(folder / name) for name in names]).load()
+
+
+@pytest.mark.parametrize("names_train", [True, False])
+def test_pairs_in_several_parts_stay_in_all_of_them_row_by_row(visits, names_train):
+    files = {name: str(visits / f"{name}.csv") for name in ("train", "validation", "test")}
+    if not names_train:
+        del files["train"]
+    split = publish(load_visits(visits, *CHECK_INS), overlap=True, **files)
+    assert split.train.timestamp.tolist() == [10, 11, 12, 13, 14, 15]
+    assert split.validation.timestamp.tolist() == [20, 21]
+    assert split.test.timestamp.tolist() == [30, 31, 32, 33]
+    assert not any(step.dropped_rows for step in split.steps)
+    with pytest.raises(SchemaError, match=r"Split published: .*filters=\[duplicates\]"):
+        publish(load_visits(visits, *CHECK_INS), **files)
+
+
+def test_a_filter_of_repeats_says_how_many_rows_each_part_lost(visits):
+    files = {"test": str(visits / "test.csv"), "validation": str(visits / "validation.csv")}
+    for policy in ("first", "last"):
+        for more in ({}, {"train": str(visits / "train.csv")}):
+            split = publish(load_visits(visits, *CHECK_INS), (Duplicates(policy),), **files, **more)
+            assert ids(split.test) == {(1, "a"), (2, "c"), (2, "d")}
+            assert ids(split.validation) == {(2, "b")}
+            assert ids(split.train) == {(1, "b"), (2, "a")}
+            notes = [step.note for step in split.steps if step.stage == "split" and step.note]
+            assert notes == [
+                "rows of the published parts, before and after the filters: "
+                "train 6 to 2, validation 2 to 1, test 4 to 3"
+            ]
+
+
+def test_a_pair_that_two_files_name_needs_a_row_for_each(folder):
+    with pytest.raises(SchemaError, match=r"2 of the 4 published pairs .*item 'c' \(train\).*needs two rows"):
         publish(load(folder / "all.csv"), test=str(folder / "test.csv"), train=str(folder / "test.csv"))
+
+
+def test_a_part_gets_as_many_rows_of_a_pair_as_its_file_names(folder):
+    (folder / "twice.csv").write_text((folder / "all.csv").read_text() + "007,a,1\n")
+    twice = load(folder / "twice.csv")
+    assert len(publish(twice, test=str(folder / "test.csv")).train) == 4
+    (folder / "first.csv").write_text("userId,itemId\n007,a\n")
+    split = publish(twice, overlap=True, test=str(folder / "first.csv"))
+    assert split.test.value.tolist() == [1]  # the last of the two
+    assert len(split.train) == 5
+    (folder / "both.csv").write_text("userId,itemId\n007,a\n007,a\n")
+    assert publish(twice, overlap=True, test=str(folder / "both.csv")).test.value.tolist() == [5, 1]
 
 
 def test_a_missing_file_is_named_with_its_setting(folder):
@@ -215,3 +268,10 @@ def test_another_archive_is_not_taken_for_gowalla(tmp_path):
         archive.writestr("gowalla/test.txt", "0 3\n")
     with pytest.raises(IntegrityError, match=r"train.txt is not the publisher's"):
         Gowalla(archive=str(tmp_path / "gowalla.zip")).load()
+
+
+def test_a_long_id_among_many_takes_no_memory_for_the_others():
+    many = [str(row) for row in range(100_000)]
+    published = Interactions.from_ids(["x" * 20_000, *many], ["a"] * 100_001)  # 7.5 GiB as texts of one width
+    assert published.user_ids.dtype == object
+    assert places_of(published.user_ids, np.arange(100_000)).max() == 99_999

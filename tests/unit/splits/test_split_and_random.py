@@ -100,14 +100,18 @@ def test_a_pair_in_train_and_test_is_refused():
         Split("bad", train=rows, validation=None, test=rows.take(np.array([0, 2])))
 
 
-def test_only_pairs_in_train_may_be_shared_where_the_guard_tells_them():
+def test_pairs_may_repeat_only_where_the_guard_tells_them():
     rows = Interactions.from_ids([1, 1, 2, 2], [1, 2, 1, 2])
-    held = {"train": rows, "test": rows.take(np.array([0, 2]))}
-    assert len(Split("repeats", validation=None, overlap=True, **held).test) == 2
-    with pytest.raises(SchemaError, match="1 \\(user, item\\) pairs of validation are in test"):
-        Split("bad", validation=rows.take(np.array([0])), overlap=True, **held)
-    with pytest.raises(SchemaError, match=r"test repeats 1 .*filters=\[duplicates\]"):
-        Split("bad", rows, None, rows.take(np.array([0, 0])), overlap=True)
+    part, twice = rows.take(np.array([0, 2])), rows.take(np.array([0, 0]))
+    first = rows.take(np.array([0]))
+    for train, validation, test, message in (
+        (rows, None, part, r"2 \(user, item\) pairs of test are in train"),
+        (rows.take(np.array([1, 3])), first, part, r"1 \(user, item\) pairs of validation are in test"),
+        (rows.take(np.array([1, 3])), None, twice, r"test repeats 1 .*filters=\[duplicates\]"),
+    ):
+        with pytest.raises(SchemaError, match=message):
+            Split("bad", train, validation, test)
+        assert len(Split("repeats", train, validation, test, overlap=True).test) == 2
 
 
 def test_parts_over_other_ids_are_refused():

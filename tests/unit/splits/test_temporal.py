@@ -3,8 +3,10 @@ import pytest
 
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.interactions import Interactions
+from recgauge.splits.k_fold_users import KFoldUsers
 from recgauge.splits.leave_n_out import LeaveLastOut, LeaveRandomOut
 from recgauge.splits.rolling_window import RollingWindow
+from recgauge.splits.strong_generalisation import StrongGeneralisation
 from recgauge.splits.temporal_date import TemporalDate
 from recgauge.splits.temporal_fraction import TemporalFraction
 from recgauge.splits.temporal_per_user import TemporalPerUser
@@ -153,3 +155,66 @@ def test_ties_favour_neither_items_of_high_code_nor_late_rows():
     counts = cut(LeaveLastOut(), rows).test.item_counts()
     assert counts.sum() == 2000
     assert np.abs(counts - 400).max() < 90  # five standard deviations of a fair draw
+
+
+PAGE = Interactions.from_ids([1, 1, 1, 1, 1], [6, 4, 8, 5, 7], None, [9, 9, 1, 9, 9])
+"""One user: item 8 first, then four items at one time, in this order of rows: 6, 4, 5, 7."""
+
+
+@pytest.mark.parametrize(
+    ("ties", "latest", "before"),
+    [
+        ("row_order", 7, 5),
+        ("row_order_reversed", 6, 4),
+        ("item_id", 7, 6),
+        ("item_id_reversed", 4, 5),
+    ],
+)
+def test_which_row_of_one_time_is_held_out_is_a_setting(ties, latest, before):
+    splitter = LeaveLastOut(n_validation=1, ties=ties)
+    split = cut(splitter, PAGE)
+    assert [part.item_ids[part.item].tolist() for part in (split.test, split.validation)] == [
+        [latest],
+        [before],
+    ]
+    share = cut(TemporalPerUser(test_size=0.2, ties=ties), PAGE)
+    assert share.test.item_ids[share.test.item].tolist() == [latest]
+
+
+def test_the_order_of_ids_is_theirs_and_not_that_of_the_codes():
+    rows = Interactions([0, 0, 0], [0, 1, 2], np.ones(3), np.zeros(3), np.array([1]), np.array([5, 9, 7]))
+    for ties, item in (("item_id", 9), ("item_id_reversed", 5)):
+        test = cut(LeaveLastOut(ties=ties), rows).test
+        assert test.item_ids[test.item].tolist() == [item]
+
+
+def test_random_ties_depend_on_the_seed_and_fixed_random_ties_do_not(demo):
+    rows = demo.interactions
+    rows = Interactions(rows.user, rows.item, rows.value, rows.timestamp // DAY, rows.user_ids, rows.item_ids)
+    digests = {
+        ties: {
+            LeaveLastOut(ties=ties).split(rows, rng=np.random.default_rng(seed)).test.sha256()
+            for seed in range(3)
+        }
+        for ties in ("random", "fixed_random", "row_order")
+    }
+    assert [len(different) for different in digests.values()] == [3, 1, 1]
+
+
+@pytest.mark.parametrize("kind", [StrongGeneralisation, KFoldUsers])
+def test_held_out_users_have_a_rule_for_ties_where_their_last_rows_are_hidden(kind):
+    users = np.repeat(np.arange(6), 5)
+    rows = Interactions.from_ids(users, np.tile([6, 4, 8, 5, 7], 6), None, np.zeros(30, int))
+    for ties, item in (("row_order", 7), ("row_order_reversed", 6), ("item_id", 8), ("item_id_reversed", 4)):
+        splitter = kind(pick="last", ties=ties)
+        assert splitter.tie_rule == ties
+        test = cut(splitter, rows).test
+        assert set(test.item_ids[test.item].tolist()) == {item}
+    assert kind().tie_rule is None
+
+
+def test_a_rule_for_ties_that_there_is_not_is_refused():
+    with pytest.raises(
+        ConfigError, match="LeaveLastOut: ties must be one of fixed_random, random, row_order"
+    ):
+        LeaveLastOut(ties="first")

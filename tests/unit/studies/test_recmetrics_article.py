@@ -112,6 +112,21 @@ def test_the_figure_has_a_row_of_panels_for_what_was_published(rows):
     assert [axes.get_title(loc="left") for axes in figure.axes[:3]] == [ARTICLE, TEST_ITEMS, HONEST]
 
 
+def test_coverage_is_drawn_for_every_model_that_has_it(rows):
+    measured = [
+        dict(row, metric="prediction_coverage_at_10", ours="12.5")
+        for row in rows
+        if row["metric"] == "novelty_at_10" and row["protocol"] != TEST_ITEMS
+    ]
+    figure = STUDY.figures([*rows, *measured])["coverage"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [ARTICLE, HONEST]
+    labels = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert labels == [["12.50 %"] * 3] * 2
+    page = STUDY.markdown([*rows, *measured])
+    assert "](coverage.png)" in page
+    assert "coverage.png" not in STUDY.markdown(rows)
+
+
 @pytest.mark.parametrize("model", [Random("rows"), Popularity(), SVD(8)], ids=lambda m: type(m).__name__)
 def test_any_model_has_the_same_line_when_it_is_given_the_test_items(model):
     """MAR@K is K times the mean of 1 / (test items), as long as nobody has fewer than K of them."""

@@ -26,5 +26,5 @@ IRSPACK = Convention(
         "gini": Gini(),
         "gini_index": Gini(),
     },
-    policies=Policies(lists_of="relevant", no_list="skip", ties="id_ascending"),
+    policies=Policies(lists_of="relevant", no_list="skip", ties="item_code"),
 )

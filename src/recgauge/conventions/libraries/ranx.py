@@ -11,10 +11,11 @@ from recgauge.metrics.r_precision import RPrecision
 from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.policies import Policies
 
 RANX = Convention(
     name="ranx",
-    about="ranx.evaluate with make_comparable=True.",
+    about="ranx.evaluate with make_comparable=True; it puts ties in no order in lists of over 15 items.",
     metrics={
         "precision": Precision(),
         "recall": Recall(),
@@ -29,4 +30,5 @@ RANX = Convention(
         "dcg_burges": DCG(gain="exponential"),
         "rbp": RankBiasedPrecision(gain="linear"),
     },
+    policies=Policies(no_positive_grade="zero"),
 )

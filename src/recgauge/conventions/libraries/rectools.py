@@ -14,6 +14,7 @@ from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.policies import Policies
 
 RECTOOLS = Convention(
     name="rectools",
@@ -42,5 +43,6 @@ RECTOOLS = Convention(
         "serendipity": RankSerendipity(),
         "rank_serendipity": RankSerendipity(),
     },
+    policies=Policies(duplicates="distinct"),
     deviations={"serendipity": {"no_relevant": "zero"}, "rank_serendipity": {"no_relevant": "zero"}},
 )

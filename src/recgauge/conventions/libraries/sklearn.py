@@ -25,5 +25,5 @@ SKLEARN = Convention(
         "median_absolute_error": MedianAbsoluteError(),
         "r2": RSquared(),
     },
-    policies=Policies(no_list="skip", ties="average"),
+    policies=Policies(no_positive_grade="zero", no_list="skip", ties="average", threshold=0.0),
 )

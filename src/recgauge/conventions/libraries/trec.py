@@ -1,4 +1,4 @@
-"""What trec_eval and gdeval computes under its names; each row is proven by values that it gave."""
+"""What trec_eval and the other programs behind ir_measures compute; each row is proven by their values."""
 
 from recgauge.conventions import Convention
 from recgauge.metrics.average_precision import AveragePrecision
@@ -12,9 +12,11 @@ from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
 from recgauge.policies import Policies
 
+PRINTED = {"score_precision": "double", "round": 5, "rounding": "printf"}
+
 TREC = Convention(
     name="trec",
-    about="trec_eval, as pytrec_eval calls it; exponential nDCG and ERR as gdeval prints them.",
+    about="ir_measures: trec_eval, exponential nDCG and ERR as gdeval prints them, RBP of cwl_eval.",
     metrics={
         "precision": Precision(),
         "recall": Recall(),
@@ -22,11 +24,17 @@ TREC = Convention(
         "r_precision": RPrecision(),
         "map": AveragePrecision(),
         "mrr": ReciprocalRank(),
+        "mrr_ms_marco": ReciprocalRank(),
         "ndcg": NDCG(),
         "ndcg_exp": NDCG(gain="exponential"),
         "rbp": RankBiasedPrecision(),
         "err": ExpectedReciprocalRank(),
     },
-    policies=Policies(ties="id_descending"),
-    deviations={"ndcg_exp": {"round": 5}, "err": {"round": 5}},
+    policies=Policies(no_positive_grade="zero", ties="id_descending", score_precision="single"),
+    deviations={
+        "mrr_ms_marco": {"ties": "item_code", "score_precision": "double"},
+        "rbp": {"ties": "stable"},
+        "ndcg_exp": PRINTED,
+        "err": PRINTED,
+    },
 )

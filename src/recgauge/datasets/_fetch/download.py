@@ -33,8 +33,8 @@ class Download:
         An http or https address.
     target : Path
         Where the file shall lie; its folder is made if missing.
-    size : int
-        Bytes expected.
+    size : int or None
+        Bytes expected, if known.
     check : callable
         Returns what is known about a file, or raises if it must not be used.
     progress : Progress
@@ -44,7 +44,7 @@ class Download:
 
     address: str
     target: Path
-    size: int
+    size: int | None
     check: Callable[[Path], VerifiedFile]
     progress: Progress
     patience: Patience
@@ -79,7 +79,7 @@ class Download:
                 return replace(found, path=self.target)
         except OSError as error:
             kept = self.part.stat().st_size if self.part.is_file() else 0
-            raise explain_storage(error, self.target, self.size, kept) from error
+            raise explain_storage(error, self.target, self.size or 0, kept) from error
 
     def _tell_waiting(self) -> None:
         self.progress.note(f"{self.target.name}: another job is downloading it; waiting.")
@@ -100,7 +100,7 @@ class Download:
 
     def _check_space(self) -> None:
         kept = self.part.stat().st_size if self.part.exists() else 0
-        if shutil.disk_usage(self.target.parent).free < self.size - kept:
+        if shutil.disk_usage(self.target.parent).free < (self.size or 0) - kept:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _transfer_patiently(self) -> None:

@@ -31,12 +31,15 @@ class TransferError(Exception):
         Seconds that the server asks to wait.
     certificate : bool
         Whether the server's certificate was refused.
+    too_large : bool
+        Whether the server sends more than the file has.
     """
 
     reason: str
     again: bool
     wait: float = 0.0
     certificate: bool = False
+    too_large: bool = False
 
     def __str__(self) -> str:
         return self.reason

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recgauge._checks import check_bool
+from recgauge._files import user_path
+from recgauge._folders import user_cache, user_temporary
 from recgauge.datasets._fetch.verify import Pin
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, MissingDataError
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,14 @@ class Places:
 def cache_folder(cache: str | None) -> Path:
     """Return the folder that keeps downloads and prepared data: as set, else the user's own."""
     if cache is not None:
-        return Path(cache).expanduser()
-    from pooch import os_cache
-
-    return Path(os_cache("recgauge"))
+        return user_path(cache)
+    folder = user_cache() or user_temporary()
+    if folder is None:
+        raise MissingDataError(
+            "data.cache: neither a home folder nor a temporary one can hold downloads. Name a folder: "
+            "data.cache=FOLDER or RECGAUGE_CACHE."
+        )
+    return folder
 
 
 def is_address(mirror: str) -> bool:

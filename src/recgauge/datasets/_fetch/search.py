@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from recgauge._files import refuse_irregular, user_path
+from recgauge._texts import said
 from recgauge.datasets._fetch.download import Download
 from recgauge.datasets._fetch.failures import TransferError
 from recgauge.datasets._fetch.places import Places, is_address
@@ -11,6 +13,8 @@ from recgauge.datasets._fetch.transfer import Patience
 from recgauge.datasets._fetch.verify import Pin, VerifiedFile, verify
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.progress import Progress
+
+_LONGEST_SUMS = 1 << 20  # bytes
 
 
 def find(
@@ -44,7 +48,8 @@ def find(
         If no place has the file.
     """
     if places.archive is not None:
-        path = Path(places.archive).expanduser()
+        path = user_path(places.archive)
+        refuse_irregular(path, "archive")
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
         return verify(path, published, places.pin, named=True)
@@ -77,8 +82,14 @@ class _Search:
     def _cached(self) -> Path:
         return self.places.cache_folder / self.published.filename
 
+    @property
+    def _size(self) -> int | None:
+        """Bytes that a server may send; another file that is pinned may have any size."""
+        return None if self.places.pin is not None else self.published.size or None
+
     def _ask_folder(self, owner: str, folder: Path, pin: Pin | None) -> VerifiedFile | None:
         path = folder / self.published.filename
+        refuse_irregular(path, owner)
         if path.is_file():
             return verify(path, self.published, pin)
         self.tried.append(f"{owner} {folder}: has no {self.published.filename}")
@@ -87,7 +98,7 @@ class _Search:
     def _ask_mirror(self, mirror: str) -> VerifiedFile | None:
         if is_address(mirror):
             return self._ask_server("mirror", f"{mirror.rstrip('/')}/{self.published.filename}")
-        folder = Path(mirror).expanduser()
+        folder = user_path(mirror)
         if not folder.is_dir():
             # A mistyped setting must not turn into a download from elsewhere.
             raise MissingDataError(
@@ -107,12 +118,12 @@ class _Search:
             )
 
         try:
-            return Download(
-                address, self._cached, self.published.size, check, self.progress, self.patience
-            ).run()
+            return Download(address, self._cached, self._size, check, self.progress, self.patience).run()
         except TransferError as error:
             self.certificate_refused |= error.certificate
-            self.tried.append(f"{owner} {address}: {error}")
+            self.found_wrong |= error.too_large
+            caveat = f". {self.published.caveat}" if error.too_large and self.published.caveat else ""
+            self.tried.append(f"{owner} {address}: {error}{caveat}")
         except IntegrityError as error:
             self.found_wrong = True
             self.tried.append(f"{owner} {error}")
@@ -138,9 +149,18 @@ class _Search:
 def _listed(folder: Path, published: PublishedFile) -> Pin | None:
     """Return the digest that the mirror folder's SHA256SUMS lists for the file."""
     sums = folder / "SHA256SUMS"
+    refuse_irregular(sums, "mirror")
     if not sums.is_file():
         return None
-    for line in sums.read_text(encoding="utf-8").splitlines():
+    if sums.stat().st_size > _LONGEST_SUMS:
+        raise IntegrityError(
+            f"{sums} has {sums.stat().st_size:,} bytes, too many for a list of digests. Correct or remove it."
+        )
+    try:
+        text = sums.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise IntegrityError(f"{sums} cannot be read: {said(error)}. Remove it or correct it.") from error
+    for line in text.splitlines():
         digest, _, name = line.strip().partition(" ")
         if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
             return Pin(digest.lower(), "the mirror's SHA256SUMS", strict=False)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import requests
 
 _BLOCK = 1 << 18
+MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,9 @@ class Patience:
     longest_wait: float = 30.0
 
 
-def transfer(address: str, part: Path, name: str, size: int, patience: Patience, progress: Progress) -> None:
+def transfer(
+    address: str, part: Path, name: str, size: int | None, patience: Patience, progress: Progress
+) -> None:
     """Fetch `address` into `part`, which may hold the beginning already.
 
     Parameters
@@ -54,8 +57,9 @@ def transfer(address: str, part: Path, name: str, size: int, patience: Patience,
         Grows as bytes come in, and keeps them if the connection is cut.
     name : str
         Name of the file, for the progress shown.
-    size : int
-        Bytes to show as the total if the server does not say.
+    size : int or None
+        Bytes that the file has. A server that sends more is cut off, and nothing is kept; the same at
+        `MOST_BYTES` where the size is not known.
     patience : Patience
     progress : Progress
         Told about the bytes.
@@ -67,13 +71,20 @@ def transfer(address: str, part: Path, name: str, size: int, patience: Patience,
     OSError
         If `part` cannot be written.
     """
+    most = MOST_BYTES if size is None else size
     start = part.stat().st_size if part.exists() else 0
+    if start > most:
+        part.unlink()
+        start = 0
     with _open(address, start, patience) as answer:
         if answer.status_code == 416 and answer.headers.get("Content-Range", "") == f"bytes */{start}":
             return  # the last job was stopped when all bytes were there
         start = _accepted_start(answer, part, start)
         length = answer.headers.get("Content-Length", "")
         total = start + int(length) if length.isdecimal() else None
+        if total is not None and total > most:
+            part.unlink(missing_ok=True)
+            raise _too_large(f"announces {total:,} bytes", most, size)
         with (
             progress.step(f"download {name}", total or size, "bytes") as advance,
             part.open("ab" if start else "wb") as file,
@@ -81,11 +92,21 @@ def transfer(address: str, part: Path, name: str, size: int, patience: Patience,
             advance(start)
             try:
                 for block in _blocks(answer, address, patience):
+                    if file.tell() + len(block) > most:
+                        part.unlink()
+                        raise _too_large("goes on sending", most, size)
                     file.write(block)
                     advance(len(block))
             except TransferError as error:
+                if error.too_large:
+                    raise
                 error.reason += f" after {file.tell():,} of {total or size:,} bytes"
                 raise
+
+
+def _too_large(what: str, most: int, size: int | None) -> TransferError:
+    known = f"the file has {most:,} bytes" if size is not None else f"at most {most:,} bytes are fetched"
+    return TransferError(f"the server {what}, but {known}; nothing was kept", again=False, too_large=True)
 
 
 @contextmanager

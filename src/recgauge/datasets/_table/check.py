@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge._checks import BoolArray, FloatArray, LongArray
+from recgauge._texts import shortened
 from recgauge.datasets._table.ids import Ids, read_ids
 from recgauge.datasets._table.part import Part, Problem
 from recgauge.datasets._table.values import TimeUnit, read_ratings, read_times
@@ -14,6 +15,8 @@ from recgauge.errors import SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_LONGEST_EXAMPLE = 60
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,9 @@ def check_part(part: Part, unit: TimeUnit) -> CheckedPart:
             problems.append(Problem(reason, part.lines_of(bad), _example(column[int(bad[0])].as_py())))
             np.logical_and(kept, good, out=kept)
 
-    require("the user is missing", user.present, columns["user"])
-    require("the item is missing", item.present, columns["item"])
+    for words, found, column in (("the user", user, columns["user"]), ("the item", item, columns["item"])):
+        for reason, good in found.lacking():
+            require(reason.format(words), good, column)
     if rating is not None:
         require("the rating is not a finite number", rating[1], columns["rating"])
     if time is not None:
@@ -113,4 +117,8 @@ def describe_skipped(checked: CheckedPart) -> str:
 
 
 def _example(cell: Any) -> str:
-    return "empty" if cell is None or cell == "" else repr(cell)[:60]
+    if cell is None or cell == "":
+        return "empty"
+    if isinstance(cell, str) and len(cell) > _LONGEST_EXAMPLE:
+        return f"{cell[:_LONGEST_EXAMPLE]!r}... ({len(cell):,} characters)"
+    return shortened(repr(cell), _LONGEST_EXAMPLE)

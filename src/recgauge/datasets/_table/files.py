@@ -1,5 +1,6 @@
 """Finds and opens the files of a table: plain, gzip, or a member of a zip archive."""
 
+import errno
 import fnmatch
 import gzip
 import hashlib
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
+from recgauge._files import irregular, refuse_irregular, user_path
+from recgauge._texts import listed, printable, said, shortened
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 
-_JUNK = ("__MACOSX/*", ".*", "*/.*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
+_JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class TableFile:
     member: str | None = None
 
     def __str__(self) -> str:
-        return str(self.path) if self.member is None else f"{self.path}:{self.member}"
+        return printable(str(self.path) if self.member is None else f"{self.path}:{self.member}")
 
     @property
     def ending(self) -> str:
@@ -63,7 +66,7 @@ class TableFile:
                     yield file
         except UNPACKING_ERRORS as error:
             raise IntegrityError(
-                f"{self} cannot be read or unpacked: {error}. Get the file again."
+                f"{self} cannot be read or unpacked: {said(error)}. Get the file again."
             ) from error
 
 
@@ -97,20 +100,38 @@ def join_digests(digests: Sequence[str]) -> str:
 
 
 def _expand(text: str) -> list[Path]:
-    path = Path(text).expanduser()
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        inside = ", ".join(sorted(entry.name for entry in path.iterdir() if entry.is_file())[:10])
+    path = user_path(text)
+    if irregular(path) == "folder":
+        inside = listed(sorted(entry.name for entry in path.iterdir() if entry.is_file()), most=10)
         raise MissingDataError(
-            f"Table: path={text} is a folder; name a file in it ({inside or 'it has none'}) or a pattern."
+            f"Table: path={printable(text)} is not a regular file but a folder; name a file in it "
+            f"({inside or 'it has none'}) or a pattern."
         )
-    matches = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
-    if not matches:
+    found = [path] if _is_there(path) else []
+    if not found and any(sign in path.name for sign in "*?["):
+        found = sorted(path.parent.glob(path.name))
+    if not found:
         raise MissingDataError(
-            f"Table: path={text}: there is no such file, seen from {Path.cwd()}. Correct dataset.path."
+            f"Table: path={printable(shortened(text, 300))}: there is no such file, seen from {Path.cwd()}. "
+            "Correct dataset.path."
         )
-    return matches
+    for one in found:
+        refuse_irregular(one, "Table")
+    return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: with a NUL
+        return False
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise MissingDataError(
+            f"Table: {printable(str(path))} cannot be read: {error.strerror}. Make it readable."
+        ) from error
+    return True
 
 
 def _table_file(path: Path, member: str | None) -> TableFile:
@@ -119,7 +140,7 @@ def _table_file(path: Path, member: str | None) -> TableFile:
             packed = stream.read(4) == b"PK\x03\x04"
     except OSError as error:
         raise MissingDataError(
-            f"Table: {path} cannot be read: {error.strerror}. Make it readable."
+            f"Table: {printable(str(path))} cannot be read: {error.strerror}. Make it readable."
         ) from error
     if not packed:
         return TableFile(path)
@@ -129,10 +150,14 @@ def _table_file(path: Path, member: str | None) -> TableFile:
                 name for name in archive.namelist() if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)
             ]
     except UNPACKING_ERRORS as error:
-        raise IntegrityError(f"{path} cannot be unpacked: {error}. Get the file again.") from error
-    if member in names or (member is None and len(names) == 1):
-        return TableFile(path, member or names[0])
+        raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
+    if member is None and len(names) == 1:
+        return TableFile(path, names[0])
+    if names.count(member or "") == 1:
+        return TableFile(path, member)
     if not names:
         raise SchemaError(f"{path} holds no file of rows. Correct dataset.path.")
+    if member in names or len(set(names)) == 1:
+        raise SchemaError(f"{path} holds {member or names[0]} twice; only one can be meant. Pack it anew.")
     asked = "several files" if member is None else f"no file {member!r}"
-    raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {', '.join(names)}.")
+    raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {listed(names)}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, IntArray
+from recgauge._checks import BoolArray, IntArray, text_array
 from recgauge.datasets._arrow import to_numpy
 from recgauge.errors import SchemaError
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 # Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about 2,000
 _BLOCK = 1 << 18  # rows coded at a time: numpy makes 8 bytes of each code, which should not leave the cache
+
+# Why a cell is no id, by the place that stands for it.
+NO_ID = {
+    -1: "{} is missing",
+    -2: f"{{}} is longer than {LONGEST_ID:,} characters",
+    -3: "{} holds a NUL or begins with a byte order mark",
+}
 
 
 @dataclass(frozen=True)
@@ -28,8 +36,8 @@ class Ids:
     pieces : tuple of ndarray of int32
         A number for each row; -1 where an id is missing.
     places : tuple of ndarray of int32
-        For each piece, where in `distinct` a number stands; -1 if it is no id. The last one is -1, so that
-        the number -1 finds it.
+        For each piece, where in `distinct` a number stands; if it is no id, a key of `NO_ID`. The last one is
+        -1, so that the number -1 finds it.
     distinct : ndarray
         Text may repeat in it.
     whole : bool
@@ -49,10 +57,11 @@ class Ids:
         """Rows, with or without an id."""
         return sum(map(len, self.pieces))
 
-    @property
-    def present(self) -> BoolArray | None:
-        """Which rows have an id; None if all have."""
-        return None if self.complete else self._codes() >= 0
+    def lacking(self) -> Iterator[tuple[str, BoolArray]]:
+        """Yield why rows have no id, and which rows do not lack one for this reason."""
+        if not self.complete:
+            codes = self._codes()
+            yield from ((reason, codes != code) for code, reason in NO_ID.items())
 
     def take(self, rows: BoolArray | slice) -> "Ids":
         """Return the rows of a mask, each of which has an id; or all, for a slice."""
@@ -79,9 +88,9 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     dictionaries = [chunk.dictionary for chunk in (chunks[:1] if shared else chunks)]
     values = pa.concat_arrays(dictionaries).dictionary_encode()
     place = to_numpy(_indices(values), np.int32)
-    distinct, missing, whole = _distinct(values.dictionary)
-    if missing.any():
-        every = np.where(missing, -1, np.arange(len(distinct)))
+    distinct, gaps, whole = _distinct(values.dictionary)
+    if gaps.any():
+        every = np.where(gaps < 0, gaps, np.arange(len(distinct)))
         place = np.where(place >= 0, every[place], -1).astype(np.int32)
     ends = np.cumsum([len(dictionary) for dictionary in dictionaries])[:-1]
     places = [np.append(part, np.int32(-1)) for part in np.split(place, ends)]
@@ -95,20 +104,38 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     )
 
 
-def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], BoolArray, bool]:
-    """Return distinct ids, which of them are none, and whether the others are whole numbers."""
+def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]:
+    """Return distinct ids, which are none (keys of `NO_ID`), and whether the others are whole numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_string_view(dictionary.type):
+        dictionary = dictionary.cast(pa.large_string())
     if not (pa.types.is_string(dictionary.type) or pa.types.is_large_string(dictionary.type)):
         distinct = dictionary.to_numpy(zero_copy_only=False)
         # Only NaN differs from itself.
-        return distinct, np.asarray(distinct != distinct), distinct.dtype.kind in "iu"
+        return distinct, -np.asarray(distinct != distinct, np.int32), distinct.dtype.kind in "iu"
     texts = pc.utf8_trim_whitespace(dictionary)
-    numbers = to_numpy(pc.match_substring_regex(texts, _WHOLE).cast(pa.uint8()), np.uint8) == 1
-    distinct = np.array(texts.to_pylist(), dtype=np.str_)
-    missing = distinct == ""
-    return distinct, missing, bool((numbers | missing).all())
+    gaps = np.zeros(len(texts), np.int32)
+    lengths = to_numpy(pc.utf8_length(texts).cast(pa.int32()), np.int32)
+    for code, found in (
+        (-1, lengths == 0),
+        (-2, lengths > LONGEST_ID),
+        (-3, _matches(texts, r"\x00|^\x{feff}")),
+    ):
+        gaps[found] = code
+    if gaps.any():
+        texts = pc.if_else(pa.array(gaps < 0), "", texts)
+    whole = _matches(texts, _WHOLE) | (gaps < 0)
+    return text_array(texts.to_pylist()), gaps, bool(whole.all())
+
+
+def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    matches: BoolArray = to_numpy(pc.match_substring_regex(texts, pattern).cast(pa.uint8()), np.uint8) == 1
+    return matches
 
 
 def _indices(chunk: "pa.DictionaryArray") -> "pa.Array":
@@ -147,7 +174,7 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
     columns = [part.distinct for part in parts]
     if all(part.whole for part in parts):
         columns = [_as_numbers(column) for column in columns]
-    kinds = {"text" if column.dtype.kind == "U" else "numbers" for column in columns if len(column)}
+    kinds = {"text" if column.dtype.kind in "UO" else "numbers" for column in columns if len(column)}
     if len(kinds) > 1:
         raise SchemaError(
             f"Table: the {name} ids are numbers in some files and text in others, so that they cannot be "
@@ -187,7 +214,7 @@ def _blocks(rows: IntArray) -> Iterator[IntArray]:
 
 
 def _as_numbers(distinct: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if distinct.dtype.kind != "U":
+    if distinct.dtype.kind not in "UO":
         return distinct
     # Empty text is no id: the number it becomes is one that no row refers to.
     return np.where(distinct == "", "0", distinct).astype(np.int64)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from recgauge._texts import listed
 from recgauge.datasets._table.check import CheckedPart
 from recgauge.datasets._table.ids import join_ids, joined
 from recgauge.errors import SchemaError
@@ -23,11 +24,11 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
         have = [str(part.part.file) for part in parts if role in part.part.columns]
         if 0 < len(have) < len(parts):
             raise SchemaError(
-                f"Table: {', '.join(have)} has a {role} column, other files have none. Choose the columns, "
+                f"Table: {listed(have)} has a {role} column, other files have none. Choose the columns, "
                 f"or set dataset.{role}=false."
             )
     if not any(part.user.n_rows for part in parts):
-        files = ", ".join(str(part.part.file) for part in parts)
+        files = listed(part.part.file for part in parts)
         raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
     with ThreadPoolExecutor(2) as threads:
         users = threads.submit(join_ids, [part.user for part in parts], "user")

@@ -1,8 +1,10 @@
 """Finds out from the first line how the text of a table is laid out."""
 
+import codecs
 import csv
 from dataclasses import dataclass
 
+from recgauge._checks import shown
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.roles import Role, Roles, columns_by_name, columns_by_position
 from recgauge.errors import SchemaError
@@ -23,8 +25,6 @@ class TextFormat:
         Whether the first line names the columns.
     quotes : bool or None
         Whether fields may stand in double quotes; None: with commas and semicolons only.
-    encoding : str
-        Such as ``utf-8`` or ``iso-8859-1``.
     atomic : bool
         Whether names carry a type, as in RecBole's ``user_id:token``.
     dates : bool
@@ -34,7 +34,6 @@ class TextFormat:
     separator: str | None = None
     header: bool | None = None
     quotes: bool | None = None
-    encoding: str = "utf-8"
     atomic: bool = False
     dates: bool = False
 
@@ -72,7 +71,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     SchemaError
         If the file is empty, or separator or columns cannot be told.
     """
-    number, line = _first_line(file, how.encoding)
+    number, line = _first_line(file)
     separator = how.separator or _guess_separator(file, line)
     quotes = separator in _QUOTED if how.quotes is None else how.quotes
     names = _quoted_fields(file, line, separator) if quotes else line.split(separator)
@@ -82,21 +81,23 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     if header:
         positions = columns_by_name(roles, names, str(file))
     else:
-        positions = columns_by_position(roles, len(names), f"{file}, first line {line[:60]!r}")
+        positions = columns_by_position(roles, len(names), f"{file}, first line {shown(line)}")
     labels = {role: names[at] if header else f"column {at}" for role, at in positions.items()}
     return Layout(separator, quotes, len(names), number if header else 0, positions, labels)
 
 
-def _first_line(file: TableFile, encoding: str) -> tuple[int, str]:
+def _first_line(file: TableFile) -> tuple[int, str]:
     """Return the number of the first line that is not blank, and the line."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
             try:
-                text = line.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+                text = line.decode("utf-8-sig")
             except UnicodeDecodeError as error:
+                likely = (
+                    "utf-16" if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "iso-8859-1"
+                )
                 raise SchemaError(
-                    f"{file}, line {number} is not {encoding} text. Set dataset.encoding, for example to "
-                    "iso-8859-1."
+                    f"{file}, line {number} is not utf-8 text. Set dataset.encoding, for example to {likely}."
                 ) from error
             if text.strip("\r\n"):
                 return number, text.strip("\r\n")
@@ -108,7 +109,7 @@ def _quoted_fields(file: TableFile, line: str, separator: str) -> list[str]:
         return next(csv.reader([line], delimiter=separator))
     except csv.Error as error:
         raise SchemaError(
-            f"{file}: its first line {line[:60]!r} cannot be read: {error}. If lines end in a single "
+            f"{file}: its first line {shown(line)} cannot be read: {error}. If lines end in a single "
             "carriage return, write them anew with line feeds; if quotes are ordinary signs, "
             "set dataset.quotes=false."
         ) from error
@@ -123,6 +124,6 @@ def _guess_separator(file: TableFile, line: str) -> str:
     if counts[best]:
         return best
     raise SchemaError(
-        f"{file}: cannot tell what parts the fields of its first line {line[:60]!r}. Set dataset.separator, "
+        f"{file}: cannot tell what parts the fields of its first line {shown(line)}. Set dataset.separator, "
         "or dataset.format=user_lines if each line is a user followed by items."
     )

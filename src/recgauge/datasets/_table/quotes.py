@@ -12,7 +12,7 @@ from recgauge.errors import SchemaError
 _ONE_SIGN = "\x1f"  # stands for separators of several signs, which the csv module does not know
 
 
-def refuse_swallowed_rows(file: TableFile, layout: Layout, encoding: str) -> None:
+def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
     """Refuse a file in which a quoted field holds what are rows, or goes on over lines in an id.
 
     Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
@@ -24,14 +24,13 @@ def refuse_swallowed_rows(file: TableFile, layout: Layout, encoding: str) -> Non
     file : TableFile
         In which quoted fields may span lines.
     layout : Layout
-    encoding : str
 
     Raises
     ------
     SchemaError
         With the line where the quoted field begins.
     """
-    lines = _Lines(file, layout, encoding)
+    lines = _Lines(file, layout)
     rows = csv.reader(iter(lines), delimiter=lines.separator)
     first = 1
     try:
@@ -45,11 +44,10 @@ def refuse_swallowed_rows(file: TableFile, layout: Layout, encoding: str) -> Non
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a file as text; bytes that are not of the encoding do not matter here."""
+    """The lines of a file as text; bytes that are no text do not matter here."""
 
     file: TableFile
     layout: Layout
-    encoding: str
 
     @property
     def separator(self) -> str:
@@ -58,7 +56,7 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         with self.file.open() as stream:
             for line in stream:
-                text = line.decode(self.encoding, "replace").replace("\0", " ")
+                text = line.decode("utf-8", "replace").replace("\0", " ")
                 yield text.replace(self.layout.separator, self.separator)
 
 

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from recgauge._texts import said
 from recgauge.datasets._table.check import CheckedPart, check_part
+from recgauge.datasets._table.encodings import EncodedFile
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.layout import TextFormat
 from recgauge.datasets._table.part import Part
@@ -40,12 +42,15 @@ class TableReader:
     text : TextFormat
     unit : str
         What times count.
+    encoding : str
+        Of text and JSON, as `check_encoding` returns it.
     """
 
     format: Format | None
     roles: Roles
     text: TextFormat
     unit: TimeUnit
+    encoding: str = "utf-8"
 
     def read(self, file: TableFile) -> CheckedPart:
         """Return the rows of a file, checked.
@@ -67,18 +72,20 @@ class TableReader:
             return check_part(self._read(file, careful=True), self.unit)
         except ArrowException as error:
             raise SchemaError(
-                f"{file} cannot be read: {error}. Check dataset.format, dataset.encoding, dataset.separator "
-                "and dataset.quotes."
+                f"{file} cannot be read: {said(error)}. Check dataset.format, dataset.encoding, "
+                "dataset.separator and dataset.quotes."
             ) from error
 
     def _read(self, file: TableFile, *, careful: bool) -> Part:
         kind = self.format or _BY_ENDING.get(file.ending, "text")
         if kind == "parquet":
             return read_parquet(file, self.roles)
+        if self.encoding != "utf-8":
+            file = EncodedFile(file.path, file.member, self.encoding)
         if kind == "jsonl":
             return read_json_lines(file, self.roles, careful=careful)
         if kind == "user_lines":
-            return read_user_lines(file, self.text.separator, self.text.encoding)
+            return read_user_lines(file, self.text.separator)
         how = self.text
         if kind == "recbole":
             how = replace(how, separator="\t", header=True, quotes=False, atomic=True)

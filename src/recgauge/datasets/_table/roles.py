@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
+from recgauge._texts import listed
 from recgauge.errors import ConfigError, SchemaError
 
 Role = Literal["user", "item", "rating", "time"]
@@ -121,12 +122,12 @@ def _distinct(chosen: dict[Role, int], names: Sequence[str], place: str) -> dict
 
 def _unclear(role: Role, choice: Choice, names: Sequence[str], found: Sequence[str], place: str) -> str:
     if found:
-        problem = f"several columns could be the {role}: {', '.join(found)}"
+        problem = f"several columns could be the {role}: {listed(found)}"
     elif choice is None:
         problem = f"no column is known as the {role}"
     else:
         problem = f"there is no column {choice!r} for the {role}"
-    return f"{place}: {problem}. The columns are: {', '.join(names)}. Choose with dataset.{role}=COLUMN."
+    return f"{place}: {problem}. The columns are: {listed(names)}. Choose with dataset.{role}=COLUMN."
 
 
 def _is_position(choice: Choice) -> TypeGuard[int]:

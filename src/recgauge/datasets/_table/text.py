@@ -53,7 +53,7 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
         columns = _columns(file, layout, how, keep_broken=keep_broken)
         part = _with_lines(file, columns, layout, broken)
         if layout.quotes and part.unit == "row":
-            refuse_swallowed_rows(file, layout, how.encoding)
+            refuse_swallowed_rows(file, layout)
         return part
     if not layout.quotes:
         return Part(file, _columns(file, layout, how), layout.labels)
@@ -65,7 +65,7 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
         columns = _columns(file, layout, how)
     n_more = _count_line_ends(file) - layout.n_skipped - len(columns["user"])
     if n_more > 0:
-        refuse_swallowed_rows(file, layout, how.encoding)
+        refuse_swallowed_rows(file, layout)
     remark = f"{n_more:,} lines are blank or go on with a quoted field" if n_more > 0 else ""
     return Part(file, columns, layout.labels, remark=remark)
 
@@ -79,7 +79,7 @@ def _columns(
     refuse_quotes: bool = False,
 ) -> dict[Role, "pa.ChunkedArray"]:
     with file.open() as stream:
-        source = _Source(stream, layout.separator, how.encoding, layout.n_skipped if refuse_quotes else None)
+        source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
         table = _read(source, layout, how, keep_broken)
     return {role: table.column(str(position)) for role, position in layout.positions.items()}
 
@@ -107,7 +107,6 @@ def _read(
             block_size=_BLOCK,
             skip_rows=layout.n_skipped,
             column_names=[str(position) for position in range(layout.n_columns)],
-            encoding=how.encoding,
         ),
         arrow_csv.ParseOptions(
             delimiter=layout.separator if len(layout.separator) == 1 else _UNIT_SEPARATOR,
@@ -168,11 +167,9 @@ class _Source(io.RawIOBase):
     With `quoteless_after`, a quote after so many lines, which must fit into the first block, is an error.
     """
 
-    def __init__(
-        self, stream: IO[bytes], separator: str, encoding: str, quoteless_after: int | None = None
-    ) -> None:
+    def __init__(self, stream: IO[bytes], separator: str, quoteless_after: int | None = None) -> None:
         self._stream = stream
-        self._separator = separator.encode(encoding) if len(separator) > 1 else b""
+        self._separator = separator.encode() if len(separator) > 1 else b""
         self._quoteless_after = quoteless_after
 
     def readable(self) -> bool:

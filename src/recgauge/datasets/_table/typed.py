@@ -3,10 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recgauge._checks import shown
+from recgauge._texts import shortened
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.part import Part, Problem
 from recgauge.datasets._table.roles import Role, Roles, columns_by_name
@@ -14,6 +17,8 @@ from recgauge.errors import SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_ID_ROLES: tuple[Role, Role] = ("user", "item")
 
 
 def read_parquet(file: TableFile, roles: Roles) -> Part:
@@ -38,7 +43,40 @@ def read_parquet(file: TableFile, roles: Roles) -> Part:
         rows = table.read(columns=[names[position] for position in positions.values()])
     labels = {role: names[position] for role, position in positions.items()}
     columns = {role: rows.column(label) for role, label in labels.items()}
+    for role in _ID_ROLES:
+        columns[role] = _as_text(columns[role])
+        if not _may_be_ids(columns[role].type):
+            raise SchemaError(
+                f"{file}: the column {labels[role]} for the {role} has the type {columns[role].type}; ids "
+                f"must be whole numbers or text. Store it as such, or choose with dataset.{role}=COLUMN."
+            )
     return Part(file, columns, labels, unit="row")
+
+
+def _as_text(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Return bytes as the text they are; some programs write text without saying that it is."""
+    import pyarrow as pa
+
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.large_string())
+    return column
+
+
+def _may_be_ids(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_null,
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+    )
+    return any(test(kind) for test in tests)
 
 
 def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
@@ -69,31 +107,34 @@ def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
     positions = columns_by_name(roles, table.column_names, str(file))
     labels = {role: table.column_names[position] for role, position in positions.items()}
     columns = {role: table.column(label) for role, label in labels.items()}
-    if any(pa.types.is_temporal(columns[role].type) for role in ("user", "item")):
-        return _read_line_by_line(file, roles)  # Arrow takes text that looks like a date for one
+    kinds = [columns[role].type for role in _ID_ROLES]
+    if not all(_may_be_ids(kind) and not pa.types.is_floating(kind) for kind in kinds):
+        # Arrow takes text that looks like a date for one, and whole numbers that are too large for fractions.
+        return _read_line_by_line(file, roles)
     return Part(file, columns, labels)
 
 
 def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
-    broken: list[int] = []
-    example = ""
+    broken: dict[str, list[tuple[int, str]]] = {}
     for number, text in _lines(file):
         try:
-            row = json.loads(text)
-        except ValueError:
-            row = None
-        if isinstance(row, dict):
-            rows.append(row)
+            rows.append(_object(text))
             lines.append(number)
-        else:
-            example = example or text.decode("utf-8", "replace").strip()[:60]
-            broken.append(number)
-    if broken and not rows:
+        except ValueError as error:
+            example = shortened(text.decode("utf-8", "replace").strip(), 60)
+            broken.setdefault(str(error), []).append((number, example))
+    problems = tuple(
+        Problem(reason, np.array([number for number, _ in found], dtype=np.int64), found[0][1])
+        for reason, found in broken.items()
+    )
+    if problems and not rows:
+        first = min(problems, key=lambda problem: problem.lines[0])
         raise SchemaError(
-            f"{file}, line {broken[0]}: no line is a JSON object: {example}. Write one object a line, "
-            "without brackets and commas around them, or set dataset.format."
+            f"{file}, line {first.lines[0]}: no line is a JSON object that can be read: {first.reason}: "
+            f"{first.example}. Write one object a line, without brackets and commas around them, or set "
+            "dataset.format."
         )
     names = list(dict.fromkeys(name for row in rows for name in row))
     positions = columns_by_name(roles, names, str(file))
@@ -101,8 +142,25 @@ def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
     columns = {
         role: _column(file, role, [row.get(label) for row in rows], lines) for role, label in labels.items()
     }
-    problem = Problem("the line is no JSON object", np.array(broken, dtype=np.int64), example)
-    return Part(file, columns, labels, np.array(lines, dtype=np.int64), broken=(problem,) if broken else ())
+    return Part(file, columns, labels, np.array(lines, dtype=np.int64), broken=problems)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    """Return the object of a line, or raise a ValueError that says in words why there is none."""
+    try:
+        row = json.loads(text)
+    except RecursionError:
+        raise ValueError("the line is nested too deeply") from None
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise ValueError("the line is no JSON object")
+    if b"\\u" in text:
+        try:
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("the line has half of a character (a lone surrogate)") from None
+    return row
 
 
 def _lines(file: TableFile) -> Iterator[tuple[int, bytes]]:
@@ -125,5 +183,11 @@ def _column(file: TableFile, role: Role, cells: list[Any], lines: list[int]) -> 
             f"{file}, line {lines[odd]}: the {role} must be whole numbers everywhere or text everywhere, got "
             f"{', '.join(sorted(kinds))}; this line is the first with {type(cells[odd]).__name__}. "
             "Make them one type."
+        )
+    too_large = (n for n, cell in enumerate(cells) if isinstance(cell, int) and not -(2**63) <= cell < 2**63)
+    if (odd := next(too_large, -1)) >= 0:
+        raise SchemaError(
+            f"{file}, line {lines[odd]}: the {role} {shown(cells[odd])} does not lie in -2**63..2**63 - 1. "
+            "Write such ids as text, in quotes, on every line."
         )
     return pa.chunked_array([pa.array(cells)])

@@ -9,7 +9,7 @@ from recgauge.datasets._table.part import Part
 from recgauge.errors import SchemaError
 
 
-def read_user_lines(file: TableFile, separator: str | None, encoding: str) -> Part:
+def read_user_lines(file: TableFile, separator: str | None) -> Part:
     """Return one row for each item of each line.
 
     Parameters
@@ -17,21 +17,20 @@ def read_user_lines(file: TableFile, separator: str | None, encoding: str) -> Pa
     file : TableFile
     separator : str or None
         What parts the ids; None is any blank space.
-    encoding : str
 
     Raises
     ------
     SchemaError
-        If the text has another encoding.
+        If the text is not UTF-8.
     """
     import pyarrow as pa
 
     with file.open() as stream:
         try:
-            text = stream.read().decode("utf-8-sig" if encoding == "utf-8" else encoding)
+            text = stream.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise SchemaError(
-                f"{file} is not {encoding} text. Set dataset.encoding, for example to iso-8859-1."
+                f"{file} is not utf-8 text. Set dataset.encoding, for example to iso-8859-1."
             ) from error
     lines = [line.strip().split(separator) for line in text.split("\n")]
     filled = [(number, ids) for number, ids in enumerate(lines, start=1) if ids and ids[0]]

@@ -1,6 +1,6 @@
 """What metrics take from the catalogue, and one clear error where it is missing."""
 
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from scipy import sparse
 
@@ -15,8 +15,8 @@ T = TypeVar("T")
 _ARGUMENT = {
     "train": "the training interactions; pass train=...",
     "features": "item features; pass item_features=...",
-    "similarity": "a matrix of item similarities; evaluate lists with a Catalogue that has similarity=..., "
-    "or choose similarity='features'",
+    "similarity": "similarities of items, or item features, whose cosine stands in for them; pass "
+    "item_similarity=... or item_features=..., or choose similarity='cooccurrence'",
     "n_items": "the catalogue's size, which lists do not tell; pass n_items=... or train=...",
 }
 
@@ -53,7 +53,7 @@ def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
     held = {
         "train": catalogue.train_counts,
         "features": catalogue.features,
-        "similarity": catalogue.similarity,
+        "similarity": catalogue.features if catalogue.similarity is None else catalogue.similarity,
         "n_items": catalogue.n_items if catalogue.sized else None,
     }
     for need in sorted(metric.needs):
@@ -94,6 +94,6 @@ def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
     return _present(metric, catalogue_of(metric, judged).features, "features")
 
 
-def similarity(metric: Metric, judged: JudgedTopK) -> Similarity:
-    """Return the given similarities of items, shape (n_items, n_items)."""
-    return cast("Similarity", _present(metric, catalogue_of(metric, judged).similarity, "similarity"))
+def similarity(metric: Metric, judged: JudgedTopK) -> Similarity | None:
+    """Return the given similarities of items, shape (n_items, n_items); None if features stand in."""
+    return catalogue_of(metric, judged).similarity

@@ -111,7 +111,8 @@ class PredictionCoverage(RunMetric):
     Notes
     -----
     Range [0, 1]; says how much a model can score rather than how good it is, higher is better. At most k over
-    the size of the catalogue at a cutoff of k. Users without a list count.
+    the size of the catalogue at a cutoff of k. In a run, U is all users of the test part, with or without a
+    relevant item; elsewhere, everybody who has a list or relevant items. Users without a list count.
 
     Not recmetrics' metric of the same name, which is `CatalogCoverage` in percent.
 
@@ -133,6 +134,7 @@ class PredictionCoverage(RunMetric):
     name: ClassVar[str] = "prediction_coverage"
     label: ClassVar[str] = "PredictionCoverage"
     needs_relevant: ClassVar[bool] = False
+    needs_all_users: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
@@ -163,7 +165,10 @@ class UserCoverage(UserMetric):
 
     Notes
     -----
-    Range [0, 1], higher is better. A user's value is 0 or 1.
+    Range [0, 1], higher is better. A user's value is 0 or 1. In a run, U is all users of the test part, with
+    or without a relevant item; elsewhere, everybody who has a list or relevant items. Models of this harness
+    score every candidate, so a user lacks a list only where no candidate is left, such as with an allow-list
+    whose items the user has seen.
 
     References
     ----------
@@ -184,6 +189,7 @@ class UserCoverage(UserMetric):
     name: ClassVar[str] = "user_coverage"
     label: ClassVar[str] = "UserCoverage"
     needs_relevant: ClassVar[bool] = False
+    needs_all_users: ClassVar[bool] = True
 
     at_least: str = "one"
 

@@ -26,8 +26,8 @@ class IntraListSimilarity(UserMetric):
     Parameters
     ----------
     similarity : {"features", "matrix", "cooccurrence"}, default "features"
-        Cosine of item features; a matrix given with the catalogue; or the cosine of the items' sets of
-        training users.
+        Cosine of item features; similarities that are given (``item_similarity=``), or that cosine where none
+        are; or the cosine of the items' sets of training users.
     single : {"nan", 0, 1, "raise"}, default "nan"
         The value of a list with one item (or one described item): none, so that the user drops out of the
         mean; 0; 1; or an error.
@@ -84,8 +84,8 @@ class IntraListSimilarity(UserMetric):
 
     @property
     def smallest_k(self) -> int:
-        """A list of one item has no pair: 2, unless such a list has a value or is an error."""
-        return 2 if self.single == "nan" else 1
+        """A list of one item has no pair: 2, unless such a list has a value."""
+        return 1 if self.single in (0, 1) else 2
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,)."""

@@ -127,8 +127,8 @@ def item_similarity(metric: Metric, judged: JudgedTopK, kind: str) -> ItemSimila
         Named by errors.
     judged : JudgedTopK
     kind : {"features", "matrix", "cooccurrence"}
-        Cosine of item features; the catalogue's given matrix; or the cosine of the sets of training users,
-        ``|U_i and U_j| / sqrt(|U_i| |U_j|)``.
+        Cosine of item features; the catalogue's given matrix, or that cosine if it has none; or the cosine of
+        the sets of training users, ``|U_i and U_j| / sqrt(|U_i| |U_j|)``.
 
     Returns
     -------
@@ -144,6 +144,8 @@ def item_similarity(metric: Metric, judged: JudgedTopK, kind: str) -> ItemSimila
             return _feature_cosine(features(metric, judged))
         case "matrix":
             given = similarity(metric, judged)
+            if given is None:
+                return _feature_cosine(features(metric, judged))
             described = np.ones(given.shape[0], np.bool_)
             if isinstance(given, np.ndarray):
                 return RowSimilarity(described, lambda item: np.asarray(given[item], np.float64))

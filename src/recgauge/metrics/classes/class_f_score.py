@@ -18,8 +18,8 @@ class ClassFScore(ClassMetric):
 
     Parameters
     ----------
-    average : {"macro", "micro", "weighted", "binary"}, default "macro"
-        How the labels' values become one; `per_label` gives them unaveraged.
+    average : {"macro", "micro", "weighted", "binary", "samples"}, default "macro"
+        How the labels' values become one, see `ClassMetric`; `per_label` gives them unaveraged.
     positive : label, default 1
         What ``binary`` looks at.
     beta : float, default 1.0

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from recgauge._compiled import compiled
 
 CANDIDATE, EXCLUDED, POSITIVE = 0, 1, 2
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def place_row(
     scores: npt.NDArray[Any],
     positives: npt.NDArray[np.int32],
@@ -64,7 +65,7 @@ def place_row(
     return n_positive
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def place_rows(
     scores: npt.NDArray[Any],
     positive_start: npt.NDArray[np.int64],

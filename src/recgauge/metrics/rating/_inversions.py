@@ -1,11 +1,12 @@
 """The compiled count of inversions; imported when a metric of pairs is computed."""
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from recgauge._compiled import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled(nogil=True)
 def count_inversions(values: npt.NDArray[np.float64], start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Count, in each group, the pairs of rows whose earlier value is the larger one.
 

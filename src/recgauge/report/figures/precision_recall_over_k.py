@@ -17,7 +17,8 @@ from recgauge.report.figures.style import (
     new_figure,
 )
 
-_NAMED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # cutoffs with a mark; the last has one, too
+NAMED_CUTOFFS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Cutoffs with a mark; the last has one, too."""
 
 
 def plot_precision_recall_over_k(
@@ -60,7 +61,7 @@ def plot_precision_recall_over_k(
         for place, (label, curve) in enumerate(curves.items()):
             size = len(check_numbers(owner, f"recall of {label}", curve.recall))
             check_numbers(owner, f"precision of {label}", curve.precision, size)
-            marked = [row for row, k in enumerate(curve.k) if k in _NAMED or row == size - 1]
+            marked = [row for row, k in enumerate(curve.k) if k in NAMED_CUTOFFS or row == size - 1]
             axes.plot(
                 curve.recall,
                 curve.precision,

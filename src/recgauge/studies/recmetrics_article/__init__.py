@@ -54,10 +54,12 @@ class RecmetricsArticle(Study):
         return page(rows)
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
-        """Return the MAR over the cutoff under each protocol as a figure."""
-        from recgauge.studies.recmetrics_article.figure import plot_mar
+        """Return the MAR over the cutoff and the coverage under each protocol as figures."""
+        from recgauge.studies.recmetrics_article.figure import plot_coverages, plot_mar
 
-        return {"mar": plot_mar(rows)} if any(row["ours"] for row in rows) else {}
+        figures = {"mar": plot_mar(rows)} if any(row["ours"] for row in rows) else {}
+        coverage = plot_coverages(rows)
+        return figures if coverage is None else figures | {"coverage": coverage}
 
 
 def _rows_of(run: StudyRun) -> list[Row]:

@@ -1,14 +1,24 @@
-"""The figure of the recmetrics article: MAR over the cutoff, a row a data set, a column a protocol."""
+"""The figures of the recmetrics article, MAR over the cutoff and coverage: data sets by protocols."""
 
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recgauge.report.figures.style import INK, MARKERS, MUTED, color, look
+from recgauge.report.figures._bars import draw_bars
+from recgauge.report.figures.style import INK, MARKERS, MUTED, color, look, percent_axis
 from recgauge.studies import Row
 from recgauge.studies.metric_disagreement.page import distinct
-from recgauge.studies.recmetrics_article.page import LABELS, PROTOCOLS, K, as_measured, value
+from recgauge.studies.recmetrics_article.page import (
+    ARTICLE,
+    COVERAGE,
+    HONEST,
+    LABELS,
+    PROTOCOLS,
+    K,
+    as_measured,
+    value,
+)
 
 _SIZES = (10.0, 6.5, 3.0)  # where lines lie on each other, the lower ones show around the upper ones
 
@@ -42,6 +52,51 @@ def plot_mar(rows: Sequence[Row]) -> Figure:
             *panels[0][0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False
         )
         return figure
+
+
+def plot_coverages(rows: Sequence[Row]) -> Figure | None:
+    """Return the coverage of the three models at K = 10 as bars, None if no row has one.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows of results.csv; the published numbers have a row of panels of their own.
+
+    Notes
+    -----
+    What the article draws with recmetrics' coverage_plot, for its protocol and the honest one.
+    """
+    covered = [row for row in rows if row["metric"] == COVERAGE]
+    published = as_measured([row for row in covered if row["published"]])
+    ours = [row for row in covered if not row["published"] and row["ours"]]
+    if not ours:
+        return None
+    sets = [(name, "\npublished", published) for name in distinct(published, "dataset")]
+    sets += [(name, "", ours) for name in distinct(ours, "dataset")]
+    protocols = (ARTICLE, HONEST)
+    with look():
+        figure = Figure(figsize=(7.2, 0.7 + 1.05 * len(sets)), dpi=150, layout="constrained")
+        panels = figure.subplots(len(sets), len(protocols), squeeze=False, sharex=True)
+        for line, (dataset, whose, its) in zip(panels, sets, strict=True):
+            for place, protocol in enumerate(protocols):
+                found = {model: value(its, dataset, protocol, model, COVERAGE) for model in LABELS.values()}
+                shares = {model: float(row["ours"]) / 100 for model, row in found.items() if row is not None}
+                _draw_coverage(line[place], shares, names=place == 0)
+            line[0].set_ylabel(f"{dataset}{whose}", color=INK)
+        for panel, protocol in zip(panels[0], protocols, strict=True):
+            panel.set_title(protocol)
+        for panel in panels[-1]:
+            percent_axis(panel, "x")
+            panel.set_xlabel("items in at least one list")
+    return figure
+
+
+def _draw_coverage(panel: Axes, shares: dict[str, float], *, names: bool) -> None:
+    if not shares:
+        panel.text(0.5, 0.5, "not published", transform=panel.transAxes, ha="center", color=MUTED)
+        panel.set_yticks([])
+        return
+    draw_bars(panel, "coverage", shares, text=lambda share: f"{share * 100:.2f} %", highest=1.0, names=names)
 
 
 def _draw(panel: Axes, rows: Sequence[Row], dataset: str, protocol: str) -> None:

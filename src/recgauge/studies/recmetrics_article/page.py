@@ -12,8 +12,9 @@ ARTICLE, TEST_ITEMS, HONEST = "article", "test items for all", "honest"
 PROTOCOLS = (ARTICLE, TEST_ITEMS, HONEST)
 LABELS = {"random": "random", "popularity": "popularity", "biased_mf": "factor model"}
 """Model to its name in the article."""
+COVERAGE = "prediction_coverage_at_10"
 OTHERS = {
-    "prediction_coverage_at_10": "coverage, %",
+    COVERAGE: "coverage, %",
     "novelty_at_10": "novelty",
     "personalization_at_10": "personalization",
     "intra_list_similarity_at_10": "intra-list similarity",
@@ -43,6 +44,8 @@ def page(rows: Sequence[Row]) -> str:
             f"### Beyond accuracy at {K}, and errors",
             _others(measured),
         ]
+    if any(row["metric"] == COVERAGE for row in measured):
+        lines.append("![Coverage of the three models under two protocols](coverage.png)")
     tally, meanings = verdict_lines(published)
     table = f"<details><summary>All of them</summary>\n\n{published_markdown(published)}\n\n</details>"
     return "\n\n".join([*lines, "### The article's own numbers", tally, meanings, table])

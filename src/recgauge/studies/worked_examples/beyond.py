@@ -1,6 +1,6 @@
 """Worked cases beyond accuracy, through the article's own convention."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,7 @@ import numpy as np
 from recgauge._checks import DoubleArray
 from recgauge.conventions import Convention, get_convention
 from recgauge.errors import MetricError
-from recgauge.evaluation import evaluate_top_k, select_metrics
-from recgauge.inputs import convert
+from recgauge.evaluation import evaluate
 from recgauge.metrics import Metric
 from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
 from recgauge.results import Evaluation
@@ -89,29 +88,17 @@ def ask(case: Case) -> Asked:
 
 
 def _evaluate(asked: Asked) -> Evaluation:
-    """Evaluate as `recgauge.evaluate` does, with similarities of items that only a catalogue can hold."""
-    given = convert(
+    return evaluate(
         asked.lists,
         asked.relevant,
+        metrics={"asked": asked.metric},
+        cutoffs=(asked.k,),
+        conventions=asked.convention,
         train=asked.train,
         item_features=asked.features,
+        item_similarity=asked.similarity,
         n_items=asked.n_items,
-        scores=None,
         users=[*asked.lists],
-        threshold=1.0,
-    )
-    catalogue = given.catalogue
-    if asked.similarity is not None and catalogue is not None:
-        catalogue = replace(catalogue, similarity=asked.similarity)
-    return evaluate_top_k(
-        select_metrics({"asked": asked.metric}, asked.convention),
-        given.top_k,
-        given.relevant,
-        cutoffs=(asked.k,),
-        user_ids=given.user_ids,
-        policies=asked.convention.policies,
-        catalogue=catalogue,
-        users=given.users,
     )
 
 

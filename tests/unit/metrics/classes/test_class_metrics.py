@@ -43,6 +43,48 @@ def test_micro_is_accuracy(rows):
     assert ClassRecall(average="weighted").value(*columns(rows)) == pytest.approx(accuracy)
 
 
+TABLES = st.integers(1, 4).flatmap(
+    lambda width: st.lists(
+        st.tuples(*[st.lists(st.integers(0, 1), min_size=width, max_size=width)] * 2), min_size=1, max_size=8
+    )
+)
+
+
+@given(rows=TABLES)
+def test_averages_of_several_labels_a_row_equal_loops(rows):
+    actual, predicted = columns(rows)
+    sets = [
+        [{place for place, one in enumerate(row) if one} for row in table] for table in (actual, predicted)
+    ]
+    of_rows = [of_sets(a, p) for a, p in zip(*sets, strict=True)]
+    width = len(actual[0])
+    users = [
+        [{row for row, own in enumerate(table) if label in own} for label in range(width)] for table in sets
+    ]
+    of_labels = [of_sets(a, p) for a, p in zip(*users, strict=True)]
+    for place, metric in enumerate(METRICS):
+        samples = [values[place] for values in of_rows]
+        assert metric(average="samples").value(actual, predicted) == pytest.approx(np.mean(samples))
+        labels = [values[place] for values in of_labels]
+        assert metric().value(actual, predicted) == pytest.approx(np.mean(labels))
+        sizes = [len(one) for one in users[0]]
+        weighted = np.dot(labels, sizes) / sum(sizes) if sum(sizes) else 0.0
+        assert metric(average="weighted").value(actual, predicted) == pytest.approx(weighted)
+
+
+def of_sets(actual, predicted):
+    hits = len(actual & predicted)
+    precision, recall = hits / len(predicted) if predicted else 0.0, hits / len(actual) if actual else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0
+
+
+def test_samples_need_several_labels_a_row_and_binary_one():
+    with pytest.raises(SchemaError, match="average=samples needs several labels a row: pass tables"):
+        ClassRecall(average="samples").value([1, 0], [1, 1])
+    with pytest.raises(ConfigError, match="average=binary needs one label a row, got a table"):
+        ClassRecall(average="binary").value([[1, 0]], [[1, 1]])
+
+
 @given(rows=ROWS, average=st.sampled_from(AVERAGES[:3]))
 def test_range_and_best(rows, average):
     actual, predicted = columns(rows)
@@ -74,6 +116,10 @@ def test_binary_needs_its_label():
         ([1, 2], [1], "predicted must have one label for each of the 2 of actual, got 1"),
         ([1, 2], [1, float("nan")], "predicted must not hold missing labels"),
         (np.array([1, "a"], object), [1, 2], "labels of one sortable type"),
+        ([[1], [0, 1]], [[1], [0, 1]], "its rows differ in length"),
+        ([[1, 2]], [[1, 0]], "actual is a table, which must hold 1 where a row has a label"),
+        ([[1, 0]], [[1, 0, 0]], r"predicted must have the shape of actual, \(1, 2\), got \(1, 3\)"),
+        ([[1, 0]], [1, 0], r"predicted must have the shape of actual, \(1, 2\), got \(2,\)"),
     ],
 )
 def test_wrong_columns(actual, predicted, message):
@@ -82,7 +128,7 @@ def test_wrong_columns(actual, predicted, message):
 
 
 def test_parameters_are_checked():
-    with pytest.raises(ConfigError, match="average must be one of macro, micro, weighted, binary"):
-        ClassRecall(average="samples")
+    with pytest.raises(ConfigError, match="average must be one of macro, micro, weighted, binary, samples"):
+        ClassRecall(average="sample")
     with pytest.raises(ConfigError, match="beta must be a finite number > 0"):
         ClassFScore(beta=0)

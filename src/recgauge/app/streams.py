@@ -1,0 +1,68 @@
+"""Makes printing safe: signs that a terminal does not know, and readers that stop reading."""
+
+import codecs
+import io
+import os
+import sys
+
+_PLAIN = {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
+
+
+def plain(text: str, encoding: str) -> str:
+    """Return a text as an encoding can show it.
+
+    Examples
+    --------
+    >>> plain("0.21 ± .01", "ascii"), plain("0.21 ± .01", "utf-8"), plain("Ó", "ascii")
+    ('0.21 +- .01', '0.21 ± .01', '?')
+    """
+    return text if text.isascii() else text.encode(encoding, "recgauge.plain").decode(encoding)
+
+
+def prepare_streams() -> None:
+    """Let standard output and error write what they are given, or drop it if nobody reads any more.
+
+    A run must not fail, nor be marked as failed, because its table cannot be shown: its results are stored.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - stays open
+        elif type(stream) is io.TextIOWrapper and stream is getattr(sys, f"__{name}__"):
+            encoding, buffered = stream.encoding, stream.line_buffering
+            forgiving = _Forgiving(
+                stream.detach(), encoding=encoding, errors="recgauge.plain", line_buffering=buffered
+            )
+            setattr(sys, name, forgiving)
+            setattr(sys, f"__{name}__", forgiving)
+
+
+class _Forgiving(io.TextIOWrapper):
+    """Writes to nowhere once its reader has gone."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            self._forget()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except BrokenPipeError:
+            self._forget()
+
+    def _forget(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("recgauge.plain", _replaced)

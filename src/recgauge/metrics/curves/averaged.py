@@ -1,0 +1,92 @@
+"""Curves of full rankings, averaged over users: at each false positive rate, and at each rank."""
+
+import numpy as np
+
+from recgauge._checks import LongArray
+from recgauge.errors import MetricError
+from recgauge.metrics.curves.places import Places
+from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK
+from recgauge.metrics.curves.roc import RocCurve
+
+
+def mean_roc(places: Places) -> RocCurve:
+    """Return the mean over users of the true positive rate at each false positive rate.
+
+    Parameters
+    ----------
+    places : Places
+        Of m users; those whose candidates are all relevant, or none, have no curve and are left out.
+
+    Returns
+    -------
+    RocCurve
+        In steps; its area is the mean of the users' areas, ties counted half. `thresholds` are NaN: the
+        scores of different users do not compare.
+
+    Raises
+    ------
+    MetricError
+        If no user has a curve.
+
+    References
+    ----------
+    .. [1] T. Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters 27(8), 2006, section 8
+       (vertical averaging).
+
+    Examples
+    --------
+    >>> from recgauge.metrics.curves.places import place
+    >>> curve = mean_roc(place([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
+    >>> curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist(), curve.area()
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0], 0.75)
+    """
+    drawn = (places.n_positive > 0) & (places.n_negative > 0)
+    if not drawn.any():
+        raise MetricError("A ROC curve is undefined: no user has relevant and other candidates.")
+    kept = np.repeat(drawn, places.n_positive)
+    misses = (places.above + places.tied / 2)[kept] / places.of_each(places.n_negative)[kept]
+    rises = 1.0 / places.of_each(places.n_positive)[kept] / np.count_nonzero(drawn)
+    at, entry = np.unique(misses, return_inverse=True)
+    found = np.minimum(np.cumsum(np.bincount(entry, rises)), 1.0)
+    before = np.concatenate(([0.0], found[:-1]))
+    x = np.concatenate(([0.0], np.repeat(at, 2), [1.0]))
+    y = np.concatenate(([0.0], np.stack((before, found), axis=1).ravel(), [1.0]))
+    new = np.concatenate(([True], (np.diff(x) > 0) | (np.diff(y) > 0)))
+    return RocCurve(x[new], y[new], np.full(np.count_nonzero(new), np.nan))
+
+
+def mean_precision_recall(places: Places, n_relevant: LongArray, k: LongArray) -> PrecisionRecallOverK:
+    """Return mean precision and recall at cutoffs anywhere in the full ranking.
+
+    Parameters
+    ----------
+    places : Places
+        Of m users.
+    n_relevant : ndarray of int64, shape (m,)
+        Relevant items of each user, each >= 1, candidates or not: what recall divides by.
+    k : ndarray of int64
+        Cutoffs, rising, each >= 1.
+
+    Returns
+    -------
+    PrecisionRecallOverK
+        What `recgauge.metrics.curves.precision_recall.precision_recall_over_k` gives of lists that are long
+        enough; equal scores are in the order of item codes there, too.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.curves.places import place
+    >>> places = place([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    >>> curve = mean_precision_recall(places, np.array([2]), np.arange(1, 5))
+    >>> curve.recall.tolist(), curve.precision.round(2).tolist()
+    ([0.5, 0.5, 1.0, 1.0], [1.0, 0.5, 0.67, 0.5])
+    """
+    owner = np.repeat(np.arange(len(places.n_positive)), places.n_positive)
+    misses = places.above + places.tied_before
+    order = np.lexsort((misses, owner))
+    start = np.cumsum(places.n_positive) - places.n_positive
+    rank = misses[order] + np.arange(1, len(owner) + 1) - start[owner]
+    by_rank = np.argsort(rank, kind="stable")
+    reached = np.searchsorted(rank[by_rank], k, side="right")
+    shares = np.concatenate(([0.0], np.cumsum(1.0 / n_relevant[owner[by_rank]])))
+    return PrecisionRecallOverK(k, reached / k / len(n_relevant), shares[reached] / len(n_relevant))

@@ -1,0 +1,177 @@
+"""Jobs of a sweep that differ in fold or seed alone, as one series with a mean and a deviation."""
+
+import json
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recgauge.records import RunRecord
+
+FOLDS = ("fold", "window")
+"""Settings of a split that choose one of several parts of the same data."""
+
+
+STATUSES = {
+    "done": "green",
+    "reused": "cyan",
+    "not tracked": "yellow",
+    "no data": "yellow",
+    "stopped": "red",
+    "failed": "red",
+}
+"""How a job can end, each with its colour on a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """How one job of a sweep ended.
+
+    Parameters
+    ----------
+    number : int
+        Place in the sweep, from 0.
+    label : str
+        What sets the job apart, such as ``model=svd dataset=demo``.
+    record : RunRecord or None
+        Present if the job finished.
+    error : str or None
+        Why it failed.
+    reused : str or None
+        Id of the finished run that stands for the job, if there was one.
+    no_data : bool
+        Whether the job was not begun because its data are missing.
+    untracked : str or None
+        Why the tracking store lacks the results; they lie in `folder`.
+    stopped : bool
+        Whether an interruption ended the job, or the sweep before it began.
+    folder : Path or None
+        Where the job's files lie.
+    """
+
+    number: int
+    label: str
+    record: RunRecord | None
+    error: str | None
+    reused: str | None = None
+    no_data: bool = False
+    untracked: str | None = None
+    stopped: bool = False
+    folder: Path | None = None
+
+    @property
+    def status(self) -> str:
+        """One word or two for how the job ended, one of `STATUSES`."""
+        if self.record is not None:
+            return "reused" if self.reused else "not tracked" if self.untracked else "done"
+        return "no data" if self.no_data else "stopped" if self.stopped else "failed"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Finished jobs that differ in fold, window or seed alone, or a single job.
+
+    Parameters
+    ----------
+    jobs : tuple of JobOutcome
+        By rising fold and seed.
+    comparable : tuple
+        What series share whose values can be compared: equal rows, candidates and conventions in every job.
+    """
+
+    jobs: tuple[JobOutcome, ...]
+    comparable: tuple[tuple[str, ...], ...]
+
+    def mean(self, key: str) -> float:
+        """Return the mean of a metric over the jobs."""
+        return statistics.fmean(self._values(key))
+
+    def deviation(self, key: str) -> float | None:
+        """Return the standard deviation of a sample, None for a single job."""
+        return statistics.stdev(self._values(key)) if len(self.jobs) > 1 else None
+
+    def higher_is_better(self, key: str) -> bool:
+        """Return the direction of a metric."""
+        record = self.jobs[0].record
+        assert record is not None
+        return any(entry["key"] == key and entry["higher_is_better"] for entry in record.results)
+
+    def _values(self, key: str) -> list[float]:
+        return [job.record.values()[key] for job in self.jobs if job.record is not None]
+
+
+Best = dict[tuple[Any, str], float]
+
+
+def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
+    """Return the series of all finished jobs: comparable ones beside each other, in the order of the jobs.
+
+    Jobs that repeat a fold and seed, such as reused ones, are no series.
+    """
+    done = [job for job in jobs if job.record is not None]
+    alike: dict[str, list[JobOutcome]] = {}
+    for job in sorted(done, key=lambda job: (_place(job), job.number)):
+        alike.setdefault(_but_fold_and_seed(job), []).append(job)
+    found = []
+    for group in alike.values():
+        distinct = len({_place(job) for job in group}) == len(group)
+        found += [_series(group)] if distinct else [_series([job]) for job in group]
+    first: dict[Any, int] = {}
+    for series in found:
+        number = min(job.number for job in series.jobs)
+        first[series.comparable] = min(first.get(series.comparable, number), number)
+    return sorted(found, key=lambda one: (first[one.comparable], min(job.number for job in one.jobs)))
+
+
+def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
+    """Return the best value of each metric among at least two comparable series: alone, any is the best."""
+    sizes = Counter(series.comparable for series in entries)
+    best: Best = {}
+    for series in entries:
+        for key in keys if sizes[series.comparable] > 1 else ():
+            choose = max if series.higher_is_better(key) else min
+            value, place = series.mean(key), (series.comparable, key)
+            best[place] = choose(best.get(place, value), value)
+    return best
+
+
+def has_rivals(jobs: Sequence[JobOutcome]) -> bool:
+    """Whether at least two series can be compared, so that one of them is the best."""
+    return any(size > 1 for size in Counter(series.comparable for series in all_series(jobs)).values())
+
+
+def _series(jobs: Sequence[JobOutcome]) -> Series:
+    return Series(tuple(jobs), tuple(_comparable(job.record) for job in jobs if job.record is not None))
+
+
+def _comparable(record: RunRecord) -> tuple[str, ...]:
+    """Return what runs share whose numbers can be compared."""
+    names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
+    rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
+    candidates = (str(record.settings.get("candidates")), record.candidates_sha256)
+    return (*names, *rows, *candidates, record.fit_on, record.policies)
+
+
+def _but_fold_and_seed(job: JobOutcome) -> str:
+    """Return everything that was set but the fold, the window and the seed, as text."""
+    assert job.record is not None
+    settings = {key: value for key, value in job.record.settings.items() if key != "seed"}
+    split = settings.get("split")
+    if isinstance(split, dict):
+        settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}
+    return json.dumps([job.record.names, settings], sort_keys=True, default=str)
+
+
+def _place(job: JobOutcome) -> tuple[Any, ...]:
+    """Return fold, window and seed, to order by: numbers by size, names such as u10 by their numbers."""
+    assert job.record is not None
+    split = job.record.settings.get("split")
+    split = split if isinstance(split, dict) else {}
+    return (*(_natural(split.get(name)) for name in FOLDS), job.record.seed)
+
+
+def _natural(value: object) -> tuple[tuple[str, int], ...]:
+    return tuple((text, int(number or 0)) for text, number in re.findall(r"(\D*)(\d*)", str(value)))

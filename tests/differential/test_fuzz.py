@@ -1,0 +1,74 @@
+"""Random inputs of every kind, judged by recgauge and by the libraries themselves: all means must agree.
+
+`make differential` installs the libraries; elsewhere the tests are skipped. The inputs are the same each
+time: RECGAUGE_FUZZ_SEED (0) chooses others, RECGAUGE_FUZZ_CASES (300) says how many. A failing input is made
+as small as possible and printed with the seed and number that give it again.
+"""
+
+import os
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+
+import recgauge
+from differential import libraries
+from differential.cases import full_case, list_case, shrink
+from recgauge.errors import SchemaError
+
+pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
+SEED = int(os.environ.get("RECGAUGE_FUZZ_SEED", "0"))
+N_CASES = int(os.environ.get("RECGAUGE_FUZZ_CASES", "300"))
+KINDS = {
+    "ranx": ("ranx", list_case),
+    "trec": ("ir_measures", list_case),
+    "rectools": ("rectools", partial(list_case, grades=(0, 1, 1), repeats=True)),
+    "sklearn": ("sklearn", full_case),
+}
+
+
+def apart(case, convention, theirs):
+    """What differs between our means and theirs."""
+    values = libraries.recgauge_means(case, convention, theirs)
+    return {
+        key: {"ours": values[key], "theirs": value}
+        for key, value in theirs.items()
+        if not abs(values[key] - value) <= 1e-9 * max(1.0, abs(value))
+    }
+
+
+def differs(case, convention, means):
+    try:
+        return bool(apart(case, convention, means(case)))
+    except Exception:  # a case made smaller may be one that either side refuses
+        return False
+
+
+@pytest.mark.parametrize("convention", KINDS)
+def test_means_agree(convention, capsys):
+    module, make = KINDS[convention]
+    pytest.importorskip(module)
+    means = getattr(libraries, f"{module}_means")
+    counted = Counter()
+    for number in range(N_CASES):
+        case = make(np.random.default_rng((SEED, number)))
+        try:
+            theirs = means(case)
+        except libraries.NoAnswer as reason:
+            counted[f"no answer: {reason}"] += 1
+            continue
+        if apart(case, convention, theirs):
+            small = shrink(case, partial(differs, convention=convention, means=means))
+            pytest.fail(f"{apart(small, convention, means(small))} for {small}; seed {SEED}, case {number}")
+        counted["cases compared"] += 1
+        counted["means compared"] += len(theirs)
+    with capsys.disabled():
+        print(f"\n{convention}: {dict(counted)}")  # noqa: T201 -- what was compared and what not is asked for
+    assert counted["cases compared"] >= 0.75 * N_CASES
+
+
+@pytest.mark.parametrize("convention", ["ranx", "trec", "sklearn"])
+def test_repeated_items_are_refused_where_a_library_cannot_hold_them(convention):
+    with pytest.raises(SchemaError, match="holds an item twice"):
+        recgauge.evaluate({"u": ["a", "a"]}, {"u": ["a"]}, conventions=convention)

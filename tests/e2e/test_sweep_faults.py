@@ -1,0 +1,188 @@
+"""A sweep tells the truth about its jobs whatever ends early: the store, a job, or the user."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from recgauge.app.outcome import Outcome, SweepPlan, read_outcomes
+
+pytestmark = pytest.mark.e2e
+SLOW_MODEL = ["model=biased_mf", "model.n_epochs=100000"]
+
+# A class of the user's own that does something to the store in the middle of a sweep.
+MEDDLER = """
+import os
+from dataclasses import dataclass
+from recgauge.models.popularity import Popularity
+
+@dataclass(eq=False)
+class Meddler(Popularity):
+    number: int = 0
+
+    def fit(self, train, *, rng):
+        if self.number == 1:
+            {action}
+        return super().fit(train, rng=rng)
+"""
+
+
+def sweep(workplace, action, *arguments, **environment):
+    (workplace.folder / "meddler.py").write_text(MEDDLER.format(action=action))
+    return workplace.run(
+        "-m",
+        "hydra.sweep.dir=sweep",
+        "model=popularity",
+        "model._target_=meddler.Meddler",
+        "+model.number=0,1,2",
+        "allowed_targets=[meddler]",
+        "cutoffs=[5]",
+        *arguments,
+        PYTHONPATH=str(workplace.folder),
+        **environment,
+    )
+
+
+def summary(workplace) -> list[dict[str, str]]:
+    with (workplace.folder / "sweep" / "summary.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def is_complete(folder: Path) -> bool:
+    return all(
+        (folder / name).is_file() for name in ("record.json", "recommendations.parquet", "per_user.parquet")
+    )
+
+
+def test_a_database_moved_away_in_the_middle(workplace):
+    done = sweep(workplace, "os.rename('mlflow.db', 'moved.db')")
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "bug of recgauge" not in done.err
+    assert "1 done, 2 not tracked, 0 failed" in done.out
+    assert [row["status"] for row in summary(workplace)] == ["done", "not tracked", "not tracked"]
+    assert all(float(row["ndcg_at_5"]) > 0 for row in summary(workplace))
+    for number in range(3):
+        assert is_complete(workplace.folder / "sweep" / str(number))
+    for number in (1, 2):
+        assert f"sweep/{number}" in done.out
+    assert not (workplace.folder / "mlflow.db").exists()  # no new store that has half of the sweep
+
+
+def test_a_server_killed_in_the_middle(workplace):
+    with server(workplace.folder) as (address, process):
+        action = f"os.kill({process.pid}, 9)"
+        done = sweep(workplace, action, f"tracking.uri={address}", MLFLOW_HTTP_REQUEST_MAX_RETRIES="1")
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "1 done, 2 not tracked, 0 failed" in done.out
+    assert all(is_complete(workplace.folder / "sweep" / str(number)) for number in range(3))
+
+
+class server:  # noqa: N801 - a context
+    """A real MLflow server on a free port."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __enter__(self):
+        import socket
+
+        import requests
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        words = [
+            "--backend-store-uri",
+            f"sqlite:///{self.folder}/server.db",
+            "--port",
+            str(port),
+            "--workers",
+            "1",
+        ]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", *words],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 120
+        while time.monotonic() < deadline:
+            try:
+                if requests.get(f"{address}/health", timeout=5).ok:
+                    return address, self.Group(os.getpgid(self.process.pid))
+            except requests.RequestException:
+                time.sleep(0.5)
+        raise TimeoutError(address)
+
+    class Group:
+        """The server's processes, killed as one."""
+
+        def __init__(self, group):
+            self.pid = -group
+
+    def __exit__(self, *_):
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=60)
+
+
+def test_an_interrupted_sweep_ends_with_its_table_and_says_how_to_go_on(workplace):
+    words = ["-m", "hydra.sweep.dir=sweep", "seed=0,1,2", *SLOW_MODEL, "cutoffs=[5]"]
+    job = workplace.start(*words)
+    deadline = time.monotonic() + 120
+    while not workplace.has_runs(1) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    time.sleep(2)
+    job.send_signal(signal.SIGINT)
+    out, err = job.communicate(timeout=120)
+    assert job.returncode == 130, err
+    assert "Traceback" not in err
+    assert "is marked KILLED" in err
+    assert "3 stopped" in out
+    assert "reuse=true" in err
+    assert [row["status"] for row in summary(workplace)] == ["stopped"] * 3
+    assert [run.info.status for run in workplace.runs()] == ["KILLED"]
+
+
+def test_a_sweep_in_an_old_folder_shows_its_own_jobs_only(workplace):
+    first = workplace.run(
+        "-m", "hydra.sweep.dir=sweep", "model=random,popularity", "cutoffs=[5]", "tracking=off"
+    )
+    assert first.code == 0, first.err
+    for stale in ("7", "8"):
+        (workplace.folder / "sweep" / stale).mkdir()
+    (workplace.folder / "sweep" / "7" / "outcome.json").write_text("{broken")
+    (workplace.folder / "sweep" / "8" / "outcome.json").write_text(
+        json.dumps({"label": "x", "sweep": "other"})
+    )
+    again = workplace.run("-m", "hydra.sweep.dir=sweep", "model=random", "cutoffs=[5]", "tracking=off")
+    assert again.code == 0, again.err
+    assert "1 done, 0 failed" in again.out
+    assert len(summary(workplace)) == 1
+
+
+def test_a_damaged_record_is_told(workplace):
+    done = sweep(workplace, "open('sweep/0/record.json', 'w').write('damaged')", "tracking=off")
+    assert done.code == 1
+    assert "2 done, 1 failed" in done.out
+    assert "sweep/0/record.json: cannot be read" in done.out
+
+
+def test_jobs_without_an_outcome_have_a_row(tmp_path):
+    plan = SweepPlan(["a", "b", "c"])
+    plan.write(tmp_path)
+    (tmp_path / "1").mkdir()
+    Outcome("b", 1, plan.id).write(tmp_path / "1")
+    found = read_outcomes(tmp_path, plan)
+    assert [outcome.label for _, outcome in found] == ["a", "b", "c"]
+    assert [outcome.error is None for _, outcome in found] == [False, True, False]

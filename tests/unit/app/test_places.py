@@ -1,0 +1,129 @@
+"""Where a run writes if the current folder, the home folder or the temporary one is of no use."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from recgauge import _folders
+from recgauge.app import places, start
+from recgauge.app.stores import check_artifact_folder
+from recgauge.datasets._fetch.places import cache_folder
+from recgauge.errors import MissingDataError, TrackingError
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A machine of its own: folders home, work and tmp; those in the returned set cannot be written."""
+    forbidden = set()
+    for name in ("home", "work", "tmp"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("MLFLOW_TRACKING_URI", "MPLCONFIGDIR", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "tmp"))
+    real = _folders.is_writable
+
+    def is_writable(folder):
+        return folder.resolve().name not in forbidden and real(folder)
+
+    for module in (_folders, places):
+        monkeypatch.setattr(module, "is_writable", is_writable)
+    places.work_folder.cache_clear()
+    yield tmp_path, forbidden
+    places.work_folder.cache_clear()
+
+
+def own(machine):
+    return machine[0] / "tmp" / f"recgauge-{_folders.user_number()}"
+
+
+def test_the_current_folder_is_used_without_a_word(machine, capsys):
+    assert places.default_store() == "sqlite:///mlflow.db"
+    assert places.work_folder() / "outputs" == Path("outputs")
+    assert capsys.readouterr().err == ""
+    assert list((machine[0] / "home").iterdir()) == []
+
+
+def test_else_a_folder_in_the_home_folder_which_is_said_once(machine, capsys):
+    machine[1].add("work")
+    assert places.work_folder() == machine[0] / "home" / "recgauge"
+    assert places.store_of_user() == f"sqlite:///{machine[0]}/home/recgauge/mlflow.db"
+    assert capsys.readouterr().err.count("cannot be written") == 1
+
+
+def test_else_a_temporary_folder_that_only_the_user_can_enter(machine, capsys):
+    machine[1].update({"work", "home"})
+    assert places.work_folder() == own(machine)
+    assert stat.S_IMODE(own(machine).stat().st_mode) == 0o700
+    assert str(own(machine)) in capsys.readouterr().err
+
+
+def test_a_store_that_the_environment_names_needs_no_folder(machine, monkeypatch, capsys):
+    machine[1].add("work")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://host")
+    assert places.store_of_user() == "https://host"
+    assert capsys.readouterr().err == ""
+
+
+OPEN, FILE = (lambda f: f.mkdir() or f.chmod(0o777)), (lambda f: f.write_text(""))
+
+
+@pytest.mark.parametrize("prepare", [OPEN, FILE])
+def test_a_temporary_folder_that_others_made_or_can_write_is_not_used(machine, prepare):
+    machine[1].update({"work", "home"})
+    prepare(own(machine))
+    assert _folders.user_temporary() is None
+    assert places.work_folder() == Path()
+
+
+def test_a_temporary_folder_behind_a_link_is_not_used(machine):
+    own(machine).symlink_to(machine[0] / "home")
+    assert _folders.user_temporary() is None
+
+
+def test_libraries_get_a_home_where_there_is_none(machine, monkeypatch):
+    places.give_libraries_a_home()
+    assert "MPLCONFIGDIR" not in os.environ
+    machine[1].add("home")
+    places.give_libraries_a_home()
+    assert os.environ["HOME"] == str(machine[0] / "home")  # "~" keeps its meaning
+    assert os.environ["MPLCONFIGDIR"] == str(own(machine) / "matplotlib")
+    monkeypatch.setattr(Path, "home", no_home)
+    places.give_libraries_a_home()
+    assert os.environ["HOME"] == str(own(machine))
+
+
+def test_downloads_go_to_a_temporary_folder_of_a_user_without_a_home(machine, monkeypatch):
+    assert cache_folder(None) == machine[0] / "home" / ".cache" / "recgauge"
+    monkeypatch.setattr("pooch.os_cache", lambda name: Path("~/.cache") / name)  # what it says without a home
+    assert cache_folder(None) == own(machine)
+    machine[1].add(own(machine).name)
+    with pytest.raises(MissingDataError, match=r"data\.cache=FOLDER"):
+        cache_folder(None)
+
+
+@pytest.mark.parametrize("error", [KeyError, OSError, ImportError])
+def test_a_user_without_a_name_is_a_number(monkeypatch, error):
+    def getuser():
+        raise error("no entry")
+
+    monkeypatch.setattr(start, "getuser", getuser)
+    assert start.user_name() == str(_folders.user_number())
+
+
+def test_an_experiment_whose_files_cannot_be_stored_is_told_before_the_run(tmp_path):
+    (tmp_path / "file").write_text("")
+    check_artifact_folder(str(tmp_path / "mlruns"))
+    check_artifact_folder("mlflow-artifacts:/1")
+    check_artifact_folder("s3://bucket/1")
+    for location in (f"{tmp_path}/file/mlruns", f"file://{tmp_path}/file/mlruns"):
+        with pytest.raises(TrackingError, match=r"file/mlruns, which cannot .*experiment=NAME"):
+            check_artifact_folder(location)
+
+
+def no_home():
+    raise RuntimeError("Could not determine home directory.")

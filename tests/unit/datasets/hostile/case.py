@@ -1,0 +1,123 @@
+"""Files that nobody means to pass, or that are odd but real: how to write each, and what must become of it.
+
+The superuser may read every file, so that a file without permissions is no case here.
+"""
+
+import io
+import json
+import os
+import socket
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Write = Callable[[Path], Any]
+HEAD = "user,item,rating,timestamp\n"
+GOOD = HEAD + "".join(f"{row % 5},{row % 7},{row % 5 + 1},{10**9 + row}\n" for row in range(40))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One hostile input.
+
+    Parameters
+    ----------
+    name : str
+    file : str
+        What the file is called.
+    content : str, bytes or callable
+        What is in it; a callable makes what is at the path.
+    refused : str
+        A pattern that the message must match; empty: the file must be read.
+    users, items : list of str
+        The first ids that a file that is read must give.
+    options : mapping
+        Of `Table`; "{}" in a path is the folder.
+    slow : bool
+    """
+
+    name: str
+    file: str
+    content: str | bytes | Write
+    refused: str = ""
+    users: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    slow: bool = False
+
+    def write(self, folder: Path) -> dict[str, Any]:
+        """Make the file, and return the arguments of `Table`."""
+        folder.mkdir()
+        path = folder / self.file
+        if callable(self.content):
+            self.content(path)
+        else:
+            path.write_bytes(self.content.encode() if isinstance(self.content, str) else self.content)
+        options = {"path": str(path), "cache": str(folder / "cache"), **self.options}
+        return options | {"path": options["path"].replace("{}", str(folder))}
+
+
+def csv(*rows: str, head: str = HEAD) -> str:
+    return head + "".join(f"{row}\n" for row in rows)
+
+
+def zipped(*members: tuple[str, bytes | str], **options: Any) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", **options) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a name that is there twice
+        for name, content in members:
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def many_members(path: Path) -> None:
+    path.write_bytes(zipped(*((f"member-{n}.csv", b"") for n in range(50_000))))
+
+
+def encrypted() -> bytes:
+    """Return an archive whose only member claims to be encrypted."""
+    packed = bytearray(zipped(("ratings.csv", GOOD)))
+    packed[6] |= 1
+    packed[packed.rindex(b"PK\x01\x02") + 8] |= 1
+    return bytes(packed)
+
+
+def parquet(**columns: Any) -> bytes:
+    packed = io.BytesIO()
+    pq.write_table(pa.table(columns), packed)
+    return packed.getvalue()
+
+
+def lines(*rows: Any) -> str:
+    return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows)
+
+
+def listen(path: Path) -> None:
+    here = Path.cwd()
+    os.chdir(path.parent)  # a socket's name must be short
+    try:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path.with_name("other"))
+    path.with_name("other").symlink_to(path)
+
+
+def bad_bytes(path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(path.parent) + b"/caf\xe9.csv")).write_text(GOOD)
+
+
+LONG = "x" * 20_000
+USERS, ITEMS, RATINGS = [1, 1, 2], ["a", "b", "a"], [1.0, 2.0, 3.0]
+NOT_A_FILE = "is not a regular file but a"
+FIRST = {"users": ["0", "1"], "items": ["0", "1"]}

@@ -1,0 +1,215 @@
+"""Parquet."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from unit.datasets.hostile.case import GOOD, ITEMS, LONG, RATINGS, USERS, Case, parquet, zipped
+
+PARQUET = [
+    Case("empty parquet", "r.parquet", b"", "r.parquet"),
+    Case("cut parquet", "r.parquet", parquet(user=USERS, item=ITEMS)[:-20], "r.parquet"),
+    Case(
+        "damaged parquet",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS)[:20] + bytes(40) + parquet(user=USERS, item=ITEMS)[60:],
+        "r.parquet",
+    ),
+    Case("text called parquet", "r.parquet", GOOD, "r.parquet"),
+    Case(
+        "parquet in a zip",
+        "r.zip",
+        zipped(("r.parquet", parquet(user=USERS, item=ITEMS))),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case("no column known", "r.parquet", parquet(a=USERS, b=ITEMS), "no column is known as the user"),
+    Case(
+        "a column twice",
+        "r.parquet",
+        lambda path: pq.write_table(
+            pa.Table.from_arrays(
+                [pa.array(USERS), pa.array(USERS), pa.array(ITEMS)], ["user", "user", "item"]
+            ),
+            path,
+        ),
+        "several columns",
+    ),
+    Case("list as id", "r.parquet", parquet(user=[[1], [1], [2]], item=ITEMS), "for the user has the type"),
+    Case("struct as id", "r.parquet", parquet(user=[{"a": 1}] * 3, item=ITEMS), "for the user has the type"),
+    Case(
+        "nested column beside",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, x=[[{"a": 1}]] * 3),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "nested name",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, **{"x.y": USERS}),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "dotted column chosen",
+        "r.parquet",
+        parquet(**{"x.user": USERS, "x.item": ITEMS}),
+        users=["1", "1", "2"],
+        items=ITEMS,
+        options={"user": "x.user", "item": "x.item"},
+    ),
+    Case(
+        "decimal rating",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, rating=pa.array(USERS, pa.decimal128(9, 2))),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "decimal ids",
+        "r.parquet",
+        parquet(user=pa.array(USERS, pa.decimal128(9, 0)), item=ITEMS),
+        "for the user has the type",
+    ),
+    Case(
+        "date ids",
+        "r.parquet",
+        parquet(user=pa.array(USERS, pa.date32()), item=ITEMS),
+        "for the user has the type",
+    ),
+    Case(
+        "dictionary ids",
+        "r.parquet",
+        parquet(user=pa.array(ITEMS).dictionary_encode(), item=ITEMS),
+        users=ITEMS,
+        items=ITEMS,
+    ),
+    Case("null ids", "r.parquet", parquet(user=[1, None, 2], item=ITEMS), "row 2: the user is missing"),
+    Case("null column", "r.parquet", parquet(user=pa.nulls(3), item=ITEMS), "the user is missing"),
+    Case(
+        "null ratings",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, rating=[1.0, None, 2.0]),
+        "row 2: the rating",
+    ),
+    Case(
+        "float ids in parquet",
+        "r.parquet",
+        parquet(user=[1.0, 1.5, 2.0], item=ITEMS),
+        users=["1.0", "1.5", "2.0"],
+        items=ITEMS,
+    ),
+    Case(
+        "whole floats as ids",
+        "r.parquet",
+        parquet(user=[1.0, 1.0, 2.0], item=ITEMS),
+        users=["1.0", "1.0", "2.0"],
+        items=ITEMS,
+    ),
+    Case("NaN ids", "r.parquet", parquet(user=[1.0, float("nan"), 2.0], item=ITEMS), "user"),
+    Case(
+        "boolean ids in parquet",
+        "r.parquet",
+        parquet(user=[True, False, True], item=ITEMS),
+        "for the user has the type",
+    ),
+    Case(
+        "text as bytes",
+        "r.parquet",
+        parquet(user=[b"a", b"\xc3\xa9", b"b"], item=ITEMS),
+        users=["a", "é", "b"],
+        items=ITEMS,
+    ),
+    Case(
+        "bytes as ids",
+        "r.parquet",
+        parquet(user=[b"a", b"\xff", b"b"], item=ITEMS),
+        "for the user has the type",
+    ),
+    Case(
+        "uint64 ids",
+        "r.parquet",
+        parquet(user=pa.array([2**64 - 1, 1, 2], pa.uint64()), item=ITEMS),
+        users=[str(2**64 - 1), "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "small ids",
+        "r.parquet",
+        parquet(user=pa.array(USERS, pa.int8()), item=ITEMS),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "large strings",
+        "r.parquet",
+        parquet(user=pa.array(ITEMS, pa.large_string()), item=ITEMS),
+        users=ITEMS,
+        items=ITEMS,
+    ),
+    Case(
+        "string views",
+        "r.parquet",
+        parquet(user=pa.array(ITEMS, pa.string_view()), item=ITEMS),
+        users=ITEMS,
+        items=ITEMS,
+    ),
+    Case(
+        "long id in parquet",
+        "r.parquet",
+        parquet(user=["a", LONG, "b"], item=ITEMS),
+        "row 2: the user is longer than",
+    ),
+    Case(
+        "long id in a dictionary",
+        "r.parquet",
+        parquet(user=pa.array(["a", LONG, "b"]).dictionary_encode(), item=ITEMS),
+        "row 2: the user is longer than",
+    ),
+    Case(
+        "bytes that are no text",
+        "r.parquet",
+        parquet(user=pa.array([b"a", b"\xff\xfe", b"b"]).view(pa.string()), item=ITEMS),
+        "user|UTF",
+    ),
+    Case(
+        "time with zone",
+        "r.parquet",
+        parquet(
+            user=USERS,
+            item=ITEMS,
+            rating=RATINGS,
+            timestamp=pa.array([10**9] * 3, pa.timestamp("s", "Asia/Tokyo")),
+        ),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "time in ns",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, rating=RATINGS, timestamp=pa.array([10**18] * 3, pa.timestamp("ns"))),
+        users=["1", "1", "2"],
+        items=ITEMS,
+    ),
+    Case(
+        "null times",
+        "r.parquet",
+        parquet(
+            user=USERS, item=ITEMS, rating=RATINGS, timestamp=pa.array([10**9, None, 1], pa.timestamp("s"))
+        ),
+        "row 2: the time",
+    ),
+    Case(
+        "negative times",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, rating=RATINGS, timestamp=pa.array([-5, 1, 1], pa.timestamp("s"))),
+        "row 1: the time",
+    ),
+    Case(
+        "duration as time",
+        "r.parquet",
+        parquet(user=USERS, item=ITEMS, rating=RATINGS, timestamp=pa.array([5, 1, 1], pa.duration("s"))),
+        "r.parquet",
+    ),
+    Case("many columns", "r.parquet", parquet(**{f"c{n}": [1] for n in range(5_000)}), "(?s)^.{,1500}$"),
+]

@@ -1,0 +1,105 @@
+"""Jobs that differ in fold or seed alone: their order, their mean, and what the best value is."""
+
+import dataclasses
+import statistics
+
+import pytest
+
+from recgauge.records import RunRecord
+from recgauge.report.series import JobOutcome, has_rivals
+from recgauge.report.tables import sweep_table
+
+
+def job(number, model, value, *, seed=0, rows=None, **split):
+    """Make a finished job; jobs of one fold and seed have the same rows."""
+    label = " ".join(
+        [f"model={model}", *(f"split.{name}={of}" for name, of in split.items()), f"seed={seed}"]
+    )
+    digest = rows or f"{split} {seed}"
+    record = RunRecord(
+        names={"dataset": "d", "split": "s", "candidates": "all", "model": model, "conventions": "standard"},
+        seed=seed,
+        command="",
+        settings={"seed": seed, "split": {"n_splits": 5, **split}, "model": {"of": model}},
+        dataset={"relevant_from": 4},
+        split={"train_sha256": f"train {digest}", "test_sha256": f"test {digest}", "steps": []},
+        results=[
+            {"key": "ndcg_at_10", "name": "ndcg", "k": 10, "value": value, "stderr": 0.1}
+            | {"definition": "nDCG@10", "higher_is_better": True}
+        ],
+        refused={},
+        policies="",
+        counts={},
+        seconds={},
+        environment={},
+    )
+    return JobOutcome(number, label, record, None)
+
+
+def shown(jobs):
+    """Return the table's rows: number of the job, settings, value."""
+    columns = {
+        str(column.header): [str(cell) for cell in column.cells] for column in sweep_table(jobs).columns
+    }
+    return list(zip(columns["job"], columns["settings"], map(str.strip, columns["ndcg@10"]), strict=True))
+
+
+def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred():
+    values = {"a": [0.5, 0.1, 0.3], "b": [0.4, 0.4, 0.4]}
+    jobs = [
+        job(3 * row + place, model, values[model][fold], fold=fold)
+        for row, model in enumerate(values)
+        for place, fold in enumerate([2, 0, 1])
+    ]
+    rows = shown(jobs)
+    assert [row[0] for row in rows] == ["1", "2", "0", "", "4", "5", "3", ""]
+    assert [row[2] for row in rows[:3]] == ["0.5000", "0.1000", "0.3000"]
+    assert statistics.stdev(values["a"]) == pytest.approx(0.2)
+    assert rows[3][1:] == ("model=a seed=0 mean ± deviation of 3", "0.3000 \n±.2000")
+    assert rows[7][1:] == ("model=b seed=0 mean ± deviation of 3", "0.4000*\n±.0000")
+    assert has_rivals(jobs)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "ordered"),
+    [
+        ("fold", [10, 9, 2], [2, 9, 10]),
+        ("fold", ["u10", "u2", "u1"], ["u1", "u2", "u10"]),
+        ("window", [1, 0], [0, 1]),
+    ],
+)
+def test_folds_and_windows_are_ordered_as_numbers(name, given, ordered):
+    rows = shown([job(place, "a", 0.5, **{name: of}) for place, of in enumerate(given)])
+    assert [row[1].split()[1] for row in rows[:-1]] == [f"split.{name}={of}" for of in ordered]
+    assert "mean" in rows[-1][1]
+
+
+def test_seeds_make_a_series_whether_or_not_they_change_the_split():
+    for rows in (None, "the same"):
+        jobs = [job(place, "a", seed / 10, seed=seed, rows=rows) for place, seed in enumerate([10, 2, 1])]
+        assert [row[0] for row in shown(jobs)] == ["2", "1", "0", ""]
+        assert not any("*" in row[2] for row in shown(jobs))  # a series alone has no rival
+        assert not has_rivals(jobs)
+
+
+def test_means_over_other_folds_are_not_compared():
+    """A model that failed on one fold has no mean over the same rows."""
+    jobs = [job(fold, "a", 0.1, fold=fold) for fold in range(3)]
+    jobs += [job(3 + fold, "b", 0.9, fold=fold) for fold in range(2)]
+    jobs.append(JobOutcome(5, "model=b split.fold=2", None, "it broke"))
+    rows = shown(jobs)
+    assert not any("*" in row[2] for row in rows)
+    assert [row[1] for row in rows if "mean" in row[1]] == [
+        "model=a seed=0 mean ± deviation of 3",
+        "model=b seed=0 mean ± deviation of 2",
+    ]
+    assert rows[-1][0] == "5"  # failed jobs come last
+
+
+def test_jobs_that_differ_in_more_are_no_series():
+    one, other = job(0, "a", 0.1, fold=0), job(1, "a", 0.2, fold=1)
+    changed = {**other.record.settings, "cutoffs": [20]}
+    other = dataclasses.replace(other, record=dataclasses.replace(other.record, settings=changed))
+    assert not any("mean" in row[1] for row in shown([one, other]))
+    again = dataclasses.replace(one, number=1)
+    assert not any("mean" in row[1] for row in shown([one, again]))  # the same job twice

@@ -1,0 +1,396 @@
+"""Equal scores: exact expected values against every order, random orders, lists that end inside a tie."""
+
+from dataclasses import replace
+from functools import partial
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge import evaluate
+from recgauge.beyond_list import Draws, recommend_with_ties, shuffled
+from recgauge.candidates import CandidateItems
+from recgauge.candidates.rule import pairs_matrix
+from recgauge.conventions import Convention, Definition
+from recgauge.engine import ItemWeights, rank_candidates, top_k
+from recgauge.errors import ConfigError
+from recgauge.evaluation import evaluate_top_k
+from recgauge.guards.ties import check_ties
+from recgauge.judging import judge
+from recgauge.metrics.average_precision import AveragePrecision
+from recgauge.metrics.average_recall import AverageRecall
+from recgauge.metrics.beyond.coverage import CatalogCoverage
+from recgauge.metrics.dcg import DCG
+from recgauge.metrics.discovery import default_metrics
+from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
+from recgauge.metrics.f_score import FScore
+from recgauge.metrics.hit_rate import HitRate
+from recgauge.metrics.ndcg import NDCG
+from recgauge.metrics.precision import Precision
+from recgauge.metrics.r_precision import RPrecision
+from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
+from recgauge.metrics.recall import Recall
+from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.models import Factors
+from recgauge.policies import Policies
+from recgauge.recommending import TopK
+from recgauge.relevance import Relevant
+from recgauge.tied_evaluation import ties_at_cutoffs
+from recgauge.ties import random_keys
+
+EXACT = (
+    *(Precision(denominator=one) for one in ("k", "list", "min_relevant_k")),
+    *(Recall(denominator=one) for one in ("relevant", "min_relevant_k", "min_relevant_list")),
+    FScore(),
+    FScore(beta=2.0),
+    HitRate(),
+    ReciprocalRank(),
+    RPrecision(),
+    RPrecision(denominator="min_relevant_k"),
+    *(
+        kind(normalizer=normalizer, at=at)
+        for kind, normalizer, at in product(
+            (AveragePrecision, AverageRecall),
+            ("relevant", "min_relevant_k", "min_relevant_list", "k"),
+            ("hits", "ranks"),
+        )
+    ),
+    *(DCG(gain=gain, discount="jarvelin2") for gain in ("linear", "exponential", "binary")),
+    *(NDCG(ideal=ideal) for ideal in ("at_k", "full", "list_length", "k_ones")),
+    NDCG(gain="exponential", discount="reciprocal"),
+    RankBiasedPrecision(),
+    RankBiasedPrecision(gain="linear", normalization="ideal"),
+)
+
+
+def relevant_of(grades):
+    """Relevance from a matrix (users, items), 0 for irrelevant."""
+    users = np.arange(len(grades), dtype=np.int32)
+    owner, items = np.nonzero(grades)
+    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(users)))))
+    return Relevant(users, start, items.astype(np.int32), grades[owner, items].astype(float), 0)
+
+
+def ask_of(scores):
+    def ask(users, k, *, progress=None):
+        return TopK(users, *top_k(lambda who: scores[who], users, k, n_threads=1))
+
+    return ask
+
+
+def lists_of(scores, grades, k, **settings):
+    users = np.arange(len(scores), dtype=np.int32)
+    sizes = {"n_items": scores.shape[1], **settings}
+    return recommend_with_ties(ask_of(scores), users, k, relevant_of(grades), **sizes)
+
+
+def every_order(scores):
+    """All orders of one user's items that fall by score."""
+    groups = [np.flatnonzero(scores == score) for score in np.unique(scores)[::-1]]
+    for parts in product(*(permutations(group) for group in groups)):
+        yield [item for part in parts for item in part]
+
+
+def judged_orders(scores, grades, width):
+    """One user's lists in every order, as those of as many users."""
+    items = np.array([order[:width] for order in every_order(scores)], np.int32)
+    falling = np.broadcast_to(-np.arange(items.shape[1], dtype=np.float32), items.shape)
+    users = np.arange(len(items), dtype=np.int32)
+    return judge(TopK(users, items, falling), relevant_of(np.tile(grades, (len(items), 1))))
+
+
+@st.composite
+def tied_scores(draw):
+    n_items = draw(st.integers(2, 6))
+    n_levels = draw(st.integers(1, 3))
+    rows = st.lists(st.integers(0, n_levels - 1), min_size=n_items, max_size=n_items)
+    scores = np.array(draw(st.lists(rows, min_size=2, max_size=2)), np.float32)
+    grade_rows = st.lists(st.integers(0, 2), min_size=n_items, max_size=n_items).filter(any)
+    grades = np.array(draw(st.lists(grade_rows, min_size=2, max_size=2)))
+    return scores, grades, draw(st.integers(1, n_items))
+
+
+def test_every_metric_with_a_formula_is_tested():
+    kinds = {type(metric) for metric in default_metrics().values() if metric.has_expected}
+    assert kinds == {type(metric) for metric in EXACT}
+    assert all(metric.has_expected for metric in EXACT)
+
+
+@given(case=tied_scores())
+def test_the_expected_value_is_the_mean_over_every_order(case):
+    scores, grades, width = case
+    lists, ids = lists_of(scores, grades, width), np.arange(len(scores))
+    orders = [judged_orders(*one, width) for one in zip(scores, grades, strict=True)]
+    suite = {f"m{place}": metric for place, metric in enumerate(EXACT)}
+    cutoffs = (*range(1, width + 1), None)
+    result = evaluate_top_k(
+        suite,
+        lists,
+        relevant_of(grades),
+        cutoffs=cutoffs,
+        user_ids=ids,
+        policies=Policies(ties="expected"),
+    )
+    for entry in result.results:
+        mean = [suite[entry.name].per_user(judged, entry.k).mean() for judged in orders]
+        assert entry.per_user == pytest.approx(np.array(mean), abs=1e-12), entry.definition
+
+
+@given(case=tied_scores())
+def test_what_ties_beyond_the_list_is_counted(case):
+    scores, grades, k = case
+    lists = lists_of(scores, grades, k)
+    for user in range(len(scores)):
+        last = lists.scores[user, -1]
+        others = np.setdiff1d(np.flatnonzero(scores[user] == last), lists.items[user])
+        assert lists.beyond.size[user] == len(others)
+        found = lists.beyond.gains[lists.beyond.start[user] : lists.beyond.start[user + 1]]
+        assert found.tolist() == sorted(grades[user, others][grades[user, others] > 0])
+
+
+def many_ties(n_users=300, n_items=700, seed=3):
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(1, 30, n_users)  # some users have one score for all items
+    scores = (rng.integers(0, 1 << 30, (n_users, n_items)) % levels[:, None]).astype(np.float32)
+    grades = (rng.random((n_users, n_items)) < 0.02) * rng.integers(1, 4, (n_users, n_items))
+    grades[:, 0] |= grades.sum(axis=1) == 0
+    return scores, grades
+
+
+def test_memory_and_blocks_change_nothing():
+    scores, grades = many_ties()
+    one = lists_of(scores, grades, 10, draws=Draws(3, seed=5))
+    users = np.random.default_rng(0).permutation(len(scores)).astype(np.int32)
+    ask, relevant = ask_of(scores), relevant_of(grades)
+    parts = [
+        recommend_with_ties(ask, part, 10, relevant, n_items=700, memory_mib=1, draws=Draws(3, seed=5))
+        for part in np.array_split(users, 7)
+    ]
+    for name in ("items", "scores"):
+        together = np.concatenate([getattr(part, name) for part in parts])
+        assert (together == getattr(one, name)[users]).all()
+    assert (np.concatenate([part.beyond.size for part in parts]) == one.beyond.size[users]).all()
+    for draw in range(3):
+        together = np.concatenate([shuffled(part, 5, draw).items for part in parts])
+        assert (together == shuffled(one, 5, draw).items[users]).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_every_kind_of_source_tells_the_same_group(n_threads):
+    rng = np.random.default_rng(1)
+    n_users, n_items = 40, 200
+    factors = Factors(
+        rng.integers(-1, 2, (n_users, 3)).astype(np.float32),
+        rng.integers(-1, 2, (n_items, 3)).astype(np.float32),
+    )
+    scores = (factors.user @ factors.item.T).astype(np.float32)
+    history = pairs_matrix(*np.array([(u, u % n_items) for u in range(n_users)], np.int32).T, scores.shape)
+    weights = rng.integers(0, 2, (n_items, n_items)).astype(np.float32)
+    summed = history @ weights
+    given = pairs_matrix(
+        *np.array([(u, i) for u in range(n_users) for i in rng.choice(n_items, 50, replace=False)]).T,
+        scores.shape,
+    )
+    grades = rng.integers(0, 2, scores.shape)
+    users = np.arange(n_users, dtype=np.int32)
+    for source, plain in ((factors, scores), (ItemWeights(history, weights), summed)):
+        for rank, open_to in ((top_k, np.ones(scores.shape, bool)), (rank_candidates, given.toarray() > 0)):
+            extra = () if rank is top_k else (given,)
+
+            def ask(who, k, *, progress=None, source=source, rank=rank, extra=extra):
+                return TopK(who, *rank(source, who, k, *extra, n_threads=n_threads))
+
+            lists = recommend_with_ties(ask, users, 5, relevant_of(grades), n_items=n_items)
+            tie = (plain == lists.scores[:, -1:]) & open_to
+            inside = (lists.scores == lists.scores[:, -1:]).sum(axis=1)
+            assert (lists.beyond.size == tie.sum(axis=1) - inside).all()
+            assert lists.beyond.size.any()
+
+
+def test_random_orders_are_uniform():
+    users = np.arange(24_000, dtype=np.int32)
+    items = np.broadcast_to(np.arange(4, dtype=np.int32), (len(users), 4))
+    orders = np.argsort(random_keys(0, 0, users, items), axis=1) @ np.array([64, 16, 4, 1])
+    _, counts = np.unique(orders, return_counts=True)
+    assert len(counts) == 24
+    chi_square = ((counts - 1000) ** 2 / 1000).sum()
+    assert chi_square < 49.7  # 23 degrees of freedom: exceeded by one in a thousand
+
+
+def test_shuffled_lists_keep_scores_and_draw_from_beyond():
+    scores, grades = many_ties()
+    lists = lists_of(scores, grades, 10, draws=Draws(2, seed=1))
+    first, again, other = shuffled(lists, 1, 0), shuffled(shuffled(lists, 1, 0), 1, 0), shuffled(lists, 1, 1)
+    users = np.arange(len(scores))[:, None]
+    for one in (first, other):
+        assert (scores[users, one.items] == lists.scores).all()
+        assert all(len(set(row)) == 10 for row in one.items.tolist())
+    assert (first.items == again.items).all()
+    assert (first.items != other.items).any()
+    from_beyond = ~(first.items[..., None] == lists.items[:, None]).any(axis=2)
+    assert from_beyond[lists.beyond.size > 100].mean() > 0.5
+
+
+def test_drawn_means_converge_to_the_formula():
+    scores, grades = many_ties(n_users=100)
+    lists = lists_of(scores, grades, 10, draws=Draws(64, seed=2))
+    relevant, ids = relevant_of(grades), np.arange(len(scores))
+    measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=(10,), user_ids=ids, seed=2)
+    for metric in (HitRate(), NDCG(), AveragePrecision(), ReciprocalRank(), FScore()):
+        exact = measure({"m": Definition(metric, Policies(ties="expected"))}).results[0].value
+        each = [
+            evaluate_top_k(
+                {"m": metric},
+                shuffled(lists, 2, draw),
+                relevant,
+                cutoffs=(10,),
+                user_ids=ids,
+            )
+            .results[0]
+            .value
+            for draw in range(64)
+        ]
+        assert abs(np.mean(each) - exact) < 4 * np.std(each) / 8
+
+
+def test_metrics_without_a_formula_are_means_over_draws():
+    scores, grades = np.zeros((3, 8), np.float32), np.eye(3, 8, dtype=int)
+    lists = lists_of(scores, grades, 2, draws=Draws(32, seed=0))
+    policies = Policies(ties="expected")
+    suite = {"err": ExpectedReciprocalRank(max_grade=1), "catalog_coverage": CatalogCoverage()}
+    result = evaluate({0: [1]}, {0: [1]}, metrics="err", cutoffs=(1,), ties="expected")
+    assert result.definitions()["err_at_1"].endswith("[ties=expected] (mean over 32 orders)")
+    ids = np.arange(3)
+    from recgauge.catalogue import Catalogue
+    from recgauge.interactions import Interactions
+
+    seen = Interactions(np.arange(3), np.arange(3), np.ones(3), None, ids, np.arange(8))
+    measure = partial(
+        evaluate_top_k,
+        suite,
+        lists,
+        relevant_of(grades),
+        cutoffs=(2,),
+        user_ids=ids,
+        catalogue=Catalogue.from_train(seen, None),
+    )
+    values = measure(policies=policies).values()
+    # one relevant item among eight: 1/8 (1/2) + 1/8 (1/2 / 2); standard deviation of a value .18
+    assert values["err_at_2"] == pytest.approx(0.09375, abs=4 * 0.18 / np.sqrt(3 * 32))
+    # each of eight items is missed by three lists with probability (3/4)^3; item code gives 2/8
+    assert values["catalog_coverage_at_2"] == pytest.approx(1 - 0.75**3, abs=0.1)
+    assert measure(policies=Policies()).values()["catalog_coverage_at_2"] == 0.25
+
+
+def test_without_ties_every_policy_gives_the_same_bits():
+    rng = np.random.default_rng(4)
+    scores = rng.permuted(np.tile(np.arange(50, dtype=np.float32), (20, 1)), axis=1)
+    grades = (rng.random(scores.shape) < 0.2).astype(int)
+    grades[:, 0] = 1
+    lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
+    suite = {name: metric for name, metric in default_metrics().items() if metric.has_expected}
+    results = [
+        evaluate_top_k(
+            suite, lists, relevant, cutoffs=(1, 5, 10), user_ids=np.arange(20), policies=Policies(ties=ties)
+        ).values()
+        for ties in ("stable", "item_code", "random", "expected")
+    ]
+    assert results[0] == results[1] == results[2] == results[3]
+
+
+def test_the_guard_says_how_far_the_numbers_are_from_random_ties():
+    scores, grades = np.zeros((40, 100), np.float32), np.zeros((40, 100), int)
+    grades[:, 3] = 1  # the one relevant item has a low code
+    lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
+    suite = {"hit_rate": Definition(HitRate(), Policies())}
+    measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=(1, 10), user_ids=np.arange(40))
+    ties = ties_at_cutoffs(suite, lists, relevant, cutoffs=(1, 10), measure=measure)
+    assert ties.shares == {1: 1.0, 10: 1.0}
+    assert ties.expected["hit_rate_at_10"] == pytest.approx(0.1, abs=1e-12)
+    guard = check_ties(ties, measure(suite), Policies())
+    assert (guard.name, guard.level, guard.value) == ("ties_at_cutoff", "warning", 1.0)
+    assert "hit_rate@10 is 1.0000, 0.1000 expected if ties were broken at random" in guard.message
+    assert "use ties=expected" in guard.message
+    fair = check_ties(ties, measure(suite), Policies(ties="expected"))
+    assert (fair.level, fair.value) == ("note", 1.0)
+
+
+def test_the_guard_keeps_still_without_ties():
+    scores = np.tile(np.arange(100, dtype=np.float32), (5, 1))
+    grades = np.ones((5, 100), int)
+    lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
+    suite = {"hit_rate": Definition(HitRate(), Policies())}
+    measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=(10,), user_ids=np.arange(5))
+    ties = ties_at_cutoffs(suite, lists, relevant, cutoffs=(10,), measure=measure)
+    assert ties.expected == {}
+    assert check_ties(ties, measure(suite), Policies()).level == "note"
+
+
+def test_lists_from_outside_say_where_a_tie_is_open():
+    lists = {"ann": ["x", "y", "z"], "bob": ["x", "y", "z"]}
+    scores = {"ann": [3, 1, 1], "bob": [2, 2, 1]}
+    result = evaluate(lists, {"ann": ["z"], "bob": ["x"]}, metrics="hit_rate", cutoffs=(1, 2), scores=scores)
+    assert result.ties.shares == {1: 0.5, 2: 0.5}
+    assert result.ties.open == 0.5  # more of ann's items may score 1
+    assert result.ties.expected == {"hit_rate_at_1": 0.25, "hit_rate_at_2": 0.75}
+    assert result.values() == {"hit_rate_at_1": 0.5, "hit_rate_at_2": 0.5}
+    expected = evaluate(
+        lists,
+        {"ann": ["z"], "bob": ["x"]},
+        metrics="hit_rate",
+        cutoffs=(1, 2),
+        scores=scores,
+        ties="expected",
+    )
+    assert expected.values() == {"hit_rate_at_1": 0.25, "hit_rate_at_2": 0.75}
+    assert expected.policies.startswith("no_relevant=skip, no_list=zero, ties=expected")
+    assert evaluate(lists, {"ann": ["z"]}, cutoffs=(1,)).ties is None
+
+
+def test_item_code_and_random_order_lists_from_outside():
+    lists, scores = {"ann": [9, 2, 5]}, {"ann": [1, 1, 1]}
+    ask = partial(evaluate, lists, {"ann": [2]}, metrics="mrr", cutoffs=(3,), scores=scores)
+    assert ask(ties="item_code").values() == {"mrr_at_3": 1.0}
+    assert ask(ties="id_descending").values() == {"mrr_at_3": pytest.approx(1 / 3)}
+    found = {ask(ties="random", seed=seed).values()["mrr_at_3"] for seed in range(20)}
+    assert found == {1.0, 0.5, 1 / 3}
+    assert ask(ties="random", seed=7).values() == ask(ties="random", seed=7).values()
+    with pytest.raises(ConfigError, match="item_code, id_descending, average, random, expected"):
+        ask(ties="nonsense")
+
+
+def test_definitions_without_a_value_for_some_orders_have_no_formula():
+    assert not ReciprocalRank(miss="raise").has_expected
+    assert not FScore(zero="nan").has_expected
+    assert not AveragePrecision(normalizer="hits").has_expected
+    assert not NDCG(normalization="minmax").has_expected
+
+
+def test_a_convention_keeps_all_but_its_ties():
+    made = Convention("made", "", policies=Policies(no_list="skip"), deviations={"map": {"ties": "average"}})
+    expected = made.with_ties("expected")
+    assert expected.policies == replace(made.policies, ties="expected")
+    assert expected.definition("map").policies.ties == "expected"
+
+
+def test_candidates_may_be_fewer_than_the_list():
+    given = CandidateItems(per_user=pairs_matrix(np.zeros(3, np.int32), np.arange(3), (1, 9)))
+    factors = Factors(np.ones((1, 1), np.float32), np.ones((9, 1), np.float32))
+
+    def ask(users, k, *, progress=None):
+        return TopK(users, *rank_candidates(factors, users, k, given.per_user))
+
+    grades = np.zeros((1, 9), int)
+    grades[0, 2] = 1
+    lists = recommend_with_ties(ask, np.zeros(1, np.int32), 5, relevant_of(grades), n_items=9)
+    assert lists.beyond.size.tolist() == [0]
+    result = evaluate_top_k(
+        {"mrr": Definition(ReciprocalRank(), Policies(ties="expected"))},
+        lists,
+        relevant_of(grades),
+        cutoffs=(5,),
+        user_ids=np.arange(1),
+    )
+    assert result.values()["mrr_at_5"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
