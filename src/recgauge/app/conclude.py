@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LONGEST_NOTE = 7_500  # characters; MLflow cuts tags at 8,000 without a word
-HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "hydra")
+HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "artifacts", "hydra")
 """Settings of the command line that leave an experiment what it is."""
 
 
@@ -109,9 +109,8 @@ def _track(
 ) -> str | None:
     """Store a summary run, unless the newest one has the same content."""
     digest = sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest()
-    found = tracker.find(digest)
-    if found is not None:
-        return found
+    if found := tracker.find(digest):
+        return found[0]
     tags = {
         experiment_tag(study.name): "true",
         "recgauge.summary": study.name,

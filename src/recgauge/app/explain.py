@@ -23,6 +23,7 @@ _EXPECTED = {
     "guards": "left as it is; set what is in it, such as guards.override=[NAME]",
     "guards.override": "a list of names such as [overlap]",
     "figures": "true or false",
+    "artifacts": "left as it is; set what is in it, such as artifacts.lists=false",
     "reuse": "true or false",
     "force": "true or false",
     "data.offline": "true or false",

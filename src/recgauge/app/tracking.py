@@ -20,6 +20,7 @@ from recgauge.app.stores import (
     check_there,
     create_database,
     quiet_logs,
+    share_files,
     store_lock,
 )
 from recgauge.app.summaries import curve_points, final_tags, metric_values
@@ -101,16 +102,16 @@ class MlflowTracker(Tracker):
             return f"run {run_id} could not be marked {status}: {failure}"
         return f"run {run_id} is marked {status}"
 
-    def find(self, fingerprint: str) -> str | None:
-        """Return the id of the newest run that finished with this fingerprint; others never count."""
+    def find(self, fingerprint: str) -> list[str]:
+        """Return the ids of the newest runs that finished with this fingerprint; others never count."""
         with explained(self.uri, "look for finished runs"):
             found = self._client.search_runs(
                 [self._experiment_id],
                 f"tags.`recgauge.fingerprint` = '{fingerprint}' and attributes.status = 'FINISHED'",
-                max_results=1,
+                max_results=10,
                 order_by=["attributes.start_time DESC"],
             )
-        return str(found[0].info.run_id) if found else None
+        return [str(run.info.run_id) for run in found]
 
     def tag(self, run_id: str, name: str) -> str | None:
         """Return a tag of a run, None if it has none."""
@@ -242,6 +243,7 @@ class _MlflowRunLog(RunLog):
             sums = [file for file in files if file.name == CHECKSUMS]
             for file in sums:  # last: only a run that is stored whole can be reused
                 client.set_tag(run_id, FILES_TAG, file_digest(file))
+            share_files(files, client.get_run(run_id).info.artifact_uri)
         return seconds
 
     def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
