@@ -26,7 +26,7 @@ from recgauge.selection import (
     select_metrics,
     with_policies,
 )
-from recgauge.tied_evaluation import any_ties, mean_over_orders, ties_at_cutoffs
+from recgauge.tied_evaluation import any_ties, check_scores_known, mean_over_orders, ties_at_cutoffs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,8 +85,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     users : sequence, optional
         Everybody who counts where a convention counts users without a list or without relevant items.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
-        What becomes of equal scores; the convention's way if left out. See `Policies`. Lists do not tell what
-        ties with their last item and did not fit in; `Evaluation.ties` says how many end so.
+        What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
+        not tell what ties with their last item and did not fit in; `Evaluation.ties` says how many end so.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -99,7 +99,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     SchemaError
         If a table, list, id or grade cannot be used.
     ConfigError
-        If a metric, cutoff or convention is unknown.
+        If a metric, cutoff or convention is unknown, or `ties` is given and scores are not.
     MetricError
         If a metric has no value for any user, or lacks what it needs.
 
@@ -125,6 +125,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=users,
         threshold=convention.policies.threshold,
     )
+    has_scores = check_scores_known(given.top_k, ties)
     measure = partial(
         evaluate_top_k,
         top_k=given.top_k,
@@ -137,7 +138,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         seed=seed,
     )
     result = measure(suite)
-    if given.top_k.scores.strides[0] == 0:  # one row for all, made up: the lists came without scores
+    if not has_scores:
         return result
     lists, truth = given.top_k, given.relevant
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))

@@ -281,5 +281,6 @@ def _predict(
     with timings.stage("predict"):
         predictions = predict_ratings(model, split.test, scale)
     with timings.stage("metrics"):
-        evaluation = evaluate_predictions(experiment.rating_metrics, predictions, split.test.user_ids)
-    return RatingResult(predictions, evaluation)
+        on_ratings = partial(evaluate_predictions, predictions=predictions, user_ids=split.test.user_ids)
+        evaluation, refused = evaluate_or_refuse(experiment.rating_metrics, on_ratings)
+    return RatingResult(predictions, evaluation, refused)

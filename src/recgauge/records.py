@@ -30,7 +30,7 @@ class RunRecord:
     results : list of dict
         ``key``, ``name``, ``k``, ``value``, ``stderr``, ``definition``, ``higher_is_better`` each.
     refused : dict of str to str
-        Metrics that their own definition refuses for these lists, and why.
+        Metrics that their own definition refuses for these lists or ratings, and why.
     policies : str
         Canonical text of what happens to users without relevant items, ties and the like.
     counts : dict of str to int
@@ -89,7 +89,7 @@ class RunRecord:
             dataset=_dataset_facts(result),
             split=_split_facts(result),
             results=[_result_facts(entry) for entry in result.results],
-            refused={} if result.ranking is None else dict(result.ranking.refused),
+            refused=result.refused,
             policies="" if result.ranking is None else result.ranking.evaluation.policies,
             counts=result.counts,
             seconds=dict(result.seconds),

@@ -1,25 +1,27 @@
 """Keeps a suite going where a convention refuses one of its metrics, and says which and why."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from recgauge.conventions import Definition
 from recgauge.errors import MetricError
 from recgauge.results import Evaluation, merge
 
 Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
+MetricT = TypeVar("MetricT")
 
 
 def evaluate_or_refuse(
-    suite: Mapping[str, Definition], evaluate: Evaluate
+    suite: Mapping[str, MetricT], evaluate: Callable[[Mapping[str, MetricT]], Evaluation]
 ) -> tuple[Evaluation, dict[str, str]]:
-    """Evaluate a suite; leave out the metrics that their own definition refuses for these lists.
+    """Evaluate a suite; leave out the metrics that their own definition refuses.
 
-    A library's definition may raise for a user without a hit; a long run must not lose its other numbers to
-    that.
+    A library's definition may raise for a user without a hit, and a correlation within users has no value
+    where each has one rating; a long run must not lose its other numbers to that.
 
     Parameters
     ----------
-    suite : mapping of str to Definition
+    suite : mapping of str to Definition or RatingMetric
     evaluate : callable
         Evaluates a suite of the same kind.
 
@@ -44,7 +46,7 @@ def evaluate_or_refuse(
         try:
             done.append(evaluate({name: definition}))
         except MetricError as error:
-            refused[name] = str(error)
+            refused[name] = str(error).removeprefix(f"{name}: ")
     if not done:
         raise MetricError("No metric of the suite has a value: " + " ".join(refused.values()))
     return merge(done, [result.key for part in done for result in part.results]), refused

@@ -65,10 +65,13 @@ class RatingResult:
     predictions : RatingPredictions
         One a test row.
     evaluation : Evaluation
+    refused : mapping of str to str
+        Metrics without a value for these ratings, and why.
     """
 
     predictions: RatingPredictions
     evaluation: Evaluation
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +104,12 @@ class RunResult:
     def evaluations(self) -> tuple[Evaluation, ...]:
         """The evaluations of the lanes that ran."""
         return tuple(lane.evaluation for lane in (self.ranking, self.rating) if lane is not None)
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Metrics without a value by name, lists first, and why."""
+        lanes = [lane for lane in (self.ranking, self.rating) if lane is not None]
+        return {name: reason for lane in lanes for name, reason in lane.refused.items()}
 
     @property
     def results(self) -> tuple[MetricResult, ...]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from recgauge._checks import BoolArray, DoubleArray, IntArray, read_only
 from recgauge.conventions import Definition
-from recgauge.errors import MetricError
+from recgauge.errors import ConfigError, MetricError
 from recgauge.recommending import TopK
 from recgauge.relevance import Relevant
 from recgauge.results import Evaluation, MetricResult, mean_and_stderr
@@ -115,6 +115,22 @@ def _ends_tied(items: IntArray, scores: npt.NDArray[Any]) -> BoolArray:
     rows = np.arange(len(items))
     tied: BoolArray = (last > 0) & (scores[rows, last] == scores[rows, np.maximum(last - 1, 0)])
     return tied
+
+
+def check_scores_known(top_k: TopK, ties: str | None) -> bool:
+    """Return whether lists came with scores; where they did not, refuse a way of ties that needs them.
+
+    Raises
+    ------
+    ConfigError
+        If `ties` is more than the order as given and there are no scores.
+    """
+    known = top_k.scores.strides[0] != 0  # one row for all is made up
+    if not known and ties not in (None, "stable"):
+        raise ConfigError(
+            f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
+        )
+    return known
 
 
 def any_ties(top_k: TopK) -> bool:

@@ -1,6 +1,6 @@
 """Whole runs in memory: a perfect model reaches the maximum, random stays at chance, two lanes in one run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from recgauge.models.random import Random
 from recgauge.randomness import stream
 from recgauge.records import RunRecord
 from recgauge.report.tables import run_lines
+from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.random_holdout import RandomRows
 
 RANKING = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
@@ -47,6 +48,11 @@ def experiment(model, metrics=RANKING, conventions="standard", cutoffs=(1, 10), 
         policies=convention.policies,
         seed=seed,
     )
+
+
+def record_of(result):
+    names = {"dataset": "demo", "split": "random"}
+    return RunRecord.from_result(result, names=names, seed=0, command="", settings={}, environment={})
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +112,16 @@ def test_a_metric_that_its_convention_refuses_costs_no_other():
     assert {entry.name for entry in result.results} == set(RANKING) - {"mrr"}
 
 
+def test_a_rating_metric_without_a_value_costs_no_other():
+    suite = ("ndcg", "rmse", "fcp")
+    asked = experiment(Bias(), metrics=suite, cutoffs=(10,))
+    result = run_experiment(replace(asked, splitter=LeaveRandomOut()))  # one rating a user: no pair to order
+    assert set(result.refused) == {"fcp"}
+    assert result.refused["fcp"].startswith("FCP(aggregate=pooled) is undefined")
+    assert {entry.name for entry in result.results} == {"ndcg", "rmse"}
+    assert any(line.startswith("refused  fcp: FCP") for line in run_lines(record_of(result)))
+
+
 def test_a_suite_of_refused_metrics_is_an_error():
     with pytest.raises(MetricError, match="No metric of the suite has a value: MRR"):
         run_experiment(experiment(Random(), metrics=("mrr",), conventions="cornac"))
@@ -153,14 +169,6 @@ def test_the_harness_computes_what_evaluate_computes(conventions):
 )
 def test_users_without_a_relevant_row_are_counted_as_the_convention_says(conventions, line):
     result = run_experiment(experiment(Random(), metrics=("ndcg",), conventions=conventions))
-    record = RunRecord.from_result(
-        result,
-        names={"dataset": "demo", "split": "random"},
-        seed=0,
-        command="",
-        settings={},
-        environment={},
-    )
-    assert any(line in shown for shown in run_lines(record))
+    assert any(line in shown for shown in run_lines(record_of(result)))
     counted = ~np.isnan(result.ranking.evaluation.per_user("ndcg_at_10"))
     assert counted.sum() == result.counts["users_evaluated"]

@@ -255,12 +255,18 @@ def test_drawn_means_converge_to_the_formula():
         assert abs(np.mean(each) - exact) < 4 * np.std(each) / 8
 
 
+@pytest.mark.parametrize("ties", ["item_code", "random", "expected"])
+def test_a_way_of_ties_needs_scores(ties):
+    with pytest.raises(ConfigError, match=f"ties={ties} needs scores, and the lists have none"):
+        evaluate({"ann": ["x", "y"]}, {"ann": ["y"]}, metrics=("mrr",), cutoffs=(2,), ties=ties)
+
+
 def test_metrics_without_a_formula_are_means_over_draws():
     scores, grades = np.zeros((3, 8), np.float32), np.eye(3, 8, dtype=int)
     lists = lists_of(scores, grades, 2, draws=Draws(32, seed=0))
     policies = Policies(ties="expected")
     suite = {"err": ExpectedReciprocalRank(max_grade=1), "catalog_coverage": CatalogCoverage()}
-    result = evaluate({0: [1]}, {0: [1]}, metrics="err", cutoffs=(1,), ties="expected")
+    result = evaluate({0: [1]}, {0: [1]}, metrics="err", cutoffs=(1,), ties="expected", scores={0: [1]})
     assert result.definitions()["err_at_1"].endswith("[ties=expected] (mean over 32 orders)")
     ids = np.arange(3)
     from recgauge.catalogue import Catalogue
