@@ -1,7 +1,7 @@
 """Runs the program many times from one process that has imported it: a fork each, so that none sees another.
 
-Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files). Answers each with
-the exit code. Most of the time of a short run goes to imports; here they are paid for once.
+Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files). Answers
+each with the exit code. Most of the time of a short run goes to imports; here they are paid for once.
 """
 
 import json
