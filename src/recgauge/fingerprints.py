@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-FREE_SETTINGS = ("tracking", "data", "engine", "allowed_targets", "figures", "study", "reuse", "force")
+FREE_SETTINGS = (
+    "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
+)  # fmt: skip
 """Root settings that say where things lie, how work is cut up or what becomes of results."""
 FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
 """Settings of a data set that say where it lies; the digest of its content stands for them."""

@@ -46,7 +46,7 @@ def make(name, validation=False, **extra):
     node = node_of(name) | SMALL.get(name, {})
     if validation and name != "published":
         node |= {key: value for key, value in VALIDATION.items() if key in node}
-    return build(node | extra, Splitter, "split", ("recgauge.",))
+    return build(node | extra, Splitter, "split", ("recgauge",))
 
 
 def prepared(name, rows, validation=False, **extra):

@@ -120,14 +120,14 @@ def test_why_a_finished_run_is_not_reused_is_told(workplace):
         return done
 
     assert "reused" not in run().err
-    changed = run(lambda record: record.write_text(record.read_text().replace("0.", "1.", 1)))
+    damaged = run(lambda record: record.write_text(record.read_text().replace("0.", "1.", 1)))
     first, second = (run.info.run_id for run in workplace.runs())
-    note = f"note: run {first} is the same but cannot be reused, so it is made again: "
-    assert f"{note}record.json has been changed" in changed.err
+    note = f"note: run {first} is the same but cannot be reused: "
+    assert f"{note}record.json has been changed." in damaged.err
 
     lost = run(lambda record: record.unlink())
-    note = note.replace(first, second)
-    assert f"{note}it has no record.json" in lost.err
+    assert f"{note.replace(first, second)}it has no record.json." in lost.err
+    assert f"{note}record.json has been changed." in lost.err  # the older run is no help either
     third = workplace.runs()[-1].info.run_id
 
     assert f"reused run {third}" in run().out

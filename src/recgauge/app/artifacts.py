@@ -2,18 +2,22 @@
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recgauge.app.list_files import HITS, LISTS, write_lists
 from recgauge.datasets._fetch.verify import digest_of
 from recgauge.inputs import Given
 from recgauge.interactions import Interactions
+from recgauge.progress import Progress
 from recgauge.rating import RatingPredictions
-from recgauge.recommending import TopK
 from recgauge.records import RunRecord
 from recgauge.report.conventions import convention_values
 from recgauge.run_results import RunResult
@@ -21,27 +25,67 @@ from recgauge.run_results import RunResult
 CHECKSUMS = "SHA256SUMS"
 
 
-def write_tables(result: RunResult, folder: Path) -> list[Path]:
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield a new hidden folder in `folder` to write files in; `finish` gives them their place.
+
+    It is removed at the end with all that is in it, so that an error leaves no half-written file.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    room = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+    try:
+        yield room
+    finally:
+        rmtree(room, ignore_errors=True)
+
+
+def finish(files: Sequence[Path], room: Path, folder: Path) -> list[Path]:
+    """Move files that are complete from `room` to `folder`, in their order, and return them there.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Inside `room`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
+    room, folder : Path
+        As of `unfinished`.
+    """
+    (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
+    sums = read_checksums(room / CHECKSUMS)
+    for old in (folder / LISTS, folder / HITS):  # another run's lists must not look like those of this one
+        if old.is_file() and file_digest(old) != sums.get(old.name):
+            old.unlink()
+    moved = [folder / file.relative_to(room) for file in files]
+    for file, place in zip(files, moved, strict=True):
+        place.parent.mkdir(exist_ok=True)
+        file.replace(place)
+    return moved
+
+
+def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
     """Write the run's tables as parquet, all with the publisher's ids.
 
     Parameters
     ----------
     result : RunResult
     folder : Path
-        Made if it does not exist. Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id,
-        one column a metric), and by lane recommendations.parquet (user_id, item_id, rank from 1, score)
-        and predictions.parquet (user_id, item_id, rating, predicted, impossible).
+        Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id, one column a metric), and by
+        lane recommendations.parquet (user_id, item_id, rank from 1, score), or hits.parquet, and
+        predictions.parquet (user_id, item_id, rating, predicted, impossible).
+    lists : {"true", "relevant_k", "false"}
+        Which rows of the lists are written.
+    progress : Progress
+        Told the size of large lists before they are written.
     """
     ids = result.dataset.interactions
     tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
-    if result.ranking is not None:
-        tables["recommendations"] = _lists(result.ranking.top_k, ids)
     if result.rating is not None:
         tables["predictions"] = _predictions(result.rating.predictions, ids)
-    folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
-        pq.write_table(table, folder / f"{name}.parquet")
-    return [folder / f"{name}.parquet" for name in tables]
+        pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+    files = [folder / f"{name}.parquet" for name in tables]
+    if result.ranking is not None:
+        files += write_lists(result.ranking, ids, folder, lists, progress)
+    return files
 
 
 def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> list[Path]:
@@ -100,18 +144,6 @@ def file_digest(path: Path) -> str:
     """Return the sha256 of a file."""
     with path.open("rb") as stream:
         return digest_of(stream)
-
-
-def _lists(top_k: TopK, ids: Interactions) -> pa.Table:
-    row, column = np.nonzero(top_k.items >= 0)
-    return pa.table(
-        {
-            "user_id": ids.user_ids[top_k.users[row]],
-            "item_id": ids.item_ids[top_k.items[row, column]],
-            "rank": (column + 1).astype(np.int32),
-            "score": top_k.scores[row, column],
-        }
-    )
 
 
 def _held_out(test: Interactions) -> pa.Table:

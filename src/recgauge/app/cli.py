@@ -1,12 +1,14 @@
 """The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
 
 import argparse
+import os
 import subprocess
 import sys
 
 from recgauge._version import __version__
 from recgauge.app.data_command import add_data_commands, parse_words, run_data
 from recgauge.app.places import give_libraries_a_home
+from recgauge.app.secrets import learn, private_output
 from recgauge.app.streams import prepare_streams
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
@@ -28,6 +30,13 @@ def main(arguments: list[str] | None = None) -> int:
 
         sys.argv = ["recgauge run", *words[1:]]  # Hydra reads the command line itself
         return run_command()
+    with private_output():
+        for word in words:
+            learn(word)
+        return _carry_out(parse_words(_parser(), words))
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="recgauge", description="Evaluate recommender systems.")
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -45,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
     experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
     experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
-    return _carry_out(parse_words(parser, words))
+    return parser
 
 
 def _carry_out(asked: argparse.Namespace) -> int:
@@ -82,8 +91,10 @@ def _serve(uri: str, experiment: str, port: int) -> int:
     print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - the command's own output
     if uri.startswith("http"):
         return 0
-    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri, "--port", str(port)]
+    command = [sys.executable, "-m", "mlflow", "server", "--port", str(port)]
+    # not as an argument: every user of the machine may see those
+    environment = os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}
     try:
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, env=environment, check=False).returncode
     except KeyboardInterrupt:
         return 0

@@ -1,17 +1,15 @@
 """From settings to an `Experiment`: the only place that builds components from a configuration."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
-
-from hydra.errors import InstantiationException
-from hydra.utils import get_object, instantiate
 
 from recgauge._checks import check_cutoffs, check_int
 from recgauge.app.settings import RunSettings
+from recgauge.app.targets import TARGET, allowed_packages, check_component, find_class
 from recgauge.app.tracker import Tracker
 from recgauge.candidates import Candidates
-from recgauge.conventions import Convention, Definition
+from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
@@ -26,6 +24,11 @@ from recgauge.studies import Study
 
 Component = TypeVar("Component")
 
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
+    "recgauge.conventions.get_convention": (get_convention, Convention)
+}
+"""The functions that a configuration may call, with the class of what they return; all else are classes."""
+
 
 def compose(settings: RunSettings) -> Experiment:
     """Build every component of a run.
@@ -35,16 +38,16 @@ def compose(settings: RunSettings) -> Experiment:
     ConfigError
         If a component cannot be built; the message begins with its path in the configuration.
     """
-    allowed = _prefixes(settings.allowed_targets)
+    packages = allowed_packages(settings.allowed_targets)
 
     def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
-        return build(node, kind, path, allowed)
+        return build(node, kind, path, packages)
 
     conventions = part(settings.conventions, Convention, "conventions").with_ties(settings.ties)
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()
-        if (metric := _metric(node, conventions, f"metrics.{name}", allowed)) is not None
+        if (metric := _metric(node, conventions, f"metrics.{name}", packages)) is not None
     }
     filters = (settings.filters or {}).items()
     model: Recommender | RatingPredictor = part(settings.model, (Recommender, RatingPredictor), "model")
@@ -69,21 +72,17 @@ def compose(settings: RunSettings) -> Experiment:
 
 def build_dataset(node: Any, allowed_targets: Sequence[str]) -> DatasetSource:
     """Build a data set's source alone."""
-    return build(node, DatasetSource, "dataset", _prefixes(allowed_targets))
+    return build(node, DatasetSource, "dataset", allowed_packages(allowed_targets))
 
 
 def build_study(node: Any, allowed_targets: Sequence[str]) -> Study | None:
     """Build the study of an experiment, None if there is none."""
-    return None if node is None else build(node, Study, "study", _prefixes(allowed_targets))
+    return None if node is None else build(node, Study, "study", allowed_packages(allowed_targets))
 
 
 def build_tracker(node: Any) -> Tracker:
     """Build the tracker."""
-    return build(node, Tracker, "tracking", _prefixes(()))
-
-
-def _prefixes(allowed_targets: Sequence[str]) -> tuple[str, ...]:
-    return ("recgauge.", *(f"{package}." for package in allowed_targets))
+    return build(node, Tracker, "tracking", allowed_packages(()))
 
 
 def _check_lanes(model: Recommender | RatingPredictor, suite: Mapping[str, Definition]) -> None:
@@ -101,7 +100,7 @@ def _check_lanes(model: Recommender | RatingPredictor, suite: Mapping[str, Defin
 
 
 def build(
-    node: Any, kind: type[Component] | tuple[type, ...], path: str, allowed: tuple[str, ...]
+    node: Any, kind: type[Component] | tuple[type, ...], path: str, packages: Sequence[str]
 ) -> Component:
     """Build one component from its mapping of ``_target_`` and arguments.
 
@@ -113,52 +112,55 @@ def build(
         What the component must be; one of several.
     path : str
         Where the mapping stands in the configuration, for messages.
-    allowed : tuple of str
-        Prefixes that ``_target_`` may have.
+    packages : sequence of str
+        Packages that ``_target_`` may lie in; see `targets`.
 
     Raises
     ------
     ConfigError
         If the mapping, its target or an argument cannot be used.
     """
-    if not isinstance(node, Mapping) or not isinstance(node.get("_target_"), str):
-        raise ConfigError(f"{path}: expected a mapping with a _target_, got {node!r}.")
-    target = node["_target_"]
-    if not target.startswith(allowed):
-        raise ConfigError(
-            f"{path}._target_: {target!r} is not one of {', '.join(f'{prefix}*' for prefix in allowed)}; "
-            "name its package in allowed_targets if you trust it."
-        )
-    _check_arguments(node, target, path)
-    try:
-        component = instantiate(dict(node), _convert_="all")
-    except InstantiationException as error:
-        if isinstance(error.__cause__, RecgaugeError):
-            raise ConfigError(f"{path}: {error.__cause__}") from error
-        raise ConfigError(f"{path}: cannot build {target}: {error.__cause__ or error}") from error
-    if not isinstance(component, kind):
+    if not isinstance(node, Mapping) or not isinstance(node.get(TARGET), str):
+        raise ConfigError(f"{path}: expected a mapping with a {TARGET}, got {node!r}.")
+    check_component(node, path, packages)
+    target = node[TARGET]
+    maker, made = _maker(target, path, packages)
+    if not issubclass(made, kind):
         kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
         raise ConfigError(f"{path}: {target} is not a {kinds}; choose another target.")
-    return cast("Component", component)
-
-
-def _check_arguments(node: Mapping[str, Any], target: str, path: str) -> None:
+    arguments = {str(key): value for key, value in node.items() if key != TARGET}
+    _check_arguments(maker, arguments, path)
     try:
-        names = list(inspect.signature(get_object(target)).parameters)
-    except Exception as error:
-        raise ConfigError(f"{path}._target_: cannot import {target!r} ({error}).") from error
-    unknown = [str(key) for key in node if key != "_target_" and key not in names]
+        # not Hydra's instantiate, which would build whatever else stands among the arguments
+        return cast("Component", maker(**arguments))
+    except RecgaugeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    except Exception as error:  # whatever the constructor of a user's class raises
+        raise ConfigError(f"{path}: cannot build {target}: {error}") from error
+
+
+def _maker(target: str, path: str, packages: Sequence[str]) -> tuple[Callable[..., Any], type]:
+    """Return what makes the component, and the class of it."""
+    if target in _FUNCTIONS:
+        return _FUNCTIONS[target]
+    found = find_class(target, f"{path}.{TARGET}", packages)
+    return found, found
+
+
+def _check_arguments(maker: Callable[..., Any], arguments: Mapping[str, Any], path: str) -> None:
+    names = list(inspect.signature(maker).parameters)
+    unknown = [key for key in arguments if key not in names]
     if unknown:
         raise ConfigError(
-            f"{path}: {target.rsplit('.', 1)[-1]} has no setting {', '.join(unknown)}; "
+            f"{path}: {maker.__name__} has no setting {', '.join(unknown)}; "
             f"it has {', '.join(names) or 'none'}."
         )
 
 
-def _metric(node: Any, conventions: Convention, path: str, allowed: tuple[str, ...]) -> Definition | None:
+def _metric(node: Any, conventions: Convention, path: str, packages: Sequence[str]) -> Definition | None:
     """Return what a suite's line means: a name, a definition of its own, or null to leave it out."""
     if node is None:
         return None
     if isinstance(node, str):
         return conventions.definition(node)
-    return Definition(build(node, Metric, path, allowed), conventions.policies)
+    return Definition(build(node, Metric, path, packages), conventions.policies)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markdown import Markdown
 
 from recgauge.app.console import output
+from recgauge.app.names import typed_words
 from recgauge.app.places import work_folder
 from recgauge.app.settings import experiments_folder
 from recgauge.app.start import experiment_tag
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LONGEST_NOTE = 7_500  # characters; MLflow cuts tags at 8,000 without a word
-HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "hydra")
+HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "artifacts", "hydra")
 """Settings of the command line that leave an experiment what it is."""
 
 
@@ -57,7 +58,7 @@ def conclude(
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [word for word in hydra.overrides.task if not _is_harmless(word)]
+    changed = [word for word in typed_words(hydra) if not _is_harmless(word)]
     figures = study.figures(rows)
     files = _write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
@@ -108,9 +109,8 @@ def _track(
 ) -> str | None:
     """Store a summary run, unless the newest one has the same content."""
     digest = sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest()
-    found = tracker.find(digest)
-    if found is not None:
-        return found
+    if found := tracker.find(digest):
+        return found[0]
     tags = {
         experiment_tag(study.name): "true",
         "recgauge.summary": study.name,

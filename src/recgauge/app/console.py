@@ -18,6 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from recgauge._texts import printable
+from recgauge.app.secrets import without_secrets
 from recgauge.app.streams import plain
 from recgauge.progress import Advance
 
@@ -35,13 +36,15 @@ def messages() -> Console:
 
 
 class _SafeConsole(Console):
-    """Shows control characters as escapes, and replaces signs that the output cannot show.
+    """Hides secrets, shows control characters as escapes, and replaces signs that the output cannot show.
 
-    Both before the columns of a table get their widths.
+    All before lines are wrapped and columns get their widths: a secret that is cut in two would not be
+    recognised.
     """
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(plain(printable(text, keep="\n"), self.encoding), **options)
+        text = without_secrets(printable(text, keep="\n"))
+        return super().render_str(plain(text, self.encoding), **options)
 
 
 def _console(*, stderr: bool) -> Console:

@@ -8,9 +8,10 @@ from rich.table import Table
 
 from recgauge.app.compose import build
 from recgauge.app.console import ConsoleProgress, output
-from recgauge.app.data_settings import allowed_targets, read_settings, source_of
+from recgauge.app.data_settings import read_settings, source_of
 from recgauge.app.printing import print_table
 from recgauge.app.settings import RunSettings
+from recgauge.app.targets import allowed_packages
 from recgauge.datasets import Dataset
 from recgauge.datasets.citations import citation_of
 from recgauge.errors import MissingDataError
@@ -96,11 +97,12 @@ def _load(
     settings: RunSettings, name: str, *, with_split: bool
 ) -> tuple[Dataset, Split | None, tuple[Step, ...]]:
     """Walk the first rooms of a run: load, filter, split."""
-    allowed = allowed_targets(settings)
+    packages = allowed_packages(settings.allowed_targets)
     source = source_of(settings)
     nodes = (settings.filters or {}).items()
-    filters = tuple(build(node, Filter, f"filters.{key}", allowed) for key, node in nodes if node is not None)
-    splitter = build(settings.split, Splitter, "split", allowed) if with_split else None
+    kept = [(key, node) for key, node in nodes if node is not None]
+    filters = tuple(build(node, Filter, f"filters.{key}", packages) for key, node in kept)
+    splitter = build(settings.split, Splitter, "split", packages) if with_split else None
     progress = ConsoleProgress()
     with progress.stage(f"load {name}"):
         loaded = source.load(progress)

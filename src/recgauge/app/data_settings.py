@@ -8,8 +8,9 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.compose import build
+from recgauge.app.compose import build_dataset
 from recgauge.app.explain import explain_config_error, group_options
+from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.main import forget_empty_variables
 from recgauge.app.settings import RunSettings, conf_folder, register_schema
 from recgauge.datasets import DatasetSource
@@ -38,7 +39,7 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     register_schema()
     words = [f"dataset={name}", *overrides]
     try:
-        with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        with checked_hydra(words), initialize_config_dir(str(conf_folder()), version_base="1.3"):
             settings = OmegaConf.to_object(compose("config", overrides=words))
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(_explained(error, words)) from error
@@ -58,9 +59,4 @@ def _explained(error: Exception, words: list[str]) -> str:
 
 def source_of(settings: RunSettings) -> DatasetSource:
     """Build the data set's source."""
-    return build(settings.dataset, DatasetSource, "dataset", allowed_targets(settings))
-
-
-def allowed_targets(settings: RunSettings) -> tuple[str, ...]:
-    """Return the prefixes that targets may have, as of a run."""
-    return ("recgauge.", *(f"{package}." for package in settings.allowed_targets))
+    return build_dataset(settings.dataset, settings.allowed_targets)

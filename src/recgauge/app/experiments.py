@@ -10,6 +10,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig
 
 from recgauge.app.compose import build_study
+from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.needs import grid_datasets, missing_data
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
 from recgauge.errors import DataError
@@ -77,7 +78,7 @@ def _words(name: str, offline: bool) -> list[str]:
 def _hydra() -> Iterator[None]:
     register_schema()
     GlobalHydra.instance().clear()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+    with checked_hydra([]), initialize_config_dir(str(conf_folder()), version_base="1.3"):
         yield
 
 

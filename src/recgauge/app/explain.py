@@ -23,6 +23,7 @@ _EXPECTED = {
     "guards": "left as it is; set what is in it, such as guards.override=[NAME]",
     "guards.override": "a list of names such as [overlap]",
     "figures": "true or false",
+    "artifacts": "left as it is; set what is in it, such as artifacts.lists=false",
     "reuse": "true or false",
     "force": "true or false",
     "data.offline": "true or false",
@@ -69,9 +70,10 @@ def explain_config_error(error: Exception) -> str:
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
     if isinstance(error, InterpolationResolutionError | GrammarParseError):
+        reason = text.splitlines()[0].partition(" raised while resolving interpolation: ")
         return (
-            f"{text.splitlines()[0]}. ${{...}} in a value stands for another setting; for a file with such a "
-            "name write ? in place of $, which is a pattern."
+            f"{error.full_key}: {reason[2] or reason[0]}. ${{...}} in a value stands for another "
+            "setting; for a file with such a name write ? in place of $, which is a pattern."
         )
     if match := _OPTION.search(text):
         group, option = match.groups()
@@ -107,7 +109,8 @@ def _explain_key(key: str) -> str:
         names = _settings(group, option)
         return f"{key}: {group} {option} has no such setting. {_valid('Settings', rest, names)}"
     roots = [field.name for field in fields(RunSettings)] + ["experiment", "debug", "hydra"]
-    elsewhere = [f"{g.name}.{key}" for g in conf_folder().iterdir() if g.is_dir() and _has(g.name, key)]
+    groups = sorted(folder.name for folder in conf_folder().iterdir() if folder.is_dir())
+    elsewhere = [f"{group}.{key}" for group in groups if _has(group, key)]
     hint = f" Did you mean {' or '.join(elsewhere)}?" if elsewhere else ""
     return f"{key}: there is no such setting.{hint} {_valid('Settings', key, roots)}"
 

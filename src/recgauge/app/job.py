@@ -12,12 +12,17 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.explain import explain_config_error
 from recgauge.app.messages import explain_os_error, print_error
+from recgauge.app.names import typed_words
 from recgauge.app.outcome import Outcome, sweep_id
+from recgauge.app.secrets import learn, without_secrets
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
 
 if TYPE_CHECKING:
     from recgauge.app.tracker import Tracker
+    from recgauge.progress import Progress
+    from recgauge.records import RunRecord
+    from recgauge.run_results import RunResult
     from recgauge.studies import Study
 
 
@@ -32,7 +37,7 @@ def run_job(cfg: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
     sweeping = job.mode == RunMode.MULTIRUN
-    outcome = Outcome(" ".join(job.overrides.task))
+    outcome = Outcome(" ".join(without_secrets(typed_words(job))))
     if sweeping:
         outcome.number, outcome.sweep = job.job.num, sweep_id(Path(job.sweep.dir))
     try:
@@ -59,16 +64,22 @@ def run_job(cfg: DictConfig) -> None:
 def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     """Conclude a study without runs, reuse a finished run, or make a new one."""
     from recgauge.app.compose import build_study, build_tracker
+    from recgauge.app.list_files import check_study
     from recgauge.app.names import check_repeats, chosen_names
     from recgauge.app.needs import known_missing
+    from recgauge.app.targets import allowed_packages, check_targets
     from recgauge.app.tracker import NoTracker
 
     check_repeats(job)
     settings = _settings(cfg)
     plain = cast("dict[str, Any]", OmegaConf.to_container(cfg, resolve=True))
+    check_targets(plain, allowed_packages(settings.allowed_targets))
+    learn(str(plain))  # an error may show a password in another form
+    plain = without_secrets(plain)  # for what is stored; components get the settings as they are
     outcome.settings = plain
     outcome.names = chosen_names(job, settings)
     study = build_study(settings.study, settings.allowed_targets)
+    check_study(settings.artifacts.lists, () if study is None else study.artifacts)
     tracker = build_tracker(settings.tracking)
     if study is not None and not study.needs_runs:
         from recgauge.app.conclude import conclude
@@ -83,12 +94,12 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
             tracker.check_there()
         if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
             return
-        _make(settings, cfg, tracker, job, folder, outcome)
+        _make(settings, tracker, job, folder, outcome)
     except TrackingError as error:
         if job.mode != RunMode.MULTIRUN:
             raise  # nothing has been computed yet, and the address may be a typing error
         outcome.untracked = str(error)
-        _make(settings, cfg, NoTracker(), job, folder, outcome)
+        _make(settings, NoTracker(), job, folder, outcome)
     if outcome.untracked is not None:
         print_error(f"not tracked: {outcome.untracked} The results lie complete in {folder}.")
 
@@ -130,9 +141,7 @@ def _reuse(
     return True
 
 
-def _make(
-    settings: RunSettings, cfg: DictConfig, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome
-) -> None:
+def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome) -> None:
     """Do the work of a job: complete files first, then the store, whose failure costs no result.
 
     Raises
@@ -140,13 +149,12 @@ def _make(
     TrackingError
         If the store fails before there is a result.
     """
-    from recgauge.app.artifacts import write_checksums, write_convention_table, write_record, write_tables
+    from recgauge.app.artifacts import finish, unfinished
     from recgauge.app.compose import compose
     from recgauge.app.console import ConsoleProgress
     from recgauge.app.environment import environment
     from recgauge.app.names import run_again
     from recgauge.app.printing import print_run
-    from recgauge.app.run_card import draw_run, write_run_card
     from recgauge.app.sources import read_beside
     from recgauge.app.start import run_start
     from recgauge.experiment import run_experiment
@@ -162,17 +170,15 @@ def _make(
     address, run_id = None, None
     try:
         with tracker.start(start) as log:
-            result = run_experiment(compose(settings), ConsoleProgress())
+            progress = ConsoleProgress()
+            result = run_experiment(compose(settings), progress)
             record = RunRecord.from_result(
                 result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts
             )
-            files = write_tables(result, folder) + write_run_card(result, record, folder)
-            if settings.figures:
-                files += draw_run(result, names, record.seconds, folder)
-            if settings.conventions_table:
-                files += write_convention_table(result, settings.cutoffs, folder)
-            files += write_record(record, OmegaConf.to_yaml(cfg, resolve=True), folder)
-            files.append(write_checksums(files, folder))
+            yaml = OmegaConf.to_yaml(OmegaConf.create(plain))
+            with unfinished(folder) as room:
+                files = _write(result, record, settings, yaml, room, progress)
+                files = finish(files, room, folder)
             record.seconds["tracking"] = log.finish(record, files)
         address, run_id = tracker.address(), log.run_id
     except TrackingError as error:
@@ -180,6 +186,29 @@ def _make(
             raise
         outcome.untracked = str(error)
     print_run(record, address=address, run_id=run_id, folder=folder, brief=sweeping)
+
+
+def _write(
+    result: "RunResult",
+    record: "RunRecord",
+    settings: RunSettings,
+    config_yaml: str,
+    folder: Path,
+    progress: "Progress",
+) -> list[Path]:
+    """Write all files of a run, the digests of the others last."""
+    from recgauge.app.artifacts import write_checksums, write_convention_table, write_record, write_tables
+    from recgauge.app.list_files import which_lists
+    from recgauge.app.run_card import draw_run, write_run_card
+
+    files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
+    files += write_run_card(result, record, folder)
+    if settings.figures:
+        files += draw_run(result, record.names, record.seconds, folder)
+    if settings.conventions_table:
+        files += write_convention_table(result, settings.cutoffs, folder)
+    files += write_record(record, config_yaml, folder)
+    return [*files, write_checksums(files, folder)]
 
 
 def _settings(cfg: DictConfig) -> RunSettings:

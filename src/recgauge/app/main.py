@@ -10,12 +10,15 @@ from pathlib import Path
 import hydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.app.explain import check_words, explain_config_error
+from recgauge.app.hydra_checks import checked_hydra, typed_overrides
 from recgauge.app.job import run_job
 from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.names import program
 from recgauge.app.places import give_libraries_a_home
+from recgauge.app.secrets import private_output
 from recgauge.app.settings import conf_folder, register_schema
 from recgauge.app.streams import prepare_streams
 from recgauge.app.sweep import conclude_sweep, interrupted_sweep
@@ -31,6 +34,11 @@ def run_command() -> int:
     Errors that are the user's to mend come as one message on standard error; ours keep their traceback.
     """
     prepare_streams()
+    with private_output():
+        return _run_command()
+
+
+def _run_command() -> int:
     register_schema()
     try:
         check_words(sys.argv[1:])
@@ -45,7 +53,8 @@ def run_command() -> int:
     # schedulers end a job this way; it must be marked as killed like one that Ctrl-C ends
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(run_job)()
+        with checked_hydra(typed_overrides()):
+            hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(run_job)()
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback:
             raise
@@ -53,6 +62,9 @@ def run_command() -> int:
         return 1
     except RecgaugeError as error:
         print_error(str(error))
+        return 1
+    except YAMLError as error:
+        print_error(f"a file of settings cannot be read: {' '.join(str(error).split())}.")
         return 1
     except OSError as error:
         print_error(explain_os_error(error, Path("outputs")))

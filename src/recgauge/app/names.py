@@ -8,6 +8,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from recgauge.app.secrets import without_secrets
 from recgauge.app.settings import RunSettings, conf_folder
 from recgauge.errors import ConfigError
 
@@ -26,7 +27,7 @@ def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
     names = {group: str(job.runtime.choices.get(group)) for group in GROUPS}
     # Hydra records no choice for groups that take a list
     names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
-    names["metrics"] = "+".join(_suites(list(job.overrides.task))) or "none"
+    names["metrics"] = "+".join(_suites(typed_words(job))) or "none"
     return names
 
 
@@ -38,18 +39,24 @@ def check_repeats(job: Any) -> None:
     ConfigError
         If there is one.
     """
-    for word in job.overrides.task:
+    for word in typed_words(job):
         group, _, given = word.partition("=")
         names = [name.strip() for name in given.strip("[]").split(",")]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if group == "filters" and repeated:
-            file = OmegaConf.load(conf_folder() / "filters" / f"{repeated[0]}.yaml")
+            file: Any = OmegaConf.load(conf_folder() / "filters" / f"{repeated[0]}.yaml")
             again = ",".join(f"{key}:{value}" for key, value in file[repeated[0]].items())
             raise ConfigError(
                 f"{word}: each name may be given once, got {', '.join(repeated)} more often. For a second "
                 "n-core use filters=[...,n_core_again]; for any second filter, which then runs last, "
                 f"+filters.again={{{again}}} (docs/filters.md)."
             )
+
+
+def typed_words(job: Any) -> list[str]:
+    """Return the overrides as they were typed: Hydra would fill in what ``${...}`` in them means."""
+    plain: Any = OmegaConf.to_container(OmegaConf.create({"words": job.overrides.task}))
+    return list(plain["words"])
 
 
 def run_again(job: Any, *, sweeping: bool) -> str:
@@ -61,10 +68,10 @@ def run_again(job: Any, *, sweeping: bool) -> str:
     sweeping : bool
         Whether the job is one of several; an experiment's file would start all of them again.
     """
-    words = [*job.overrides.task]
+    words = typed_words(job)
     if sweeping and any(word.startswith("experiment=") for word in words):
         words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
-    return f"{program()} {shlex.join(words)}".strip()
+    return f"{program()} {shlex.join(without_secrets(words))}".strip()
 
 
 def program() -> str:

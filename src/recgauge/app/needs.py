@@ -11,6 +11,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from recgauge.app.compose import build_dataset
+from recgauge.app.secrets import without_secrets
 from recgauge.errors import MissingDataError
 from recgauge.progress import Progress
 
@@ -75,8 +76,8 @@ def missing_data(
 
 
 def as_key(dataset: Mapping[str, Any]) -> str:
-    """Return a data set's settings as one text."""
-    return json.dumps(dataset, sort_keys=True, default=str)
+    """Return a data set's settings as one text, which may be stored."""
+    return json.dumps(without_secrets(dataset), sort_keys=True, default=str)
 
 
 def known_missing(sweep: Path, dataset: Mapping[str, Any]) -> str | None:

@@ -1,11 +1,12 @@
 """What a job leaves for the end of its sweep: how it ended, in a small file beside its results."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+from recgauge.app.secrets import without_secrets
 
 FILE = "outcome.json"
 PLAN = "sweep.json"
@@ -117,7 +118,8 @@ def _read(path: Path) -> Outcome | None:
         return None
 
 
-def _write(path: Path, content: dict[str, Any] | Sequence[Any]) -> None:
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file without secrets, whole or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(json.dumps(content, default=str), encoding="utf-8")
+    unfinished.write_text(json.dumps(without_secrets(content), default=str), encoding="utf-8")
     unfinished.replace(path)

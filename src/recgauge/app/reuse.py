@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from recgauge._version import NUMERIC_VERSION
-from recgauge.app.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.app.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
+from recgauge.app.list_files import holds
 from recgauge.app.stored import load_record
 from recgauge.app.tracker import FILES_TAG, Tracker
 from recgauge.errors import SchemaError
@@ -48,22 +49,37 @@ def find_finished(
         If the store cannot be asked.
     """
     wanted = fingerprint(settings, data_sha256, NUMERIC_VERSION, sources)
-    run_id = tracker.find(wanted)
-    if run_id is None:
-        return None
     names = ("record.json", *artifacts)
-    tracker.download(run_id, (CHECKSUMS, *names), folder)
-    problem = _damage(folder, names, tracker.tag(run_id, FILES_TAG))
-    if problem is None:
-        try:
-            record = load_record(folder)
-        except SchemaError as error:
-            problem = str(error)
-        else:
-            if record.fingerprint() == wanted and record.seed == settings["seed"]:
+    for run_id in tracker.find(wanted):
+        with unfinished(folder) as room:
+            tracker.download(run_id, (CHECKSUMS, *names), room)
+            problem = _damage(room, names, tracker.tag(run_id, FILES_TAG))
+            record = None if problem else _record(room)
+            problem = problem or _difference(record, wanted, settings)
+            if record is not None and problem is None:
+                finish([room / name for name in (*names, CHECKSUMS)], room, folder)
                 return run_id, record
-            problem = "its record is that of another configuration"
-    progress.note(f"run {run_id} is the same but cannot be reused, so it is made again: {problem}.")
+        progress.note(f"run {run_id} is the same but cannot be reused: {problem}.")
+    return None
+
+
+def _record(folder: Path) -> RunRecord | None:
+    """Return a record whose digest is right, None if it is no record all the same."""
+    try:
+        return load_record(folder)
+    except SchemaError:
+        return None
+
+
+def _difference(record: RunRecord | None, wanted: str, settings: Mapping[str, Any]) -> str | None:
+    """Return why an undamaged record is not that of the job, None if it is."""
+    if record is None:
+        return "its record.json is no record of this version of recgauge"
+    if record.fingerprint() != wanted or record.seed != settings["seed"]:
+        return "its record is that of another configuration"
+    lists = settings.get("artifacts", {}).get("lists", True)
+    if not holds(record.settings, lists):
+        return f"it has not stored the lists that artifacts.lists={str(lists).lower()} asks for"
     return None
 
 

@@ -29,6 +29,13 @@ class EngineSettings:
 
 
 @dataclass
+class ArtifactsSettings:
+    """What a run stores beside its numbers; never changes one."""
+
+    lists: Any = True  # true, relevant_k or false
+
+
+@dataclass
 class GuardsSettings:
     """What the user says about guards."""
 
@@ -54,6 +61,7 @@ class RunSettings:
     sanity: bool = False
     guards: GuardsSettings = field(default_factory=GuardsSettings)
     figures: bool = False
+    artifacts: ArtifactsSettings = field(default_factory=ArtifactsSettings)
     seed: int = 0
     fit_on: str = "train"
     data: DataSettings = field(default_factory=DataSettings)

@@ -2,15 +2,15 @@
 
 import glob
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import get_object
-
 from recgauge._files import user_path
 from recgauge.app.artifacts import file_digest
+from recgauge.app.targets import allowed_packages, find_class
+from recgauge.errors import ConfigError
 from recgauge.fingerprints import FREE_SETTINGS
 
 FILE_SETTINGS = ("path", "test", "validation", "train")
@@ -40,7 +40,8 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     counted = {key: node for key, node in settings.items() if key not in FREE_SETTINGS}
     texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
     files = sorted({path for text in texts for path in _files(text)})
-    return {target: _source_digest(target) for target in sorted(set(_targets(counted)))} | {
+    packages = allowed_packages(settings.get("allowed_targets", ()))
+    return {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))} | {
         path: file_digest(Path(path)) for path in files
     }
 
@@ -81,9 +82,9 @@ def _files(text: str) -> list[str]:
     return [name for name in found if Path(name).is_file()]
 
 
-def _source_digest(target: str) -> str:
+def _source_digest(target: str, packages: Sequence[str]) -> str:
     try:
-        path = inspect.getsourcefile(get_object(target))
-    except Exception:  # whatever importing a user's module raises; compose says what is wrong
+        path = inspect.getsourcefile(find_class(target, "", packages))
+    except (ConfigError, TypeError, OSError):  # compose says what is wrong; compiled classes have no file
         return "not importable"
     return "no source" if path is None else sha256(Path(path).read_bytes()).hexdigest()

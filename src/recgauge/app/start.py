@@ -14,6 +14,7 @@ UNTRACKED = (
     "experiment",
     "debug",
     "figures",
+    "artifacts",
     "study",
     "reuse",
     "force",

@@ -5,12 +5,13 @@ from tempfile import mkdtemp
 
 import pyarrow.parquet as pq
 
+from recgauge.app.list_files import LISTS, holds
 from recgauge.app.tracking import MlflowTracker
 from recgauge.errors import MissingDataError
 from recgauge.inputs import Given, convert
 from recgauge.records import RunRecord
 
-NEEDED = ("record.json", "recommendations.parquet", "test.parquet")
+NEEDED = ("record.json", LISTS, "test.parquet")
 
 
 def run_folder(run: str, uri: str) -> Path:
@@ -35,6 +36,12 @@ def run_folder(run: str, uri: str) -> Path:
         folder = Path(mkdtemp(prefix="recgauge-"))
         MlflowTracker(uri).download(run, NEEDED, folder)
     missing = [name for name in NEEDED if not (folder / name).is_file()]
+    if missing == [LISTS] and not holds(load_record(folder).settings, "true"):
+        stored = str(load_record(folder).settings["artifacts"]["lists"]).lower()
+        raise MissingDataError(
+            f"{run}: the run has stored no whole lists, since it was run with artifacts.lists={stored}. "
+            "Run it again with artifacts.lists=true."
+        )
     if missing:
         raise MissingDataError(
             f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
@@ -57,7 +64,7 @@ def load_lists(folder: Path, relevant_from: float | None) -> Given:
     relevant_from : float or None
         Lowest rating that is relevant; None: every row, with gain 1.
     """
-    lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
+    lists = pq.read_table(folder / LISTS).to_pandas()
     test = pq.read_table(folder / "test.parquet").to_pandas()
     everybody = test["user_id"].unique()
     # as in the run: every test row is judged, those below relevant_from with grade 0

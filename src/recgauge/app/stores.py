@@ -1,17 +1,18 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
 import logging
-import re
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from recgauge.app.databases import check_database, database_lock
+from recgauge.app.secrets import without_secrets
 from recgauge.errors import TrackingError
 from recgauge.locks import exclusive
 
 _SQLITE = "sqlite:///"
+WORTH_SHARING = 1_000_000  # bytes
 
 
 def check_store(uri: str) -> None:
@@ -46,7 +47,7 @@ def check_store(uri: str) -> None:
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
     elif scheme != "databricks":
-        check_database(uri, shown(uri))
+        check_database(uri, without_secrets(uri))
 
 
 def check_there(uri: str) -> None:
@@ -122,8 +123,8 @@ def check_artifact_folder(location: str) -> None:
     TrackingError
         If the location is a folder that cannot be made.
     """
-    folder = Path(location.removeprefix("file://"))
-    if "://" in location.removeprefix("file://") or not folder.is_absolute():
+    folder = _local(location)
+    if folder is None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -135,15 +136,34 @@ def check_artifact_folder(location: str) -> None:
         ) from error
 
 
-def shown(uri: str) -> str:
-    """Return the address without a password.
+def share_files(files: Sequence[Path], location: str) -> None:
+    """Let large tables in an output folder and their copies in a local store be one file under two names.
 
-    Examples
-    --------
-    >>> shown("postgresql://ann:secret@host/db")
-    'postgresql://ann:***@host/db'
+    The table then takes its place on the disk once. Removing either name leaves the other. Where it cannot
+    be done, as between two disks, the copies stay.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        In the output folder.
+    location : str
+        Where the store keeps the run's copies of them.
     """
-    return re.sub(r"(://[^:/@]+):[^@/]*@", r"\1:***@", uri)
+    folder = _local(location)
+    for file in files:
+        if folder is None or file.suffix != ".parquet" or file.stat().st_size < WORTH_SHARING:
+            continue
+        link = file.with_name(f".{file.name}.link")
+        with suppress(OSError):
+            link.unlink(missing_ok=True)
+            link.hardlink_to(folder / file.name)
+            link.replace(file)
+
+
+def _local(location: str) -> Path | None:
+    """Return the folder that a location of files names, None if it is on a server."""
+    path = location.removeprefix("file://")
+    return Path(path) if Path(path).is_absolute() and "://" not in path else None
 
 
 def _database(uri: str) -> Path:

@@ -30,6 +30,16 @@ class SweepSummary(Callback):
             print_error(str(error))
             raise SystemExit(1) from error
 
+    def on_job_start(self, config: DictConfig, **_: Any) -> None:
+        """Take secrets out of the file that Hydra has just written about the sweep."""
+        from recgauge.app.secrets import without_secrets
+
+        file = Path(config.hydra.sweep.dir) / "multirun.yaml"
+        if file.is_file():
+            text = file.read_text(encoding="utf-8")
+            if (clean := without_secrets(text)) != text:
+                file.write_text(clean, encoding="utf-8")
+
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
         """Print one table over all jobs; the exit code tells whether all of them finished."""
         del config
@@ -119,6 +129,7 @@ def _check_needs(config: DictConfig) -> None:
     """Read the study's inputs and fetch the data of all jobs; note what is missing for those that need it."""
     from recgauge.app.console import ConsoleProgress
     from recgauge.app.needs import FILE, grid_datasets, missing_data
+    from recgauge.app.secrets import without_secrets
     from recgauge.app.settings import experiments_folder
     from recgauge.errors import MissingDataError
 
@@ -135,7 +146,7 @@ def _check_needs(config: DictConfig) -> None:
             progress.note(f"the jobs on this data set are left out. {reason}")
         folder = Path(config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps(missing), encoding="utf-8")
+        (folder / FILE).write_text(json.dumps(without_secrets(missing)), encoding="utf-8")
 
 
 def _tracker(config: DictConfig) -> "Tracker":

@@ -63,9 +63,9 @@ class Tracker(ABC):
     def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
         """Open a run; leaving the context ends it, with its error if there was one."""
 
-    def find(self, fingerprint: str) -> str | None:  # noqa: ARG002 - contract
-        """Return the id of the newest finished run with this fingerprint, or None."""
-        return None
+    def find(self, fingerprint: str) -> list[str]:  # noqa: ARG002 - contract
+        """Return the ids of the newest finished runs with this fingerprint, newest first."""
+        return []
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
         """Copy those of a run's artifacts that exist into a folder; only for runs that were found."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from recgauge.app.artifacts import CHECKSUMS, file_digest
+from recgauge.app.secrets import without_secrets
 from recgauge.app.stores import (
     artifact_folder,
     check_artifact_folder,
@@ -19,7 +20,7 @@ from recgauge.app.stores import (
     check_there,
     create_database,
     quiet_logs,
-    shown,
+    share_files,
     store_lock,
 )
 from recgauge.app.summaries import curve_points, final_tags, metric_values
@@ -94,22 +95,23 @@ class MlflowTracker(Tracker):
         status = "FAILED" if isinstance(error, Exception) else "KILLED"
         try:
             with explained(self.uri, "mark the run"):
-                self._client.set_tag(run_id, "error", f"{type(error).__name__}: {error}"[:5000])
+                message = without_secrets(f"{type(error).__name__}: {error}")[:5000]
+                self._client.set_tag(run_id, "error", message)
                 self._client.set_terminated(run_id, status)
         except TrackingError as failure:
             return f"run {run_id} could not be marked {status}: {failure}"
         return f"run {run_id} is marked {status}"
 
-    def find(self, fingerprint: str) -> str | None:
-        """Return the id of the newest run that finished with this fingerprint; others never count."""
+    def find(self, fingerprint: str) -> list[str]:
+        """Return the ids of the newest runs that finished with this fingerprint; others never count."""
         with explained(self.uri, "look for finished runs"):
             found = self._client.search_runs(
                 [self._experiment_id],
                 f"tags.`recgauge.fingerprint` = '{fingerprint}' and attributes.status = 'FINISHED'",
-                max_results=1,
+                max_results=10,
                 order_by=["attributes.start_time DESC"],
             )
-        return str(found[0].info.run_id) if found else None
+        return [str(run.info.run_id) for run in found]
 
     def tag(self, run_id: str, name: str) -> str | None:
         """Return a tag of a run, None if it has none."""
@@ -214,7 +216,7 @@ def explained(uri: str, doing: str) -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise TrackingError(
-            f"tracking.uri={shown(uri)}: cannot {doing}: {reason}. "
+            f"tracking.uri={uri}: cannot {doing}: {reason}. "
             "Check the address, or run without tracking: tracking=off."
         ) from error
 
@@ -241,6 +243,7 @@ class _MlflowRunLog(RunLog):
             sums = [file for file in files if file.name == CHECKSUMS]
             for file in sums:  # last: only a run that is stored whole can be reused
                 client.set_tag(run_id, FILES_TAG, file_digest(file))
+            share_files(files, client.get_run(run_id).info.artifact_uri)
         return seconds
 
     def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:

@@ -1,11 +1,15 @@
+import sys
+
 import pytest
 
 from recgauge.app.compose import build
+from recgauge.app.sources import read_beside
+from recgauge.app.targets import allowed_packages
 from recgauge.errors import ConfigError
 from recgauge.models import Recommender
 from recgauge.models.svd import SVD
 
-OURS = ("recgauge.",)
+OURS = ("recgauge",)
 SVD_TARGET = "recgauge.models.svd.SVD"
 
 
@@ -35,6 +39,49 @@ def test_what_cannot_be_built_is_refused_with_its_path(node, message):
         build(node, Recommender, "model", OURS)
 
 
-def test_packages_the_user_trusts_are_allowed():
-    with pytest.raises(ConfigError, match="is not a Recommender"):
-        build({"_target_": "fractions.Fraction"}, Recommender, "model", (*OURS, "fractions."))
+MINE = """
+from fractions import Fraction
+from recgauge.models.popularity import Popularity
+
+
+class Mine(Popularity):
+    pass
+"""
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    (tmp_path / "ownmodels.py").write_text(MINE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    sys.modules.pop("ownmodels", None)
+
+
+def test_a_class_of_a_package_that_the_user_trusts_is_built(own_module):
+    packages = allowed_packages(["ownmodels"])
+    model = build({"_target_": "ownmodels.Mine", "by": "sum"}, Recommender, "model", packages)
+    assert (type(model).__module__, model.by) == ("ownmodels", "sum")
+
+
+def test_a_trusted_package_does_not_vouch_for_what_it_imports(own_module):
+    with pytest.raises(ConfigError, match=r"'ownmodels.Fraction' is defined in fractions, which is not in"):
+        build({"_target_": "ownmodels.Fraction"}, Recommender, "model", allowed_packages(["ownmodels"]))
+
+
+def test_a_module_outside_the_allowed_packages_is_not_even_imported(own_module):
+    with pytest.raises(ConfigError, match="is not one of recgauge"):
+        build({"_target_": "ownmodels.Mine"}, Recommender, "model", OURS)
+    read_beside({"model": {"_target_": "ownmodels.Mine"}})
+    assert "ownmodels" not in sys.modules
+
+
+def test_a_short_name_of_ours_is_as_good_as_the_full_one():
+    assert isinstance(build({"_target_": "recgauge.SVD", "n_factors": 2}, Recommender, "model", OURS), SVD)
+
+
+@pytest.mark.parametrize(
+    "name", ["os", "builtins", "subprocess", "os.path", "", " ", "recgauge..x", "_private", 3]
+)
+def test_what_cannot_be_a_package_of_the_users_is_no_allowed_target(name):
+    with pytest.raises(ConfigError, match="allowed_targets: "):
+        allowed_packages([name])

@@ -34,7 +34,7 @@ def test_no_data_needed_is_runnable_anywhere():
     facts = describe("worked_examples", offline=True)
     assert facts.data == {}
     assert facts.is_runnable
-    assert "145 reproduced" in facts.results
+    assert "160 reproduced" in facts.results
 
 
 def test_the_list_names_every_experiment(capsys):

@@ -17,7 +17,11 @@ def own_class(tmp_path, monkeypatch):
 
 
 def test_a_class_of_the_users_counts_by_its_file(own_class):
-    settings = {"model": {"_target_": "ownmodels.Mine"}, "split": {"_target_": "recgauge.x.Y"}}
+    settings = {
+        "model": {"_target_": "ownmodels.Mine"},
+        "split": {"_target_": "recgauge.x.Y"},
+        "allowed_targets": ["ownmodels"],
+    }
     before = read_beside(settings)
     assert list(before) == ["ownmodels.Mine"]
     own_class.write_text("class Mine:\n    other = 1\n")

@@ -1,33 +1,35 @@
 """Runs the program many times from one process that has imported it: a fork each, so that none sees another.
 
-Arguments: a JSON list of ``[folder, [argument, ...]]``. Each run works in its folder and leaves its output in
-``out.txt`` and ``err.txt`` there; the exit codes are printed as a JSON list.
+Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files). Answers
+each with the exit code. Most of the time of a short run goes to imports; here they are paid for once.
 """
 
 import json
 import os
 import sys
+from typing import Any
 
 import recgauge.app.artifacts
 import recgauge.app.compose
 import recgauge.app.console
 import recgauge.app.run_card
+import recgauge.app.tracking
 import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all
 from recgauge.app.main import run_command
 
 
-def run_in_fork(folder: str, arguments: list[str]) -> int:
-    sys.stdout.flush()
+def run_in_fork(asked: dict[str, Any]) -> int:
+    """Run one command in a process of its own and return its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     code = 70  # of an error that run_command lets through
     try:
-        os.chdir(folder)
-        for name, number in (("out.txt", 1), ("err.txt", 2)):
-            file = os.open(name, os.O_WRONLY | os.O_CREAT)
-            os.dup2(file, number)
-        sys.argv = ["run.py", *arguments]
+        os.chdir(asked["folder"])
+        os.environ.update(asked["environment"])
+        for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+        sys.argv = ["run.py", *asked["arguments"]]
         code = run_command()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
@@ -40,4 +42,6 @@ def run_in_fork(folder: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps([run_in_fork(folder, words) for folder, words in json.loads(sys.argv[1])]))
+    answers = os.dup(1)
+    for line in sys.stdin:
+        os.write(answers, f"{run_in_fork(json.loads(line))}\n".encode())

@@ -1,0 +1,203 @@
+"""Checks every configuration that Hydra composes before Hydra acts on it, since it can name code to run."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from hydra._internal import hydra as hydra_program
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import CachingConfigRepository
+from hydra._internal.utils import get_args_parser
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf, read_write
+from omegaconf.errors import OmegaConfBaseException
+
+from recgauge.app.explain import explain_config_error
+from recgauge.app.targets import TARGET, allowed_packages, check_plain
+from recgauge.errors import ConfigError
+
+READABLE = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
+"""What the names of environment variables begin with that a configuration may read."""
+_CALLBACKS = {"sweep": {TARGET: "recgauge.app.sweep.SweepSummary"}}
+_BASIC = {
+    "launcher": "hydra._internal.core_plugins.basic_launcher.BasicLauncher",
+    "sweeper": "hydra._internal.core_plugins.basic_sweeper.BasicSweeper",
+}
+_LOGGING_KEYS = {"version", "root", "disable_existing_loggers"}
+_PROGRAM: Any = hydra_program  # where Hydra looks up the class of its loader; there is no setting for it
+
+
+@contextmanager
+def checked_hydra(overrides: Sequence[str]) -> Iterator[None]:
+    """Let Hydra, while the context is open, compose only configurations that are safe to act on.
+
+    Parameters
+    ----------
+    overrides : sequence of str
+        What the user typed. Only here may ``allowed_targets`` be set: a file that someone else wrote must not
+        say whose code is trusted.
+    """
+    trusted = _trusted(overrides)
+    OmegaConf.register_new_resolver("oc.env", _read_variable, replace=True)
+    original = _PROGRAM.ConfigLoaderImpl
+    _PROGRAM.ConfigLoaderImpl = partial(CheckedLoader, trusted=trusted)
+    try:
+        yield
+    finally:
+        _PROGRAM.ConfigLoaderImpl = original
+
+
+def typed_overrides() -> list[str]:
+    """Return the overrides on the command line of a run.
+
+    Raises
+    ------
+    ConfigError
+        If an option is among the words that makes Hydra run code.
+    """
+    asked = get_args_parser().parse_args()
+    if asked.experimental_rerun is not None:
+        raise ConfigError(
+            "--experimental-rerun: such a file can hold any code and run it. Give the command of the run "
+            "again; its tag recgauge.command has it."
+        )
+    if (asked.config_path or "").startswith("pkg:"):
+        raise ConfigError(
+            f"--config-path={asked.config_path}: must be a folder; a package would be imported."
+        )
+    return list(asked.overrides)
+
+
+class CheckedLoader(ConfigLoaderImpl):
+    """Hydra's loader, through which every configuration goes: of a run, of a sweep and of each of its jobs.
+
+    Parameters
+    ----------
+    config_search_path : ConfigSearchPath
+    trusted : tuple of str
+        The packages that ``allowed_targets`` may name.
+    """
+
+    def __init__(self, config_search_path: Any, trusted: tuple[str, ...]) -> None:
+        super().__init__(config_search_path)
+        self.trusted = trusted
+
+    def load_configuration(self, *arguments: Any, **named: Any) -> DictConfig:
+        """Compose a configuration and check it.
+
+        Raises
+        ------
+        ConfigError
+            If acting on it would run code that the user has not allowed.
+        """
+        config = super().load_configuration(*arguments, **named)
+        _check_trust(config, self.trusted)
+        with read_write(config):
+            _check_hydra(config.hydra, self.trusted)
+        return config
+
+    def _process_config_searchpath(
+        self, config_name: str | None, parsed_overrides: list[Override], repo: CachingConfigRepository
+    ) -> None:
+        """Refuse packages as places of files: Hydra imports them."""
+        found = repo.load_config(config_path=config_name) if config_name is not None else None
+        listed = [] if found is None else [OmegaConf.select(found.config, "hydra.searchpath")]
+        listed += [word.value() for word in parsed_overrides if word.key_or_group == "hydra.searchpath"]
+        places = [str(place) for some in listed if isinstance(some, Sequence) for place in some]
+        for place in places:
+            if "://" in place and not place.startswith("file://"):
+                raise ConfigError(
+                    f"hydra.searchpath: {place!r} is not a folder; a package would be imported."
+                )
+        super()._process_config_searchpath(config_name, parsed_overrides, repo)
+
+
+def _trusted(overrides: Sequence[str]) -> tuple[str, ...]:
+    words = OverridesParser.create().parse_overrides(list(overrides))
+    values = [word.value() for word in words if word.key_or_group == "allowed_targets"]
+    return tuple(str(name) for value in values if isinstance(value, list) for name in value)
+
+
+def _check_trust(config: DictConfig, trusted: Sequence[str]) -> None:
+    named = _resolved(config, "allowed_targets") or []
+    unknown = [name for name in named if name not in trusted]
+    if unknown:
+        raise ConfigError(
+            f"allowed_targets: a file of settings names {', '.join(map(str, unknown))}. Say whose code you "
+            f"trust on the command line: allowed_targets=[{','.join(map(str, named))}]."
+        )
+    allowed_packages(named)
+
+
+def _check_hydra(hydra: DictConfig, trusted: Sequence[str]) -> None:
+    """Check what Hydra builds or hands on, and store it resolved, so that it cannot change any more."""
+    callbacks = _frozen(hydra, "callbacks")
+    if any(_CALLBACKS.get(name) != node for name, node in (callbacks or {}).items()):
+        raise ConfigError("hydra.callbacks: a configuration may not add callbacks; leave them out.")
+    for part, basic in _BASIC.items():
+        _check_plugin(_frozen(hydra, part), f"hydra.{part}", basic, trusted)
+    for part in ("hydra_logging", "job_logging"):
+        if not _is_quiet(_frozen(hydra, part)):
+            raise ConfigError(
+                f"hydra.{part}: settings of logging can name code to run; leave hydra/{part}=disabled."
+            )
+    if _frozen(hydra.job, "env_set"):
+        raise ConfigError(
+            "hydra.job.env_set, hydra.job.env_copy: a configuration may not set environment variables, which "
+            "decide what other programs do. Set them in the shell."
+        )
+    if _frozen(hydra, "output_subdir") is not None:
+        raise ConfigError(
+            "hydra.output_subdir: leave it null. Hydra would store the settings with all passwords; "
+            "config.yaml in the output folder has them without."
+        )
+
+
+def _check_plugin(node: Any, path: str, basic: str, trusted: Sequence[str]) -> None:
+    settings = dict(node) if isinstance(node, Mapping) else {}
+    target = settings.pop(TARGET, basic)
+    if target != basic and not str(target).startswith(tuple(f"{package}." for package in trusted)):
+        raise ConfigError(
+            f"{path}.{TARGET}: {target!r} is not Hydra's basic {path.rpartition('.')[2]}. If you trust its "
+            "package, name it on the command line: allowed_targets=[PACKAGE]."
+        )
+    check_plain(settings, path)
+
+
+def _is_quiet(node: Any) -> bool:
+    """Whether settings of logging have no handlers, formatters and filters, whose classes could be named."""
+    if node is None:
+        return True
+    root = node.get("root") or {}
+    return set(node) <= _LOGGING_KEYS and set(root) <= {"level"} and str(root.get("level", "INFO")).isalpha()
+
+
+def _frozen(config: DictConfig, key: str) -> Any:
+    plain = _resolved(config, key)
+    config[key] = plain
+    return plain
+
+
+def _resolved(config: DictConfig, key: str) -> Any:
+    try:
+        node = OmegaConf.select(config, key)
+        return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+    except OmegaConfBaseException as error:
+        raise ConfigError(explain_config_error(error)) from error
+
+
+def _read_variable(name: str, *default: Any) -> Any:
+    """Stand in for ``oc.env``, which would write any variable, such as a token, into results."""
+    if not str(name).startswith(READABLE):
+        raise ConfigError(
+            f"a configuration may only read environment variables that begin with {' or '.join(READABLE)}, "
+            f"got {name}"
+        )
+    if name in os.environ:
+        return os.environ[name]
+    if not default:
+        raise ConfigError(f"the environment variable {name} is not set")
+    return None if default[0] is None else str(default[0])

@@ -1,0 +1,123 @@
+"""Keeps passwords, tokens and signatures out of what is printed and stored."""
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TextIO
+from urllib.parse import unquote, unquote_plus
+
+HIDDEN = "***"
+_NAME = r"passw(?:or)?d|passphrase|pwd|token|secret|signature|credential|api[_-]?key|access[_-]?key"
+_URL = r"[^\s\"'`<>]"
+# A colon with digits up to a slash is a port. Addresses may stand side by side, so a password ends before "://".
+_LOGIN = re.compile(rf"(://[^\s:/@\"']*):(?!\d+[/?#])((?:(?!://){_URL})*)@")
+_LONE_TOKEN = re.compile(r"(https?://)([^\s:/@\"'?#]+)@")
+_QUERY = re.compile(
+    rf"([?&;][^\s=&;\"']*(?:{_NAME}|sig|key|auth)[^\s=&;\"']*=)((?:(?![&;]){_URL})+)", re.IGNORECASE
+)
+_SETTING = re.compile(rf"\b([\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*)([^\s&;,|\"'}}\])]+)", re.IGNORECASE)
+_SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_NAME})$", re.IGNORECASE)
+_SECRET_VARIABLE = re.compile(r"^(MLFLOW|AWS|DATABRICKS|RECGAUGE|PG|MYSQL).*(PASSWORD|PWD|TOKEN|SECRET|KEY)")
+_SHORTEST = 6  # a known secret that is shorter would hide harmless words
+_known: set[str] = set()
+
+
+def without_secrets(value: Any) -> Any:
+    """Return a text, or a tree of mappings and lists, with ``***`` in the place of every secret.
+
+    Secrets are logins in addresses, query parameters and settings whose names say so, and every secret that
+    `learn` has seen before, wherever it stands.
+
+    Parameters
+    ----------
+    value : Any
+        Numbers and other objects are returned as they are.
+
+    Examples
+    --------
+    >>> without_secrets("postgresql://ann:secret@host/db")
+    'postgresql://ann:***@host/db'
+    >>> without_secrets({"mirror": ["https://host:80/a?X-Amz-Signature=12ab&v=1", "/data"], "token": "abc"})
+    {'mirror': ['https://host:80/a?X-Amz-Signature=***&v=1', '/data'], 'token': '***'}
+    """
+    if isinstance(value, str):
+        return _hidden(value)
+    if isinstance(value, Mapping):
+        return {
+            without_secrets(key): HIDDEN if _is_secret(key, part) else without_secrets(part)
+            for key, part in value.items()
+        }
+    return [without_secrets(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def learn(text: str) -> None:
+    """Remember the secrets of a text, since errors of other libraries show them in other forms."""
+    found = [match.group(2) for pattern in (_LOGIN, _LONE_TOKEN, _QUERY) for match in pattern.finditer(text)]
+    for secret in found:
+        _remember(secret)
+
+
+def learn_environment() -> None:
+    """Remember the secrets of the environment variables that MLflow, cloud stores and proxies read."""
+    for name, value in os.environ.items():
+        learn(value)
+        if _SECRET_VARIABLE.search(name):
+            _remember(value)
+
+
+@contextmanager
+def private_output() -> Iterator[None]:
+    """Hide the secrets in everything that Python writes to standard output and standard error meanwhile.
+
+    An error that nobody handles is printed here, too, and becomes exit code 1.
+    """
+    learn_environment()
+    for word in sys.argv:
+        learn(word)
+    out, err = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Private(out), _Private(err)
+    try:
+        yield
+    except Exception as error:
+        traceback.print_exc()
+        raise SystemExit(1) from error
+    finally:
+        sys.stdout, sys.stderr = out, err
+
+
+class _Private:
+    """A stream that hides secrets in what is written to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(_hidden(text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _hidden(text: str) -> str:
+    for secret in sorted(_known, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    text = _LOGIN.sub(rf"\1:{HIDDEN}@", text)
+    text = _LONE_TOKEN.sub(rf"\1{HIDDEN}@", text)
+    text = _QUERY.sub(rf"\1{HIDDEN}", text)
+    return _SETTING.sub(rf"\1{HIDDEN}", text)
+
+
+def _remember(secret: str) -> None:
+    _known.update(form for form in {secret, unquote(secret), unquote_plus(secret)} if len(form) >= _SHORTEST)
+
+
+def _is_secret(key: Any, part: Any) -> bool:
+    return isinstance(part, str) and isinstance(key, str) and _SECRET_KEY.search(key) is not None

@@ -1,0 +1,179 @@
+"""Which classes a configuration may build. A name is checked before anything is imported."""
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from recgauge.errors import ConfigError
+
+OWN_PACKAGE = "recgauge"
+TARGET = "_target_"
+_SEVERAL = ("filters", "metrics")  # groups that hold one component under each name
+
+
+def allowed_packages(named: Sequence[str]) -> tuple[str, ...]:
+    """Return the packages whose classes may be built: recgauge and those that the user trusts.
+
+    Parameters
+    ----------
+    named : sequence of str
+        ``allowed_targets``.
+
+    Raises
+    ------
+    ConfigError
+        If one is not the name of a package that could hold components.
+
+    Examples
+    --------
+    >>> allowed_packages(["mypackage"])
+    ('recgauge', 'mypackage')
+    >>> allowed_packages(["os"])
+    Traceback (most recent call last):
+        ...
+    recgauge.errors.ConfigError: allowed_targets: 'os' is part of Python; name a package with components...
+    """
+    for name in named:
+        if not isinstance(name, str) or not _is_plain(name):
+            raise ConfigError(f"allowed_targets: {name!r} is not the name of a package, such as mypackage.")
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            raise ConfigError(
+                f"allowed_targets: {name!r} is part of Python; name a package with components of your own."
+            )
+    return (OWN_PACKAGE, *named)
+
+
+def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
+    """Check every ``_target_`` of a resolved configuration by its name, without importing anything.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        Plain mappings, lists and values; interpolations are resolved.
+    packages : sequence of str
+        As `allowed_packages` returns them.
+
+    Raises
+    ------
+    ConfigError
+        If a target is outside the packages, or stands where no component does.
+    """
+    for key, node in settings.items():
+        if key in _SEVERAL and isinstance(node, Mapping):
+            for name, part in node.items():
+                _check_key(name, f"{key}.{name}")
+                check_component(part, f"{key}.{name}", packages)
+        else:
+            check_component(node, str(key), packages)
+
+
+def check_component(node: Any, path: str, packages: Sequence[str]) -> None:
+    """Check one component's tree: an allowed target at its top, and none below.
+
+    Parameters
+    ----------
+    node : Any
+    path : str
+        Where the node stands in the configuration, for the message.
+    packages : sequence of str
+
+    Raises
+    ------
+    ConfigError
+        See `check_targets`.
+    """
+    if isinstance(node, Mapping) and TARGET in node:
+        _check_name(node[TARGET], f"{path}.{TARGET}", packages)
+        node = {key: part for key, part in node.items() if key != TARGET}
+    check_plain(node, path)
+
+
+def check_plain(node: Any, path: str) -> None:
+    """Check that nothing in a tree of plain values names code, as Hydra's ``_target_`` and ``_args_`` do.
+
+    Raises
+    ------
+    ConfigError
+        If a key has the form ``_name_``.
+    """
+    for place, key, part in _entries(node, path):
+        _check_key(key, place)
+        check_plain(part, place)
+
+
+def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
+    """Import and return the class that a target names.
+
+    Parameters
+    ----------
+    target : Any
+        Module and class, such as ``recgauge.models.svd.SVD``.
+    path : str
+        Where it stands in the configuration, for the message.
+    packages : sequence of str
+        Only modules inside them are imported, and only classes that were defined inside them are returned.
+
+    Raises
+    ------
+    ConfigError
+        If the name is refused, cannot be imported or is no such class.
+    """
+    _check_name(target, path, packages)
+    module, _, name = target.rpartition(".")
+    try:
+        found = getattr(import_module(module), name)
+    except Exception as error:  # whatever the code of a user's module raises
+        raise ConfigError(f"{path}: cannot import {target!r} ({error}).") from error
+    if not inspect.isclass(found):
+        raise ConfigError(f"{path}: {target!r} is not a class; only classes can be built.")
+    if not _is_inside(found.__module__, packages):
+        raise ConfigError(
+            f"{path}: {target!r} is defined in {found.__module__}, which is not in {_listed(packages)}."
+        )
+    return found
+
+
+def _check_name(target: Any, path: str, packages: Sequence[str]) -> None:
+    if not isinstance(target, str):
+        raise ConfigError(f"{path}: expected the name of a class, got {target!r}.")
+    module = target.rpartition(".")[0]
+    if not _is_inside(module, packages):
+        raise ConfigError(
+            f"{path}: {target!r} is not one of {_listed(packages)}. If you trust its package, name it on the "
+            "command line: allowed_targets=[PACKAGE]."
+        )
+    if not _is_plain(target):
+        raise ConfigError(
+            f"{path}: {target!r} is not the public name of a class, such as package.module.Class."
+        )
+
+
+def _check_key(key: Any, path: str) -> None:
+    text = str(key)
+    if len(text) > 2 and text.startswith("_") and text.endswith("_"):
+        raise ConfigError(
+            f"{path}: {text} cannot stand here. Only a component as a whole has a {TARGET}; its settings are "
+            "plain values."
+        )
+
+
+def _entries(node: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(node, Mapping):
+        yield from ((f"{path}.{key}", key, part) for key, part in node.items())
+    elif isinstance(node, (list, tuple)):
+        yield from ((f"{path}[{place}]", place, part) for place, part in enumerate(node))
+
+
+def _is_inside(module: str, packages: Sequence[str]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether every part between dots is an identifier that is not private."""
+    return all(part.isidentifier() and not part.startswith("_") for part in name.split("."))
+
+
+def _listed(packages: Sequence[str]) -> str:
+    return ", ".join(f"{package}.*" for package in packages)

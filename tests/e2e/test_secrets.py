@@ -1,0 +1,171 @@
+"""No password, token or signature is printed or stored, whatever happens."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from recgauge.app.needs import as_key
+from recgauge.app.secrets import without_secrets
+
+pytestmark = pytest.mark.e2e
+
+PARTS = ("hush", "hu%2Fsh")  # in every secret below, plain and as an address needs it
+VARIABLES = {
+    "MLFLOW_TRACKING_USERNAME": "hush-username",
+    "MLFLOW_TRACKING_PASSWORD": "hush-password",
+    "MLFLOW_TRACKING_TOKEN": "hush-token",
+    "AWS_SECRET_ACCESS_KEY": "hush-aws-key",
+    "AWS_SESSION_TOKEN": "hush-session",
+    "HTTPS_PROXY": "http://ann:hush-proxy@127.0.0.1:9",
+}
+
+
+class NotFound(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_error(401 if "/login" in self.path else 404)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server that has nothing, or asks for a login below /login."""
+    running = ThreadingHTTPServer(("127.0.0.1", 0), NotFound)
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{running.server_port}"
+    running.shutdown()
+    running.server_close()
+
+
+def everything_in(folder, done):
+    """Return all that a command left: both streams, every file as text, every text of SQLite databases."""
+    texts = {"stdout": done.out, "stderr": done.err}
+    for path in folder.rglob("*"):
+        texts[f"name of {path}"] = path.name
+        if path.is_file():
+            texts[str(path)] = path.read_bytes().decode("utf-8", "replace")
+        if path.suffix == ".db":
+            with closing(sqlite3.connect(path)) as database:
+                texts[f"rows of {path}"] = "\n".join(database.iterdump())
+    return texts
+
+
+def leaks(folder, done):
+    return {
+        name: [line for line in text.splitlines() if any(part in line for part in PARTS)][:3]
+        for name, text in everything_in(folder, done).items()
+        if any(part in text for part in PARTS)
+    }
+
+
+def test_a_run_with_secrets_in_every_setting_stores_none(workplace, server):
+    words = [
+        f"tracking.uri={workplace.uri}",
+        f"data.mirror=['https://ann:hush%2Fmirror@{server}/a','http://hush-alone@{server}']",
+        f"hydra.run.dir={workplace.folder}/out",
+        "model=random",
+        "cutoffs=[5]",
+    ]
+    mirror = f"http://ann:hush-variable@{server}/?X-Amz-Signature=hush-signature"
+    done = workplace.run(*words, **VARIABLES, RECGAUGE_MIRROR=mirror)
+    assert done.code == 0, done.err
+    assert leaks(workplace.folder, done) == {}
+    stored = (workplace.folder / "out" / "config.yaml").read_text()
+    assert f"https://ann:***@{server}/a" in stored
+    assert workplace.runs()[0].data.tags["recgauge.command"].count("***") == 2
+    sweep = workplace.run(
+        "-m", "model=random,popularity", *words[:2], "cutoffs=[5]", "reuse=true", **VARIABLES
+    )
+    assert sweep.code == 0, sweep.err
+    assert leaks(workplace.folder, sweep) == {}
+
+
+FAILING = {
+    "server that does not answer": ["tracking.uri=http://ann:hush-server@127.0.0.1:9"],
+    "server without MLflow": ["tracking.uri=http://ann:hush-server@{server}?token=hush-query"],
+    "server that asks for a login": ["tracking.uri=http://ann:hush-server@{server}/login"],
+    "database without a driver": ["tracking.uri=mssql+pyodbc://ann:hush-database@127.0.0.1:9/db"],
+    "database that does not answer": ["tracking.uri=postgresql://ann:hu%2Fsh-database@127.0.0.1:9/db"],
+    "database with a password in its query": [
+        "tracking.uri='postgresql://127.0.0.1:9/db?password=hush-query'"
+    ],
+    "unknown kind of store": ["tracking.uri=ftp://ann:hush-server@host"],
+    "folder that is not there": ["tracking.uri='sqlite:////nowhere/m.db?password=hush-query'"],
+    "mirror that has nothing": [
+        "dataset=ml_100k",
+        "data.mirror='http://ann:hush-mirror@{server}/?sig=hush-sig'",
+    ],
+    "mirror that asks for a login": ["dataset=ml_100k", "data.mirror=http://ann:hush-mirror@{server}/login"],
+    "mirror that does not answer": ["dataset=ml_100k", "data.mirror=http://hush-token@127.0.0.1:9"],
+    "mirror of another kind": ["dataset=ml_100k", "data.mirror=ftp://ann:hush-mirror@{server}"],
+    "offline": ["dataset=ml_100k", "data.offline=true", "data.mirror=http://ann:hush-mirror@{server}"],
+    "sweep": ["-m", "reuse=true", "dataset=ml_100k,ml_1m", "data.mirror=http://ann:hush-mirror@{server}"],
+    "sweep without one data set": [
+        "-m",
+        "reuse=true",
+        "dataset=ml_100k,demo",
+        "data.mirror=http://a:hush-m@{server}",
+    ],
+    "unknown setting": ["model.password=hush-setting"],
+    "added setting": ["+model.password=hush-setting"],
+    "word that cannot be read": ["model.x=['http://ann:hush-word@h'"],
+    "bad component": ["dataset=table", "dataset.path=http://ann:hush-path@{server}/rows.csv"],
+    "settings shown": [
+        "--cfg=job",
+        "--resolve",
+        "data.mirror=http://ann:hush-mirror@{server}",
+        "model=nothing",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def failed(shared_workplace, server):
+    commands = []
+    for words in FAILING.values():
+        tracking = [] if any("tracking" in word for word in words) else ["tracking=off"]
+        cache = [f"data.cache={shared_workplace.folder}/cache"]
+        commands.append([word.replace("{server}", server) for word in [*words, *tracking, *cache]])
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**VARIABLES, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}.items():
+            patch.setenv(name, value)
+        done = shared_workplace.run_each(commands, keep=("MLFLOW_",))
+    return {
+        name: (one, shared_workplace.folder / f"command{number}")
+        for number, (name, one) in enumerate(zip(FAILING, done, strict=True))
+    }
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_failure_shows_no_secret(failed, name):
+    done, folder = failed[name]
+    assert done.code != 0
+    assert leaks(folder, done) == {}
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgresql://ann:a/b@c@host/db", "postgresql://ann:***@host/db"),
+        ("http://a:b@h1/x|https://c:d@h2", "http://a:***@h1/x|https://c:***@h2"),
+        ("http://host:5000/a@b", "http://host:5000/a@b"),
+        ("https://token@host/a", "https://***@host/a"),
+        ("https://h/a?v=1&sig=ab%2Bc&x=2", "https://h/a?v=1&sig=***&x=2"),
+        ("Driver=x;PWD=abc;Server=s", "Driver=x;PWD=***;Server=s"),
+        ("redis://:secret@host", "redis://:***@host"),
+        ("model.n_factors=32 cutoffs=[5,10]", "model.n_factors=32 cutoffs=[5,10]"),
+    ],
+)
+def test_what_is_a_secret_in_a_text(text, shown):
+    assert without_secrets(text) == shown
+    assert without_secrets(shown) == shown
+
+
+def test_a_data_set_is_the_same_with_another_password():
+    first, second = ({"mirror": f"http://ann:{word}@host"} for word in ("one", "two"))
+    assert as_key(first) == as_key(second)
