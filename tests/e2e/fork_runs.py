@@ -7,6 +7,7 @@ Arguments: a JSON list of ``[folder, [argument, ...]]``. Each run works in its f
 import json
 import os
 import sys
+from collections.abc import Callable
 
 import recgauge.app.artifacts
 import recgauge.app.compose
@@ -16,7 +17,7 @@ import recgauge.conventions.articles  # noqa: F401 - what every run imports, onc
 from recgauge.app.main import run_command
 
 
-def run_in_fork(folder: str, arguments: list[str]) -> int:
+def run_in_fork(folder: str, arguments: list[str], prepare: Callable[[], None] = lambda: None) -> int:
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -25,9 +26,10 @@ def run_in_fork(folder: str, arguments: list[str]) -> int:
     try:
         os.chdir(folder)
         for name, number in (("out.txt", 1), ("err.txt", 2)):
-            file = os.open(name, os.O_WRONLY | os.O_CREAT)
+            file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(file, number)
         sys.argv = ["run.py", *arguments]
+        prepare()
         code = run_command()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

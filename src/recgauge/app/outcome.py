@@ -119,5 +119,9 @@ def _read(path: Path) -> Outcome | None:
 
 def _write(path: Path, content: dict[str, Any] | Sequence[Any]) -> None:
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(json.dumps(content, default=str), encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(json.dumps(content, default=str), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
