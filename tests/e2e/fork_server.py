@@ -7,6 +7,7 @@ each with the exit code. Most of the time of a short run goes to imports; here t
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import recgauge.app.artifacts
@@ -18,8 +19,8 @@ import recgauge.conventions.articles  # noqa: F401 - what every run imports, onc
 from recgauge.app.main import run_command
 
 
-def run_in_fork(asked: dict[str, Any]) -> int:
-    """Run one command in a process of its own and return its exit code."""
+def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int:
+    """Run one command in a process of its own, prepared, and return its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -28,8 +29,9 @@ def run_in_fork(asked: dict[str, Any]) -> int:
         os.chdir(asked["folder"])
         os.environ.update(asked["environment"])
         for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
-            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         sys.argv = ["run.py", *asked["arguments"]]
+        prepare()
         code = run_command()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
