@@ -1,17 +1,27 @@
 """Runs the program as its users do, in an empty folder, and reads MLflow back."""
 
+import atexit
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from mlflow import MlflowClient
 
 from conftest import REPOSITORY
+
+OWN = ("RECGAUGE_", "MLFLOW_")
+
+
+def _inherited() -> dict[str, str]:
+    """Return the environment without what would change where a run reads and writes."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
 
 
 @dataclass
@@ -23,6 +33,43 @@ class Done:
     err: str
 
 
+class ForkServer:
+    """A process that has imported the program and runs it in forks."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("fork_server.py"))],
+            env=_inherited() | {"MLFLOW_DISABLE_TELEMETRY": "true"},  # its thread would not survive a fork
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Done:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with TemporaryDirectory() as kept:
+            out, err = Path(kept) / "out", Path(kept) / "err"
+            asked = {"folder": folder, "out": out, "err": err, "arguments": list(arguments)}
+            self._process.stdin.write(
+                json.dumps(asked | {"environment": dict(environment)}, default=str) + "\n"
+            )
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+            return Done(int(answer), out.read_text(), err.read_text())
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.communicate()
+
+
+@cache
+def _server() -> ForkServer:
+    server = ForkServer()
+    atexit.register(server.stop)
+    return server
+
+
 class Workplace:
     """An empty folder to run in, with a tracking store of its own."""
 
@@ -31,11 +78,17 @@ class Workplace:
         self.uri = f"sqlite:///{folder}/mlflow.db"
 
     def run(self, *arguments: str, **environment: str) -> Done:
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
+        """Run the program in a fork of a process that has imported it, or in a new one where that matters."""
+        if not all(name.startswith(OWN) for name in environment):
+            return self.run_fresh(*arguments, **environment)
+        return _server().run(self.folder, arguments, environment)
+
+    def run_fresh(self, *arguments: str, **environment: str) -> Done:
+        """Run the program as a user does, from the start of Python on."""
         done = subprocess.run(
             [sys.executable, str(REPOSITORY / "run.py"), *arguments],
             cwd=self.folder,
-            env=inherited | environment,
+            env=_inherited() | environment,
             capture_output=True,
             text=True,
             timeout=300,
@@ -45,11 +98,10 @@ class Workplace:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the program and leave it at work."""
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
         return subprocess.Popen(
             [sys.executable, str(REPOSITORY / "run.py"), *arguments],
             cwd=self.folder,
-            env=inherited,
+            env=_inherited(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -61,20 +113,20 @@ class Workplace:
         prepare: Callable[[Path], None] = lambda _folder: None,
         keep: tuple[str, ...] = (),
     ) -> list[Done]:
-        """Run one command after the other, each in a new folder, prepared; imports are paid for once."""
-        folders = [self.folder / f"command{number}" for number in range(len(commands))]
-        for folder in folders:
+        """Run one command after the other, each in a new folder, prepared.
+
+        Variables whose names begin with one of `keep` are handed on.
+        """
+        environment = (
+            {name: value for name, value in os.environ.items() if name.startswith(keep)} if keep else {}
+        )
+        done = []
+        for number, words in enumerate(commands):
+            folder = self.folder / f"command{number}"
             folder.mkdir()
             prepare(folder)
-        left_out = tuple(prefix for prefix in ("RECGAUGE_", "MLFLOW_") if prefix not in keep)
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
-        asked = [[str(folder), list(words)] for folder, words in zip(folders, commands, strict=True)]
-        script = [sys.executable, str(Path(__file__).with_name("fork_runs.py")), json.dumps(asked)]
-        done = subprocess.run(script, env=inherited, capture_output=True, text=True, timeout=300, check=True)
-        return [
-            Done(code, (folder / "out.txt").read_text(), (folder / "err.txt").read_text())
-            for code, folder in zip(json.loads(done.stdout), folders, strict=True)
-        ]
+            done.append(_server().run(folder, words, environment))
+        return done
 
     def runs(self):
         client = MlflowClient(tracking_uri=self.uri)

@@ -44,7 +44,7 @@ def run_job(cfg: DictConfig) -> None:
         _run(cfg, job, folder, outcome)
     except KeyboardInterrupt:
         outcome.error, outcome.stopped = "stopped", True
-        outcome.write(folder)
+        _leave(outcome, folder)
         raise
     except (RecgaugeError, OmegaConfBaseException) as known:
         outcome.error = str(known) if isinstance(known, RecgaugeError) else explain_config_error(known)
@@ -56,9 +56,19 @@ def run_job(cfg: DictConfig) -> None:
         outcome.error = f"{type(bug).__name__}: {bug}"
         traceback.print_exc()
         print_error("this is a bug of recgauge or of a component of yours; the traceback above shows where.")
-    outcome.write(folder)
+    _leave(outcome, folder)
     if not sweeping and (outcome.error is not None or outcome.untracked is not None):
         raise SystemExit(1)
+
+
+def _leave(outcome: Outcome, folder: Path) -> None:
+    """Write outcome.json; where that fails, too, as on a full disk, the first error is the one to tell."""
+    try:
+        outcome.write(folder)
+    except OSError as error:
+        if outcome.error is None:
+            outcome.error = explain_os_error(error, folder)
+            print_error(outcome.error)
 
 
 def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:

@@ -22,7 +22,7 @@ FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 LARGE = 100_000_000  # bytes; larger files are told of beforehand
 ROWS_OF_A_GROUP = 1_000_000
 
-# measured with docs/reliability.md's figures: a third smaller than the defaults, and read faster
+# a third smaller than by default, see docs/reliability.md
 COLUMNS: dict[str, Any] = {
     "compression": "zstd",
     "use_dictionary": ["user_id", "item_id"],

@@ -121,5 +121,9 @@ def _read(path: Path) -> Outcome | None:
 def _write(path: Path, content: dict[str, Any]) -> None:
     """Write a file without secrets, whole or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(json.dumps(without_secrets(content), default=str), encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(json.dumps(without_secrets(content), default=str), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise

@@ -29,6 +29,8 @@ from recgauge.studies.worked_examples.ratings import (
     compute_two_systems,
 )
 
+# numbers have 12 digits, and versions of libraries round what lies below them differently
+_ROUNDING = 1e-12
 _UNSEEDED = {"diversity-seed0": "its features are drawn without a seed"}
 
 
@@ -84,6 +86,8 @@ def _row(case: Case, cases: Sequence[Case]) -> Row:
     ours = compute(case)
     theirs = expected_values(case)
     difference = max((abs(a - b) for a, b in zip(ours.values, theirs, strict=False)), default=None)
+    if difference is not None and difference < _ROUNDING:
+        difference = 0.0
     return {
         "article": case["article"].removeprefix("article_"),
         "case": case["id"],
