@@ -1,14 +1,16 @@
 """No password, token or signature is printed or stored, whatever happens."""
 
+import json
 import sqlite3
 import threading
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import yaml
 
 from recgauge.app.needs import as_key
-from recgauge.app.secrets import without_secrets
+from recgauge.app.secrets import learn_settings, without_secrets
 
 pytestmark = pytest.mark.e2e
 
@@ -157,6 +159,14 @@ def test_a_failure_shows_no_secret(failed, name):
         ("https://token@host/a", "https://***@host/a"),
         ("https://h/a?v=1&sig=ab%2Bc&x=2", "https://h/a?v=1&sig=***&x=2"),
         ("Driver=x;PWD=abc;Server=s", "Driver=x;PWD=***;Server=s"),
+        ("postgresql://ann:12/ab?c@host/db", "postgresql://ann:***@host/db"),
+        ("mysql://ann@corp:abc@host/db", "mysql://ann@corp:***@host/db"),
+        ("https://abcdef:@host/a", "https://***@host/a"),
+        ('{"token": "a b c", "k": 1}', '{"token": "***", "k": 1}'),
+        ("host=h password='a b' dbname=x", "host=h password='***' dbname=x"),
+        ("Authorization: Bearer abc", "Authorization: Bearer ***"),
+        ("https://h/?tokenizer=x&keywords=y&author=z", "https://h/?tokenizer=x&keywords=y&author=z"),
+        ("/home/ann@work/ratings@2024.csv", "/home/ann@work/ratings@2024.csv"),
         ("redis://:secret@host", "redis://:***@host"),
         ("model.n_factors=32 cutoffs=[5,10]", "model.n_factors=32 cutoffs=[5,10]"),
     ],
@@ -164,6 +174,25 @@ def test_a_failure_shows_no_secret(failed, name):
 def test_what_is_a_secret_in_a_text(text, shown):
     assert without_secrets(text) == shown
     assert without_secrets(shown) == shown
+
+
+SIGNS = ["hu'sh-word", 'hu"sh-word', "hu sh<word>"]
+
+
+@pytest.mark.parametrize(
+    ("address", "secret"),
+    [
+        *(("postgresql://ann:{}@host/db", secret) for secret in [*SIGNS, "5432/hu`sh"]),
+        *(("ann:{}@host", secret) for secret in SIGNS),
+    ],
+)
+def test_a_secret_of_any_signs_is_hidden_however_it_is_quoted(address, secret):
+    uri = address.format(secret)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recgauge.app.secrets._known", set())
+        learn_settings({"tracking": {"uri": uri}})
+        shown = [uri, repr(uri), json.dumps(uri), yaml.safe_dump({"uri": uri}, width=1000), f"no {secret}!"]
+        assert [text for text in shown if secret[3:5] in without_secrets(text)] == []
 
 
 def test_a_data_set_is_the_same_with_another_password():

@@ -171,6 +171,13 @@ def test_a_sweep_in_an_old_folder_shows_its_own_jobs_only(workplace):
     assert len(summary(workplace)) == 1
 
 
+def test_a_component_that_ends_the_program_ends_only_its_job(workplace):
+    done = sweep(workplace, "raise SystemExit(0)", "tracking=off")
+    assert done.code == 1
+    assert [row["status"] for row in summary(workplace)] == ["done", "failed", "done"]
+    assert done.err.count("a component ended the program") == 1
+
+
 def test_a_damaged_record_is_told(workplace):
     done = sweep(workplace, "open('sweep/0/record.json', 'w').write('damaged')", "tracking=off")
     assert done.code == 1

@@ -138,6 +138,7 @@ ON_THE_COMMAND_LINE = {
     "logging that imports": ["hydra.job_logging={version:1,root:{level:'ext://stranger.Thing'}}"],
     "environment of the job": ["+hydra.job.env_set.PATH=.."],  # .. holds a program `git`
     "environment that is copied": ["hydra.job.env_copy=[SECRET]", "hydra.output_subdir=marker"],
+    "variable that is not set": ["hydra.job.env_copy=[NOT_SET]"],
     "Hydra's own copies of the settings": ["hydra.output_subdir=marker"],
     "package in the search path": ["hydra.searchpath=['pkg://stranger']"],
     "package as the config path": ["--config-path=pkg://stranger"],

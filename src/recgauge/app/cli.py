@@ -8,7 +8,7 @@ import sys
 from recgauge._version import __version__
 from recgauge.app.data_command import add_data_commands, parse_words, run_data
 from recgauge.app.places import give_libraries_a_home
-from recgauge.app.secrets import learn, private_output
+from recgauge.app.secrets import learn_words, private_output
 from recgauge.app.streams import prepare_streams
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
@@ -31,8 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.argv = ["recgauge run", *words[1:]]  # Hydra reads the command line itself
         return run_command()
     with private_output():
-        for word in words:
-            learn(word)
+        learn_words(words)
         return _carry_out(parse_words(_parser(), words))
 
 

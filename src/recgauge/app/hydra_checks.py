@@ -27,6 +27,10 @@ _BASIC = {
     "sweeper": "hydra._internal.core_plugins.basic_sweeper.BasicSweeper",
 }
 _LOGGING_KEYS = {"version", "root", "disable_existing_loggers"}
+_NO_VARIABLES = (
+    "a configuration may not set environment variables, which decide what other programs do. Set them in the "
+    "shell."
+)
 _PROGRAM: Any = hydra_program  # where Hydra looks up the class of its loader; there is no setting for it
 
 
@@ -93,7 +97,10 @@ class CheckedLoader(ConfigLoaderImpl):
         ConfigError
             If acting on it would run code that the user has not allowed.
         """
-        config = super().load_configuration(*arguments, **named)
+        try:
+            config = super().load_configuration(*arguments, **named)
+        except KeyError as error:  # how Hydra answers a variable that is not set
+            raise ConfigError(f"hydra.job.env_copy: {_NO_VARIABLES}") from error
         _check_trust(config, self.trusted)
         with read_write(config):
             _check_hydra(config.hydra, self.trusted)
@@ -145,10 +152,7 @@ def _check_hydra(hydra: DictConfig, trusted: Sequence[str]) -> None:
                 f"hydra.{part}: settings of logging can name code to run; leave hydra/{part}=disabled."
             )
     if _frozen(hydra.job, "env_set"):
-        raise ConfigError(
-            "hydra.job.env_set, hydra.job.env_copy: a configuration may not set environment variables, which "
-            "decide what other programs do. Set them in the shell."
-        )
+        raise ConfigError(f"hydra.job.env_set, hydra.job.env_copy: {_NO_VARIABLES}")
     if _frozen(hydra, "output_subdir") is not None:
         raise ConfigError(
             "hydra.output_subdir: leave it null. Hydra would store the settings with all passwords; "

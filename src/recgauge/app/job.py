@@ -14,7 +14,7 @@ from recgauge.app.explain import explain_config_error
 from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.names import typed_words
 from recgauge.app.outcome import Outcome, sweep_id
-from recgauge.app.secrets import learn, without_secrets
+from recgauge.app.secrets import learn_settings, without_secrets
 from recgauge.app.settings import RunSettings
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
 
@@ -52,6 +52,11 @@ def run_job(cfg: DictConfig) -> None:
     except OSError as error:
         outcome.error = explain_os_error(error, folder)
         print_error(outcome.error)
+    except SystemExit as end:  # would end a sweep without its table, perhaps with exit code 0
+        outcome.error = (
+            f"a component ended the program with exit code {end.code}; let it raise an error instead."
+        )
+        print_error(outcome.error)
     except Exception as bug:
         outcome.error = f"{type(bug).__name__}: {bug}"
         traceback.print_exc()
@@ -84,7 +89,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     settings = _settings(cfg)
     plain = cast("dict[str, Any]", OmegaConf.to_container(cfg, resolve=True))
     check_targets(plain, allowed_packages(settings.allowed_targets))
-    learn(str(plain))  # an error may show a password in another form
+    learn_settings(plain)  # an error may show a password in another form
     plain = without_secrets(plain)  # for what is stored; components get the settings as they are
     outcome.settings = plain
     outcome.names = chosen_names(job, settings)

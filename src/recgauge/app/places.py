@@ -1,6 +1,8 @@
 """Where a run writes what it is not told a place for."""
 
 import os
+import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +47,9 @@ def give_libraries_a_home() -> None:
     if home is not None and is_writable(home):
         return
     instead = user_temporary()
+    if instead is None and home is None:
+        with suppress(OSError):  # someone else made the folder of that name; MLflow still needs a home
+            instead = Path(tempfile.mkdtemp(prefix="recgauge-"))
     if instead is None:
         return
     if home is None:

@@ -214,7 +214,11 @@ def explained(uri: str, doing: str) -> Iterator[None]:
     except TrackingError:
         raise
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        # SQLAlchemy may begin with when it sent a statement, in parentheses, and then says what is wrong
+        lines = [
+            line for line in str(error).splitlines() if line.strip() and not line.startswith("(raised as")
+        ]
+        reason = (lines or [type(error).__name__])[0].strip().rstrip(".")
         raise TrackingError(
             f"tracking.uri={uri}: cannot {doing}: {reason}. "
             "Check the address, or run without tracking: tracking=off."

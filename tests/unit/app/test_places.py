@@ -127,3 +127,15 @@ def test_an_experiment_whose_files_cannot_be_stored_is_told_before_the_run(tmp_p
 
 def no_home():
     raise RuntimeError("Could not determine home directory.")
+
+
+def test_a_home_folder_is_found_where_someone_else_made_ours(machine, monkeypatch):
+    monkeypatch.setenv("HOME", "")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(places, "_home_folder", lambda: None)
+    own(machine).mkdir()
+    own(machine).chmod(0o777)
+    places.give_libraries_a_home()
+    home = Path(os.environ["HOME"])
+    assert home != own(machine)
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
