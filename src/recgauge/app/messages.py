@@ -43,4 +43,4 @@ def explain_os_error(error: OSError, folder: Path) -> str:
             f"{problem}. Make it readable, or writable if it belongs to the results; these go to {folder}, "
             "see hydra.run.dir."
         )
-    return f"{problem}. The operating system says so; nothing more is known. Results go to {folder}."
+    return f"{problem}. Results go to {folder}; hydra.run.dir=FOLDER chooses another folder."
