@@ -1,6 +1,7 @@
 """Lets one job at a time do something in a folder. Imports nothing of recgauge."""
 
 import errno
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,11 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe of that name, which would wait for a reader, is an error."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
 @contextmanager
 def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
     """Hold the lock file `path`; wait for whoever holds it.
@@ -43,7 +49,7 @@ def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
     OSError
         If the file cannot be made, or its file system knows no locks.
     """
-    with path.open("ab") as file:
+    with open(path, "ab", opener=_without_waiting) as file:
         told = False
         while True:
             try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from recgauge._files import irregular
 from recgauge.app.databases import check_database, database_lock
 from recgauge.app.secrets import without_secrets
 from recgauge.errors import TrackingError
@@ -181,6 +182,11 @@ def _check_sqlite(uri: str) -> None:
     if not path.parent.is_dir():
         raise TrackingError(
             f"tracking.uri={uri}: the folder {path.parent} does not exist. Make it, or use another address."
+        )
+    if kind := irregular(path):
+        raise TrackingError(
+            f"tracking.uri={uri}: {path} cannot be opened: it is not a regular file but a {kind}. "
+            "Use another address, or run with tracking=off."
         )
     try:
         with closing(sqlite3.connect(path, timeout=30)) as connection:

@@ -1,8 +1,10 @@
+import os
 import socket
+from pathlib import Path
 
 import pytest
 
-from recgauge.app.stores import check_store
+from recgauge.app.stores import check_store, store_lock
 from recgauge.errors import TrackingError
 
 
@@ -48,3 +50,14 @@ def test_a_driver_that_is_not_installed_is_named():
 def test_an_address_that_is_none_is_refused():
     with pytest.raises(TrackingError, match="is no address of a database"):
         check_store("postgresql://ann:secret@127.0.0.1:port/db")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes are of Unix")
+def test_pipes_and_devices_are_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "runs.db")
+    for path, kind in ((tmp_path / "runs.db", "pipe"), (Path("/dev/zero"), "device")):
+        with pytest.raises(TrackingError, match=f"not a regular file but a {kind}"):
+            check_store(f"sqlite:///{path}")
+    os.mkfifo(tmp_path / "other.db.lock")
+    with pytest.raises(OSError, match=r"other\.db\.lock"), store_lock(f"sqlite:///{tmp_path}/other.db"):
+        pass
