@@ -28,7 +28,8 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
     assert artifacts(workplace, "figures") == {
         f"figures/{name}.png"
         for name in ("long_tail", "rating_distribution", "metrics_over_k", "precision_recall_over_k",
-                     "predicted_against_actual")
+                     "roc", "precision_recall", "predicted_against_actual", "rating_roc",
+                     "rating_precision_recall")
     }  # fmt: skip
     (folder,) = workplace.output()
     card = DataCard.from_json((folder / "data_card.json").read_text(encoding="utf-8"))
