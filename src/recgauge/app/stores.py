@@ -172,9 +172,9 @@ def _database(uri: str) -> Path:
 
 
 def quiet_logs() -> None:
-    """Keep MLflow's and Alembic's messages about their own migrations off the terminal."""
+    """Keep MLflow's and Alembic's own messages off the terminal; a failing store is told in one of ours."""
     for name in ("alembic", "mlflow"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _check_sqlite(uri: str) -> None:
