@@ -22,7 +22,7 @@ FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 LARGE = 100_000_000  # bytes; larger files are told of beforehand
 ROWS_OF_A_GROUP = 1_000_000
 
-# a third smaller than by default, see docs/reliability.md
+# a quarter smaller than by default, see docs/reliability.md
 COLUMNS: dict[str, Any] = {
     "compression": "zstd",
     "use_dictionary": ["user_id", "item_id"],
