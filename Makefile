@@ -34,7 +34,9 @@ test-plain-cpu: install  ## run what holds numbers (README, demo, golden, doctes
 	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(NUMBERS) $(ARGS)
 
 test-pythons:  ## run the default tests on each of PYTHONS="python3.11 python3.12 python3.13"
-	set -e; for python in $(PYTHONS); do $(MAKE) test PYTHON=$$python VENV=$(VENV)-$${python##*/}; done
+	set -e; for python in $(PYTHONS); do \
+	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  $(MAKE) test PYTHON=$$python VENV=$(VENV)-$$version; done
 
 test-lowest:  ## run the default tests with the oldest versions of libraries that pyproject.toml allows
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || \

@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import time
+import warnings
 
 import pandas  # noqa: F401 - what some loads import, once for all
 import pyarrow.compute
@@ -46,7 +47,9 @@ def _load(options: dict[str, object]) -> dict[str, object]:
 def in_fork(options: dict[str, object]) -> dict[str, object]:
     """Return what came of one load; "died" if it took too long or too much, or failed in another way."""
     begin, (reader, writer) = time.monotonic(), os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():  # pyarrow's threads are idle between loads
+        warnings.filterwarnings("ignore", message=".*multi-threaded", category=DeprecationWarning)
+        child = os.fork()
     if child == 0:
         os.close(reader)
         resource.setrlimit(resource.RLIMIT_AS, (_used() + MEBIBYTES * 2**20, resource.RLIM_INFINITY))
