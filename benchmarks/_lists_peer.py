@@ -39,9 +39,9 @@ class Problem:
 def codes(problem):
     """Take lists and relevance as codes to an Evaluation, joining included."""
     from recgauge.conventions import get_convention
-    from recgauge.evaluation import evaluate_top_k, select_metrics
-    from recgauge.judging import Relevant
-    from recgauge.recommending import TopK
+    from recgauge.data.top_k import TopK
+    from recgauge.evaluation.evaluate import evaluate_top_k, select_metrics
+    from recgauge.judging.judge import Relevant
 
     users = np.arange(len(problem.items), dtype=np.int32)
     gains = np.ones(len(problem.relevant))

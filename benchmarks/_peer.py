@@ -33,12 +33,12 @@ class Problem:
 
 def recgauge(problem):
     """Make lists of 100, 18 metrics per user and as means, coverage at three cutoffs."""
-    from recgauge.catalogue import Catalogue
     from recgauge.conventions import get_convention
-    from recgauge.evaluation import evaluate_top_k, select_metrics
-    from recgauge.judging import Relevant
+    from recgauge.data.catalogue import Catalogue
+    from recgauge.evaluation.evaluate import evaluate_top_k, select_metrics
+    from recgauge.judging.judge import Relevant
     from recgauge.models import FactorModel, Factors
-    from recgauge.recommending import recommend
+    from recgauge.models.recommend import recommend
 
     class Fitted(FactorModel):
         _factors = Factors(problem.user, problem.item)

@@ -50,7 +50,7 @@ def once(problem, fit, predict):
 
 def recgauge(problem, kind, n_epochs):
     """Train on arrays."""
-    from recgauge.interactions import Interactions
+    from recgauge.data.interactions import Interactions
     from recgauge.models.bias import Bias
     from recgauge.models.biased_mf import BiasedMF
 

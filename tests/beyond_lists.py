@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recgauge.catalogue import Catalogue
-from recgauge.judging import JudgedTopK, Relevant, judge
-from recgauge.recommending import TopK
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.top_k import TopK
+from recgauge.judging.judge import JudgedTopK, Relevant, judge
 
 
 def judged_lists(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
-from recgauge.interactions import Interactions
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")

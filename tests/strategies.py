@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Every error that recgauge raises on purpose. This module imports nothing but how texts are shown.
+"""Every error that recgauge raises on purpose. This module imports nothing of recgauge.
 
 ::
 
@@ -22,7 +22,70 @@ these errors without a traceback; anything else is a bug of ours and keeps its t
 characters are shown as escapes, and the middle of very long messages is left out.
 """
 
-from recgauge._texts import message
+from collections.abc import Collection, Iterable
+
+_LONGEST_MESSAGE = 5_000
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    r"""Return `text` with its control characters, and halves of characters, written as escapes.
+
+    A terminal obeys some of them: a file's name could clear the screen, or hide what stands before it.
+
+    Parameters
+    ----------
+    text : str
+    keep : str
+        Signs that stay.
+
+    Examples
+    --------
+    >>> print(printable("red\x1b[31m.csv\n"))
+    red\x1b[31m.csv\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() or sign in keep else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
+
+
+def shortened(text: str, longest: int = 100) -> str:
+    """Return `text` if it has at most `longest` signs, else its beginning and how many there are.
+
+    Examples
+    --------
+    >>> shortened("x" * 20_000, 5)
+    'xxxxx... (20,000 characters)'
+    """
+    return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
+
+
+def listed(names: Iterable[object], most: int = 20) -> str:
+    """Return names with commas between them; of many the first, and how many there are more.
+
+    Examples
+    --------
+    >>> listed(["a.csv", "b.csv"]), listed(range(50_000), most=3)
+    ('a.csv, b.csv', '0, 1, 2 and 49,997 more')
+    """
+    every: Collection[object] = names if isinstance(names, (list, tuple)) else list(names)
+    first = ", ".join(printable(shortened(str(name))) for name, _ in zip(every, range(most), strict=False))
+    return first if len(every) <= most else f"{first} and {len(every) - most:,} more"
+
+
+def said(error: BaseException) -> str:
+    """Return what an error of another library says, on one line."""
+    return shortened(printable(" ".join(str(error).split())), 500).rstrip(".")
+
+
+def message(text: str) -> str:
+    """Return a message that may be printed: escaped, and without its middle if it is very long."""
+    if len(text) > _LONGEST_MESSAGE:
+        cut = len(text) - _LONGEST_MESSAGE
+        text = f"{text[: _LONGEST_MESSAGE - 1000]} [... {cut:,} characters ...] {text[-1000:]}"
+    return printable(text, keep="\n")
 
 
 class RecgaugeError(Exception):

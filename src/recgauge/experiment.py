@@ -4,39 +4,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from recgauge._checks import IntArray
-from recgauge.beyond_list import Draws, recommend_with_ties, shuffled
 from recgauge.candidates import CandidateItems, Candidates
-from recgauge.catalogue import Catalogue
 from recgauge.conventions import Definition
-from recgauge.datasets import Dataset, DatasetSource
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.dataset import Dataset
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
+from recgauge.data.top_k import TopK
+from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
-from recgauge.evaluation import evaluate_top_k
+from recgauge.evaluation.evaluate import evaluate_top_k
+from recgauge.evaluation.evaluate_ratings import evaluate_predictions
+from recgauge.evaluation.full_ranking import place_relevant
+from recgauge.evaluation.measure import Measure, needs_all_users
+from recgauge.evaluation.predict import predict_ratings
+from recgauge.evaluation.refusals import evaluate_or_refuse
+from recgauge.evaluation.sanity import SanityRows, oracle_lists, sanity_rows
+from recgauge.evaluation.tied import ties_at_cutoffs
 from recgauge.filters import Filter, apply_filters
-from recgauge.fitting import fit
-from recgauge.full_ranking import place_relevant
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.sanity import check_sanity
 from recgauge.guards.splits import check_split
 from recgauge.guards.ties import check_ties
-from recgauge.measuring import Measure, needs_all_users
+from recgauge.judging.beyond_list import Draws, recommend_with_ties, shuffled
+from recgauge.judging.policies import Policies
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
+from recgauge.models.fitting import fit
 from recgauge.models.random import Random
-from recgauge.policies import Policies
-from recgauge.progress import NoProgress, Progress
-from recgauge.randomness import stream
-from recgauge.rating import predict_ratings
-from recgauge.rating_evaluation import evaluate_predictions
-from recgauge.recommending import TopK, compile_kernels, recommend
-from recgauge.refusals import evaluate_or_refuse
-from recgauge.relevance import Relevant
-from recgauge.run_results import RankingResult, RatingResult, RunResult
-from recgauge.sanity import SanityRows, oracle_lists, sanity_rows
-from recgauge.splits import Split, Splitter
-from recgauge.tied_evaluation import ties_at_cutoffs
-from recgauge.timing import Timings
+from recgauge.models.recommend import compile_kernels, recommend
+from recgauge.runs.result import RankingResult, RatingResult, RunResult
+from recgauge.splits import Splitter
+from recgauge.utils.checks import IntArray
+from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.randomness import stream
+from recgauge.utils.timing import Timings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,10 +8,10 @@ from omegaconf import OmegaConf
 from conftest import REPOSITORY
 from recgauge.app.compose import compose
 from recgauge.app.settings import conf_folder, register_schema
+from recgauge.evaluation.selection import SUITES
 from recgauge.metrics.classes import ClassMetric
 from recgauge.metrics.curves.auc import FullRankingMetric
 from recgauge.metrics.discovery import default_metrics
-from recgauge.selection import SUITES
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 

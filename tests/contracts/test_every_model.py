@@ -9,10 +9,10 @@ import pytest
 
 import recgauge.models
 from conftest import make_checkerboard
+from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
-from recgauge.interactions import Interactions
 from recgauge.models import Recommender
-from recgauge.recommending import recommend
+from recgauge.models.recommend import recommend
 
 SMALL = {"n_factors": 2}  # settings that fit the small data of these tests
 

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import recgauge.app.artifacts
 import recgauge.app.compose
-import recgauge.app.console
-import recgauge.app.run_card
-import recgauge.app.tracking
+import recgauge.app.files.artifacts
+import recgauge.app.files.run_card
+import recgauge.app.terminal.console
+import recgauge.app.tracking.store
 import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all
 from recgauge.app.main import run_command
 

@@ -16,8 +16,8 @@ from recgauge.app.compose import compose
 from recgauge.app.settings import conf_folder, register_schema
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, Recommender
-from recgauge.randomness import stream
-from recgauge.recommending import recommend
+from recgauge.models.recommend import recommend
+from recgauge.utils.randomness import stream
 
 NEEDS_FILES = {"published", "allow_list", "sampled_file"}
 

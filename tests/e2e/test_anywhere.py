@@ -65,7 +65,9 @@ def test_a_package_of_root_without_kernels_runs_for_another_user(tmp_path):
         shutil.copytree(REPOSITORY / data, package / data)
     for path in (tmp_path, *tmp_path.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    run = f'{sys.executable} -c "import sys; from recgauge.app.cli import main; sys.exit(main())" run'
+    run = (
+        f'{sys.executable} -c "import sys; from recgauge.app.commands.cli import main; sys.exit(main())" run'
+    )
     steps = (
         f"export PYTHONPATH={package.parent} && {run} metrics=[ranking,rating] model=biased_mf && ls mlruns"
     )

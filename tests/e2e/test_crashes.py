@@ -14,7 +14,7 @@ import pytest
 
 from e2e.crash_server import EVENTS, CrashServer
 from e2e.ratings_file import write_ratings
-from recgauge.app.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
 RENAMES, FLUSHES, STATEMENTS = 32, 12, 16  # the first two are at least as many as a run has

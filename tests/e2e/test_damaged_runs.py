@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from e2e.crash_server import CrashServer
-from recgauge.app.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
 RUN = ("model=popularity", "cutoffs=[5]", "hydra.run.dir=out")

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import yaml
 
-from recgauge.app.needs import as_key
-from recgauge.app.secrets import learn_settings, without_secrets
+from recgauge.app.sweep.needs import as_key
+from recgauge.app.terminal.secrets import learn_settings, without_secrets
 
 pytestmark = pytest.mark.e2e
 
@@ -189,7 +189,7 @@ SIGNS = ["hu'sh-word", 'hu"sh-word', "hu sh<word>"]
 def test_a_secret_of_any_signs_is_hidden_however_it_is_quoted(address, secret):
     uri = address.format(secret)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recgauge.app.secrets._known", set())
+        patch.setattr("recgauge.app.terminal.secrets._known", set())
         learn_settings({"tracking": {"uri": uri}})
         shown = [uri, repr(uri), json.dumps(uri), yaml.safe_dump({"uri": uri}, width=1000), f"no {secret}!"]
         assert [text for text in shown if secret[3:5] in without_secrets(text)] == []

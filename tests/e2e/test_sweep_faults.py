@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.outcome import Outcome, SweepPlan, read_outcomes
+from recgauge.app.sweep.outcome import Outcome, SweepPlan, read_outcomes
 
 pytestmark = pytest.mark.e2e
 SLOW_MODEL = ["model=biased_mf", "model.n_epochs=100000"]

@@ -29,19 +29,25 @@ ON_THE_COMMAND_LINE = {
     "module seen through one of ours": ["~model", "+model={_target_:recgauge.app.main.os.mkdir,path:marker}"],
     "class seen through one of ours": [
         "~model",
-        f"+model={{_target_:recgauge.app.environment.subprocess.Popen,args:{TOUCH}}}",
+        f"+model={{_target_:recgauge.app.tracking.environment.subprocess.Popen,args:{TOUCH}}}",
     ],
-    "function of ours": ["~model", "+model={_target_:recgauge.app.environment._git,_args_:[init,marker]}"],
+    "function of ours": [
+        "~model",
+        "+model={_target_:recgauge.app.tracking.environment._git,_args_:[init,marker]}",
+    ],
     "function of ours by its public name": [
         "~model",
-        "+model={_target_:recgauge.app.data_card_command.write_card,card:1,folder:marker}",
+        "+model={_target_:recgauge.app.commands.data_card.write_card,card:1,folder:marker}",
     ],
     "our own run command": ["~model", "+model={_target_:recgauge.app.main.run_command}"],
     "class of ours of another kind": [
         "~model",
-        "+model={_target_:recgauge.app.tracking.MlflowTracker,uri:'sqlite:///marker'}",
+        "+model={_target_:recgauge.app.tracking.store.MlflowTracker,uri:'sqlite:///marker'}",
     ],
-    "class re-exported by ours": ["~model", "+model={_target_:recgauge.app.stored.Path,_args_:[marker]}"],
+    "class re-exported by ours": [
+        "~model",
+        "+model={_target_:recgauge.app.tracking.stored.Path,_args_:[marker]}",
+    ],
     "private name": ["~model", "+model={_target_:recgauge.datasets._fetch.download.Download}"],
     "attribute of a class": ["~model", "+model={_target_:recgauge.models.svd.SVD.fit}"],
     "dunder": ["~model", "+model={_target_:recgauge.__loader__.load_module,_args_:[stranger]}"],
@@ -53,7 +59,7 @@ ON_THE_COMMAND_LINE = {
     "list": [f"model.n_factors=[1,{{_target_:subprocess.Popen,args:{TOUCH}}}]"],
     "mapping in a mapping": [f"model.n_factors={{a:{{b:{{_target_:subprocess.Popen,args:{TOUCH}}}}}}}"],
     "list in a list": [f"model.n_factors=[[{{_target_:subprocess.Popen,args:{TOUCH}}}]]"],
-    "class of ours inside": ["model.n_factors={_target_:recgauge.app.cli.main,arguments:[ui]}"],
+    "class of ours inside": ["model.n_factors={_target_:recgauge.app.commands.cli.main,arguments:[ui]}"],
     "interpolation": [
         f"study={{a:{{_target_:subprocess.Popen,args:{TOUCH}}}}}",
         "model.n_factors=${study.a}",

@@ -12,8 +12,8 @@ from golden.cases import GoldenValue
 from golden.ranking_inputs import ranking_inputs
 from golden.ranking_rows import Row
 from recgauge.conventions import Convention
-from recgauge.evaluation import evaluate_top_k, select_metrics
-from recgauge.inputs import convert
+from recgauge.evaluation.evaluate import evaluate_top_k, select_metrics
+from recgauge.evaluation.inputs import convert
 from recgauge.metrics import Metric
 
 

@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from golden.rating_lane import agree, entries
-from recgauge.catalogue import Catalogue
-from recgauge.judging import Relevant, judge
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.top_k import TopK
+from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics.curves.auc import AUC
 from recgauge.metrics.curves.completed_auc import CompletedAUC
 from recgauge.metrics.curves.limited_auc import LimitedAUC
@@ -17,7 +18,6 @@ from recgauge.metrics.curves.pooled_auc import PooledAUC
 from recgauge.metrics.curves.precision_recall import precision_recall_curve, precision_recall_over_k
 from recgauge.metrics.curves.roc import roc_curve
 from recgauge.metrics.curves.step_average_precision import StepAveragePrecision
-from recgauge.recommending import TopK
 
 LISTS = {
     ("replay", "RocAuc"): ListAUC(),

@@ -5,6 +5,7 @@ import pytest
 
 from golden.rating_lane import agree, entries
 from recgauge.errors import MetricError
+from recgauge.evaluation.evaluate_ratings import evaluate_ratings
 from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
 from recgauge.metrics.rating.kendall import Kendall
 from recgauge.metrics.rating.mae import MAE
@@ -15,7 +16,6 @@ from recgauge.metrics.rating.pearson import Pearson
 from recgauge.metrics.rating.r_squared import RSquared
 from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.rating.spearman import Spearman
-from recgauge.rating_evaluation import evaluate_ratings
 
 ARTICLE = "article_system_evaluation"
 DEFINITIONS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge import _compiled
+from recgauge.utils import compiled as _compiled
 
 LISTS = """
 from types import SimpleNamespace
@@ -149,7 +149,8 @@ def test_what_is_whole_is_not_compiled_again(kept):
 
 
 def test_processes_that_compile_at_once_leave_one_whole_file(tmp_path):
-    text = "from recgauge._compiled import compiled\n@compiled()\ndef twice(number):\n    return 2 * number\n"
+    header = "from recgauge.utils.compiled import compiled\n@compiled()\n"
+    text = header + "def twice(number):\n    return 2 * number\n"
     (tmp_path / "doubling.py").write_text(text)
     code, cache = "import doubling; print(doubling.twice(21))", tmp_path / "cache"
     with ThreadPoolExecutor(3) as pool:
@@ -173,7 +174,7 @@ def test_code_from_a_folder_that_others_can_write_is_not_loaded(kept, tmp_path, 
 
 def test_code_from_a_folder_of_another_user_is_not_loaded(kept, monkeypatch):
     module, path = kept
-    monkeypatch.setattr("recgauge._folders.user_number", lambda: 12345)
+    monkeypatch.setattr("recgauge.utils.folders.user_number", lambda: 12345)
     assert whole(path) == (path.stat().st_uid == 0)  # root could change anything anyway
     if os.geteuid() == 0:
         os.chown(path.parent, 54321, -1)

@@ -7,18 +7,18 @@ import pytest
 
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
+from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
 from recgauge.errors import MetricError
 from recgauge.experiment import Experiment, run_experiment
-from recgauge.interactions import Interactions
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias
 from recgauge.models.random import Random
-from recgauge.randomness import stream
-from recgauge.records import RunRecord
 from recgauge.report.tables import run_lines
+from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 RANKING = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 

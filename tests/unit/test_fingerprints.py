@@ -5,7 +5,7 @@ import pytest
 from recgauge.datasets.demo import Demo
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
-from recgauge.fingerprints import FREE_SETTINGS, fingerprint
+from recgauge.runs.fingerprint import FREE_SETTINGS, fingerprint
 
 SETTINGS = {
     "dataset": {"_target_": "recgauge.datasets.table.Table", "path": "a.csv", "relevant_from": 4},

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError
-from recgauge.fit_rows import leak_mark, rows_to_fit
+from recgauge.models.fit_rows import leak_mark, rows_to_fit
 from recgauge.models.popularity import Popularity
-from recgauge.randomness import stream
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 
 @pytest.fixture(scope="module")

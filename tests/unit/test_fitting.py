@@ -5,20 +5,20 @@ import numpy as np
 import pytest
 
 from recgauge.candidates import AllItems
-from recgauge.catalogue import Catalogue
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
 from recgauge.datasets.movielens import MovieLens
 from recgauge.errors import ConfigError, NotFittedError, SchemaError
-from recgauge.fitting import fit, models_that_fold_in
-from recgauge.interactions import Interactions
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.bias import METHODS, Bias
 from recgauge.models.biased_mf import BiasedMF
+from recgauge.models.fitting import fit, models_that_fold_in
 from recgauge.models.popularity import Popularity
+from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
-from recgauge.randomness import stream
-from recgauge.recommending import recommend
-from recgauge.splits import Split
 from recgauge.splits.strong_generalisation import StrongGeneralisation
+from recgauge.utils.randomness import stream
 
 
 @pytest.fixture

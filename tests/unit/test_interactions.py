@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.interactions import Interactions
 from strategies import interactions
 
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 import recgauge
 import recgauge.errors
 from recgauge.conventions import conventions
-from recgauge.judging import Relevant, judge
+from recgauge.data.top_k import TopK
+from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.average_recall import AverageRecall
@@ -28,7 +29,6 @@ from recgauge.metrics.r_precision import RPrecision
 from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
-from recgauge.recommending import TopK
 
 MONOTONE = [
     Precision(),

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError
-from recgauge.interactions import Interactions
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.random_rating import RandomRating
 from recgauge.models.svd import SVD
-from recgauge.randomness import stream
+from recgauge.utils.randomness import stream
 
 
 def test_popularity_counts_training_rows(demo):

@@ -11,24 +11,24 @@ from recgauge.candidates.own_test_items import OwnTestItems
 from recgauge.candidates.sampled import SampledNegatives
 from recgauge.candidates.train_items import TrainItems
 from recgauge.conventions import Definition, get_convention
+from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, GuardError
+from recgauge.evaluation.sanity import oracle_lists
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.sanity import check_sanity
-from recgauge.interactions import Interactions
+from recgauge.judging.policies import Policies
 from recgauge.metrics.beyond.coverage import UserCoverage
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
+from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
-from recgauge.policies import Policies
-from recgauge.randomness import stream
-from recgauge.recommending import recommend
-from recgauge.records import RunRecord
-from recgauge.relevance import Relevant
-from recgauge.sanity import oracle_lists
+from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 RULES = [
     AllItems("none"),

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, NotFittedError, SchemaError, ScoreError
-from recgauge.interactions import Interactions
+from recgauge.evaluation.predict import RatingPredictions, predict_ratings
 from recgauge.models import KnownRatings, RatingPredictor
 from recgauge.models.bias import Bias
 from recgauge.models.svd import SVD
-from recgauge.rating import RatingPredictions, predict_ratings
 
 SCALE = (1.0, 5.0)
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, MetricError, SchemaError
+from recgauge.evaluation.evaluate_ratings import RATING_METRICS, evaluate_predictions, evaluate_ratings
+from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.rating.mae import MAE
 from recgauge.metrics.rating.pearson import Pearson
-from recgauge.rating import RatingPredictions
-from recgauge.rating_evaluation import RATING_METRICS, evaluate_predictions, evaluate_ratings
 
 ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
 USERS = ["ann", "ann", "ann", "bob", "cy"]
@@ -106,5 +106,5 @@ def test_the_callers_arrays_stay_as_they_are():
 
 
 def test_importing_compiles_nothing():
-    code = "import sys, recgauge.rating_evaluation as m; sys.exit('numba' in sys.modules)"
+    code = "import sys, recgauge.evaluation.evaluate_ratings as m; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from recgauge import recommending
+from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Factors, Recommender
+from recgauge.models import recommend as recommending
+from recgauge.models.recommend import compile_kernels, recommend
 from recgauge.models.svd import SVD
-from recgauge.progress import NoProgress
-from recgauge.randomness import stream
-from recgauge.recommending import TopK, compile_kernels, recommend
-from recgauge.timing import Timings
+from recgauge.utils.progress import NoProgress
+from recgauge.utils.randomness import stream
+from recgauge.utils.timing import Timings
 
 
 class FixedScores(Recommender):

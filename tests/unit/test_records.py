@@ -3,7 +3,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from recgauge.app.summaries import curve_points, final_tags, flat_params, metric_values, summary_markdown
+from recgauge.app.tracking.summaries import (
+    curve_points,
+    final_tags,
+    flat_params,
+    metric_values,
+    summary_markdown,
+)
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
@@ -11,9 +17,9 @@ from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.filters.n_core import NCore
 from recgauge.models.popularity import Popularity
-from recgauge.records import RunRecord
 from recgauge.report.series import JobOutcome
 from recgauge.report.tables import headline_keys, run_lines, sweep_table
+from recgauge.runs.record import RunRecord
 from recgauge.splits.random_holdout import RandomRows
 
 

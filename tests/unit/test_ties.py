@@ -10,15 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge import evaluate
-from recgauge.beyond_list import Draws, recommend_with_ties, shuffled
 from recgauge.candidates import CandidateItems
 from recgauge.candidates.rule import pairs_matrix
 from recgauge.conventions import Convention, Definition
+from recgauge.data.relevance import Relevant
+from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.evaluation import evaluate_top_k
+from recgauge.evaluation.evaluate import evaluate_top_k
+from recgauge.evaluation.tied import ties_at_cutoffs
 from recgauge.guards.ties import check_ties
-from recgauge.judging import judge
+from recgauge.judging.beyond_list import Draws, recommend_with_ties, shuffled
+from recgauge.judging.judge import judge
+from recgauge.judging.policies import Policies
+from recgauge.judging.ties import random_keys
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.average_recall import AverageRecall
 from recgauge.metrics.beyond.coverage import CatalogCoverage
@@ -34,11 +39,6 @@ from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
 from recgauge.models import Factors
-from recgauge.policies import Policies
-from recgauge.recommending import TopK
-from recgauge.relevance import Relevant
-from recgauge.tied_evaluation import ties_at_cutoffs
-from recgauge.ties import random_keys
 
 EXACT = (
     *(Precision(denominator=one) for one in ("k", "list", "min_relevant_k")),
@@ -269,8 +269,8 @@ def test_metrics_without_a_formula_are_means_over_draws():
     result = evaluate({0: [1]}, {0: [1]}, metrics="err", cutoffs=(1,), ties="expected", scores={0: [1]})
     assert result.definitions()["err_at_1"].endswith("[ties=expected] (mean over 32 orders)")
     ids = np.arange(3)
-    from recgauge.catalogue import Catalogue
-    from recgauge.interactions import Interactions
+    from recgauge.data.catalogue import Catalogue
+    from recgauge.data.interactions import Interactions
 
     seen = Interactions(np.arange(3), np.arange(3), np.ones(3), None, ids, np.arange(8))
     measure = partial(

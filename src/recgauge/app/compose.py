@@ -4,23 +4,23 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from recgauge._checks import check_cutoffs, check_int
 from recgauge.app.settings import RunSettings
 from recgauge.app.targets import TARGET, allowed_packages, check_component, find_class
-from recgauge.app.tracker import Tracker
+from recgauge.app.tracking.tracker import Tracker
 from recgauge.candidates import Candidates
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
-from recgauge.fit_rows import check_fit_on
 from recgauge.guards import GuardSettings
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
+from recgauge.models.fit_rows import check_fit_on
 from recgauge.splits import Splitter
 from recgauge.studies import Study
+from recgauge.utils.checks import check_cutoffs, check_int
 
 Component = TypeVar("Component")
 

@@ -15,13 +15,13 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.explain import explain_config_error
 from recgauge.app.targets import TARGET, allowed_packages, check_plain
+from recgauge.app.terminal.explain import explain_config_error
 from recgauge.errors import ConfigError
 
 READABLE = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
 """What the names of environment variables begin with that a configuration may read."""
-_CALLBACKS = {"sweep": {TARGET: "recgauge.app.sweep.SweepSummary"}}
+_CALLBACKS = {"sweep": {TARGET: "recgauge.app.sweep.callback.SweepSummary"}}
 _BASIC = {
     "launcher": "hydra._internal.core_plugins.basic_launcher.BasicLauncher",
     "sweeper": "hydra._internal.core_plugins.basic_sweeper.BasicSweeper",

@@ -10,20 +10,20 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.explain import explain_config_error
-from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.names import typed_words
-from recgauge.app.outcome import Outcome, sweep_id
-from recgauge.app.secrets import learn_settings, without_secrets
 from recgauge.app.settings import RunSettings
+from recgauge.app.sweep.outcome import Outcome, sweep_id
+from recgauge.app.terminal.explain import explain_config_error
+from recgauge.app.terminal.messages import explain_os_error, print_error
+from recgauge.app.terminal.secrets import learn_settings, without_secrets
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
 
 if TYPE_CHECKING:
-    from recgauge.app.tracker import Tracker
-    from recgauge.progress import Progress
-    from recgauge.records import RunRecord
-    from recgauge.run_results import RunResult
+    from recgauge.app.tracking.tracker import Tracker
+    from recgauge.runs.record import RunRecord
+    from recgauge.runs.result import RunResult
     from recgauge.studies import Study
+    from recgauge.utils.progress import Progress
 
 
 def run_job(cfg: DictConfig) -> None:
@@ -79,11 +79,11 @@ def _leave(outcome: Outcome, folder: Path) -> None:
 def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     """Conclude a study without runs, reuse a finished run, or make a new one."""
     from recgauge.app.compose import build_study, build_tracker
-    from recgauge.app.list_files import check_study
+    from recgauge.app.files.list_files import check_study
     from recgauge.app.names import check_repeats, chosen_names
-    from recgauge.app.needs import known_missing
+    from recgauge.app.sweep.needs import known_missing
     from recgauge.app.targets import allowed_packages, check_targets
-    from recgauge.app.tracker import NoTracker
+    from recgauge.app.tracking.tracker import NoTracker
 
     check_repeats(job)
     settings = _settings(cfg)
@@ -97,7 +97,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     check_study(settings.artifacts.lists, () if study is None else study.artifacts)
     tracker = build_tracker(settings.tracking)
     if study is not None and not study.needs_runs:
-        from recgauge.app.conclude import conclude
+        from recgauge.app.sweep.conclude import conclude
 
         conclude(study, [], tracker=tracker, hydra=job, folder=folder)
         return
@@ -124,11 +124,11 @@ def _reuse(
 ) -> bool:
     """Let a finished run stand for the job if there is one; the data are not loaded."""
     from recgauge.app.compose import build_dataset
-    from recgauge.app.console import ConsoleProgress
-    from recgauge.app.printing import print_run
-    from recgauge.app.reuse import find_finished
-    from recgauge.app.sources import read_beside
-    from recgauge.app.start import experiment_tag
+    from recgauge.app.files.sources import read_beside
+    from recgauge.app.terminal.console import ConsoleProgress
+    from recgauge.app.terminal.printing import print_run
+    from recgauge.app.tracking.reuse import find_finished
+    from recgauge.app.tracking.start import experiment_tag
 
     progress = ConsoleProgress()
     with progress.stage("look for a finished run"):
@@ -164,16 +164,16 @@ def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, out
     TrackingError
         If the store fails before there is a result.
     """
-    from recgauge.app.artifacts import finish, unfinished
     from recgauge.app.compose import compose
-    from recgauge.app.console import ConsoleProgress
-    from recgauge.app.environment import environment
+    from recgauge.app.files.artifacts import finish, unfinished
+    from recgauge.app.files.sources import read_beside
     from recgauge.app.names import run_again
-    from recgauge.app.printing import print_run
-    from recgauge.app.sources import read_beside
-    from recgauge.app.start import run_start
+    from recgauge.app.terminal.console import ConsoleProgress
+    from recgauge.app.terminal.printing import print_run
+    from recgauge.app.tracking.environment import environment
+    from recgauge.app.tracking.start import run_start
     from recgauge.experiment import run_experiment
-    from recgauge.records import RunRecord
+    from recgauge.runs.record import RunRecord
 
     sweeping = job.mode == RunMode.MULTIRUN
     names, plain = outcome.names, outcome.settings
@@ -212,9 +212,14 @@ def _write(
     progress: "Progress",
 ) -> list[Path]:
     """Write all files of a run, the digests of the others last."""
-    from recgauge.app.artifacts import write_checksums, write_convention_table, write_record, write_tables
-    from recgauge.app.list_files import which_lists
-    from recgauge.app.run_card import draw_run, write_run_card
+    from recgauge.app.files.artifacts import (
+        write_checksums,
+        write_convention_table,
+        write_record,
+        write_tables,
+    )
+    from recgauge.app.files.list_files import which_lists
+    from recgauge.app.files.run_card import draw_run, write_run_card
 
     files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
     files += write_run_card(result, record, folder)

@@ -12,16 +12,16 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.app.explain import check_words, explain_config_error
+from recgauge.app.files.places import give_libraries_a_home
 from recgauge.app.hydra_checks import checked_hydra, typed_overrides
 from recgauge.app.job import run_job
-from recgauge.app.messages import explain_os_error, print_error
 from recgauge.app.names import program
-from recgauge.app.places import give_libraries_a_home
-from recgauge.app.secrets import private_output
 from recgauge.app.settings import conf_folder, register_schema
-from recgauge.app.streams import prepare_streams
-from recgauge.app.sweep import conclude_sweep, interrupted_sweep
+from recgauge.app.sweep.callback import conclude_sweep, interrupted_sweep
+from recgauge.app.terminal.explain import check_words, explain_config_error
+from recgauge.app.terminal.messages import explain_os_error, print_error
+from recgauge.app.terminal.secrets import private_output
+from recgauge.app.terminal.streams import prepare_streams
 from recgauge.errors import RecgaugeError
 
 STOPPED = 130  # what shells return for a command that was interrupted

@@ -8,8 +8,8 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from recgauge.app.secrets import without_secrets
 from recgauge.app.settings import RunSettings, conf_folder
+from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError
 
 GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")

@@ -8,7 +8,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-from recgauge.app.places import store_of_user, work_folder
+from recgauge.app.files.places import store_of_user, work_folder
 
 
 @dataclass

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from recgauge._files import refuse_irregular, user_path
-from recgauge._texts import listed
-from recgauge.errors import MissingDataError, SchemaError
+from recgauge.errors import MissingDataError, SchemaError, listed
+from recgauge.utils.files import refuse_irregular, user_path
 
 
 def codes_by_text(ids: npt.NDArray[Any]) -> dict[str, int]:

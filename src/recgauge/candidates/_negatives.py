@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray
 from recgauge.candidates.rule import distinct
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 _ROUNDS = 8
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recgauge.candidates.rule import CandidateItems, Candidates, check_seen, seen_rows
-from recgauge.splits import Split
+from recgauge.data.split import Split
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from recgauge._checks import check_choice, shown
 from recgauge.candidates._ids import codes_by_text, numbered_lines, some
 from recgauge.candidates.rule import CandidateItems, Candidates, check_seen, seen_rows
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.splits import Split
+from recgauge.utils.checks import check_choice, shown
 
 
 @dataclass(frozen=True)

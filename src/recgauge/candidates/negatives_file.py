@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import IntArray, shown
 from recgauge.candidates._ids import codes_by_text, numbered_lines, some
 from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix, stored
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.splits import Split
+from recgauge.utils.checks import IntArray, shown
 
 _PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
 

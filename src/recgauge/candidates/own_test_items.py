@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix
-from recgauge.splits import Split
+from recgauge.data.split import Split
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from hashlib import sha256
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import BoolArray, IntArray, LongArray, read_only
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError
-from recgauge.relevance import Relevant
-from recgauge.splits import Split
+from recgauge.utils.checks import BoolArray, IntArray, LongArray, read_only
 
 SEEN = ("train", "validation", "both", "none")
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import check_choice, check_int
 from recgauge.candidates._negatives import draw_negatives
 from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix
-from recgauge.splits import Split
+from recgauge.data.split import Split
+from recgauge.utils.checks import check_choice, check_int
 
 
 @dataclass(frozen=True)

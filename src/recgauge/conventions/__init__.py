@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from recgauge.errors import ConfigError
+from recgauge.judging.policies import Policies
 from recgauge.metrics import Metric
-from recgauge.policies import Policies
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and the house's own: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
@@ -81,7 +81,7 @@ class Convention:
         ConfigError
             If nobody knows the name; the message lists the valid ones.
         """
-        from recgauge.lanes import names_by_lane
+        from recgauge.evaluation.lanes import names_by_lane
 
         known = self.known()
         found = known.get(canonical_name(name))

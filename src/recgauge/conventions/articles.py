@@ -5,6 +5,7 @@ from dataclasses import replace
 from recgauge.conventions import Convention
 from recgauge.conventions.libraries.capri import CAPRI
 from recgauge.conventions.libraries.recmetrics import RECMETRICS
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage
 from recgauge.metrics.beyond.diversity import PooledDiversity
@@ -28,7 +29,6 @@ from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.rating.spearman import Spearman
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
-from recgauge.policies import Policies
 
 OFFLINE_METRICS = Convention(
     name="article_offline_metrics",

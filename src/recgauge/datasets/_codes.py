@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import IntArray
+from recgauge.utils.checks import IntArray
 
 
 def encode(ids: npt.NDArray[Any]) -> tuple[IntArray, npt.NDArray[Any]]:

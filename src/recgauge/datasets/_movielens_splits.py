@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from recgauge.data.interactions import Interactions
+from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.datasets._fetch.verify import PUBLISHED, REZIPPED, UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import Release
-from recgauge.datasets.published import PublishedParts, PublishedSplits
 from recgauge.errors import IntegrityError, SchemaError
-from recgauge.interactions import Interactions
 
 # sha256 of the test rows of each; the training rows (.base) are all others.
 _TEST_ROWS: Mapping[str, str] = {

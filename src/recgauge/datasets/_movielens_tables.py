@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import FloatArray, IntArray, LongArray
-from recgauge.datasets import ItemFeatures
+from recgauge.data.dataset import ItemFeatures
 from recgauge.datasets._arrow import to_numpy
 from recgauge.datasets._movielens_releases import Release
 from recgauge.errors import SchemaError
+from recgauge.utils.checks import FloatArray, IntArray, LongArray
 
 _NOT_A_GENRE = frozenset({"(no genres listed)", "unknown", ""})
 

@@ -1,6 +1,6 @@
 """What publications must cite, by data set."""
 
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
 from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.gowalla import GOWALLA, GOWALLA_CITATION
 

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import DoubleArray, IntArray, LongArray, check_real
-from recgauge.datasets import Dataset, DatasetSource, ItemFeatures
+from recgauge.data.dataset import Dataset, ItemFeatures
+from recgauge.data.interactions import Interactions
+from recgauge.datasets import DatasetSource
 from recgauge.datasets._demo_titles import GENRES, demo_titles
-from recgauge.interactions import Interactions
-from recgauge.progress import Progress
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray, check_real
+from recgauge.utils.progress import Progress
 
 N_USERS, N_ITEMS, N_RATINGS = 1000, 1500, 60_000
 _SEED = 20_240_229  # any fixed number; another one makes another data set

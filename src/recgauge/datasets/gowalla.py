@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from recgauge.datasets import Dataset, DatasetSource
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.published import PublishedParts, PublishedSplits
+from recgauge.datasets import DatasetSource
 from recgauge.datasets._fetch.places import Places
 from recgauge.datasets._fetch.published import PublishedFile
 from recgauge.datasets._fetch.search import find
@@ -14,10 +17,8 @@ from recgauge.datasets._table.check import check_part
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.join import join
 from recgauge.datasets._table.user_lines import read_user_lines
-from recgauge.datasets.published import PublishedParts, PublishedSplits
 from recgauge.errors import MissingDataError
-from recgauge.interactions import Interactions
-from recgauge.progress import NoProgress, Progress
+from recgauge.utils.progress import NoProgress, Progress
 
 TRAIN, TEST = "gowalla/train.txt", "gowalla/test.txt"
 

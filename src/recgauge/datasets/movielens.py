@@ -4,8 +4,9 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recgauge._checks import check_bool, check_choice, check_real
-from recgauge.datasets import Dataset, DatasetSource
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.datasets import DatasetSource
 from recgauge.datasets._codes import encode
 from recgauge.datasets._fetch.places import Places
 from recgauge.datasets._fetch.search import find
@@ -19,8 +20,8 @@ from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
 from recgauge.datasets._prepared.recipe import key_of
 from recgauge.datasets.prepared import prepared_folder
 from recgauge.errors import IntegrityError, MissingDataError
-from recgauge.interactions import Interactions
-from recgauge.progress import NoProgress, Progress
+from recgauge.utils.checks import check_bool, check_choice, check_real
+from recgauge.utils.progress import NoProgress, Progress
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from recgauge._checks import check_bool, check_choice, check_real
-from recgauge.datasets import Dataset, DatasetSource, Feedback
+from recgauge.data.dataset import Dataset, Feedback
+from recgauge.datasets import DatasetSource
 from recgauge.datasets._prepared.content import Prepared
 from recgauge.datasets._prepared.digests import Digests, Watch
 from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
@@ -23,7 +23,8 @@ from recgauge.datasets._table.roles import Choice, Roles
 from recgauge.datasets._table.values import TimeUnit
 from recgauge.datasets.prepared import prepared_folder
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.progress import NoProgress, Progress
+from recgauge.utils.checks import check_bool, check_choice, check_real
+from recgauge.utils.progress import NoProgress, Progress
 
 OnBadRows = Literal["error", "skip"]
 

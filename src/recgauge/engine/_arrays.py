@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import BoolArray, FloatArray, IntArray, LongArray
 from recgauge.errors import ScoreError
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray
 
 _LARGEST = float(np.finfo(np.float32).max)
 _PART = 1 << 18  # numbers looked at at a time: the second look finds them in the cache

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from recgauge._checks import FloatArray, IntArray
 from recgauge.engine._arrays import checked_codes
+from recgauge.utils.checks import FloatArray, IntArray
 
 
 class Lane(Protocol):

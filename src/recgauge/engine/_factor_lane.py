@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from recgauge._checks import FloatArray, IntArray
 from recgauge.engine import _scan
 from recgauge.engine._arrays import allowed_items, as_float32, check_finite, check_range, seen_rows
 from recgauge.engine._panels import prepare
 from recgauge.engine._select import capacity_of
 from recgauge.engine.sources import FactorSource
 from recgauge.errors import ScoreError
+from recgauge.utils.checks import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from recgauge.engine._bounds import Panels

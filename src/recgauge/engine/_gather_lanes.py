@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from recgauge._checks import FloatArray, IntArray, LongArray
 from recgauge.engine import _gather
 from recgauge.engine._arrays import frozen, seen_rows
 from recgauge.engine._factor_lane import FactorLane
 from recgauge.engine._row_lanes import ItemLane, ScoreLane
 from recgauge.engine.sources import FactorSource, ItemWeights
 from recgauge.errors import ScoreError
+from recgauge.utils.checks import FloatArray, IntArray, LongArray
 
 _NOTHING = np.empty(0, np.int32)
 Given = tuple[LongArray, IntArray]

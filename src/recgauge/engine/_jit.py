@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recgauge._compiled import compiled, is_kept, njit
+from recgauge.utils.compiled import compiled, is_kept, njit
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 

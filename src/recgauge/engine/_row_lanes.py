@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from recgauge._checks import FloatArray, IntArray
 from recgauge.engine import _rows
 from recgauge.engine._arrays import (
     allowed_items,
@@ -20,6 +19,7 @@ from recgauge.engine._arrays import (
 from recgauge.engine._select import capacity_of
 from recgauge.engine.sources import ItemWeights
 from recgauge.errors import ScoreError
+from recgauge.utils.checks import FloatArray, IntArray
 
 
 def _barred(seen: Any, items: Any, n_users: int, n_items: int) -> _rows.Barred:

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic as numba_intrinsic
 
-from recgauge._compiled import cpu_features
+from recgauge.utils.compiled import cpu_features
 
 cgutils: Any = numba_cgutils
 intrinsic: Callable[[Any], Any] = numba_intrinsic

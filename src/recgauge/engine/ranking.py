@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from recgauge._checks import FloatArray, IntArray, check_int
 from recgauge.engine.sources import FactorSource, ItemWeights, Source
 from recgauge.engine.topk import SeenRows, available_threads
+from recgauge.utils.checks import FloatArray, IntArray, check_int
 
 
 def rank_candidates(  # noqa: PLR0913

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import FloatArray, IntArray
 from recgauge.errors import ModelError
+from recgauge.utils.checks import FloatArray, IntArray
 
 SparseWeights = sparse.csr_array | sparse.csr_matrix | sparse.csc_array | sparse.csc_matrix
 

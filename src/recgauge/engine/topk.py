@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from scipy import sparse
 
-from recgauge._checks import BoolArray, FloatArray, IntArray, LongArray, check_int
 from recgauge.engine.sources import FactorSource, ItemWeights, Source
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, check_int
 
 SeenRows = sparse.csr_array | sparse.csr_matrix | tuple[LongArray, IntArray]
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from recgauge._checks import BoolArray
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.steps import Step
 from recgauge.errors import EmptySplitError
-from recgauge.interactions import Interactions
-from recgauge.randomness import stream
-from recgauge.splits.steps import Step
+from recgauge.utils.checks import BoolArray
+from recgauge.utils.randomness import stream
 
 
 class Filter(ABC):

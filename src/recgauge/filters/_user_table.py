@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, shown
-from recgauge._files import refuse_irregular, user_path
-from recgauge._texts import listed
-from recgauge.errors import MissingDataError, SchemaError
+from recgauge.errors import MissingDataError, SchemaError, listed
+from recgauge.utils.checks import DoubleArray, shown
+from recgauge.utils.files import refuse_irregular, user_path
 
 
 def read_user_table(path: str, user_ids: npt.NDArray[Any]) -> DoubleArray:

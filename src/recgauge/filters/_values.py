@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from recgauge.datasets import Dataset, Feedback
+from recgauge.data.dataset import Dataset, Feedback
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
-from recgauge.interactions import Interactions
 
 
 def with_values(

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import check_real
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
 from recgauge.filters import Filter
 from recgauge.filters._values import with_values
 from recgauge.filters.min_rating import MinRating
+from recgauge.utils.checks import check_real
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from math import ceil
 
 import numpy as np
 
-from recgauge._checks import BoolArray
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.filters import RowFilter
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import BoolArray
 
 EARLIEST = 100_000_000  # March 1973; below it a whole number is a year or a date without dashes
 

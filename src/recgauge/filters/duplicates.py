@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray, check_choice, shown
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
 from recgauge.filters import Filter
 from recgauge.filters._values import with_values
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import BoolArray, LongArray, check_choice, shown
 
 POLICIES = ("error", "first", "last", "mean", "max", "count")
 _VALUES = {

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray, check_real
+from recgauge.data.interactions import Interactions
 from recgauge.filters import RowFilter
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import BoolArray, check_real
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray
+from recgauge.data.interactions import Interactions
 from recgauge.filters import RowFilter
 from recgauge.filters._values import amount_text, check_amount, count_of
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import BoolArray
 
 
 @dataclass(frozen=True)

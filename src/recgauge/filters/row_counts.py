@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from recgauge._checks import BoolArray, LongArray, check_int
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
 from recgauge.filters import RowFilter
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import BoolArray, LongArray, check_int
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
 from recgauge.errors import ConfigError
 from recgauge.filters import Filter
 from recgauge.filters._values import amount_text, check_amount, count_of

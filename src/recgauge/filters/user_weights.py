@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray, check_choice, check_real, shown
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.filters import Filter
 from recgauge.filters._user_table import read_user_table
 from recgauge.filters._values import with_values
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
 
 METHODS = {
     "divide_by_mean": "ratings are divided by their user's mean",

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray
 from recgauge.candidates import CandidateItems
+from recgauge.data.relevance import Relevant
 from recgauge.guards.result import GuardResult, GuardSettings
-from recgauge.relevance import Relevant
+from recgauge.utils.checks import BoolArray, LongArray
 
 MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from recgauge._checks import check_choice
 from recgauge.errors import GuardError
+from recgauge.utils.checks import check_choice
 
 LEVELS = ("note", "warning", "error")
 STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items", "nothing_to_order")

@@ -2,9 +2,9 @@
 
 import math
 
+from recgauge.evaluation.results import Evaluation
+from recgauge.evaluation.sanity import SanityRows
 from recgauge.guards.result import GuardResult
-from recgauge.results import Evaluation
-from recgauge.sanity import SanityRows
 
 SURE = 3.0
 """Standard errors that a value must lie apart to be called so: one run in a thousand by chance."""

@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 
-from recgauge._checks import LongArray
 from recgauge.candidates.rule import stored
+from recgauge.data._pairs import pair_codes
+from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
 from recgauge.guards.result import GuardResult
-from recgauge.interactions import Interactions
-from recgauge.relevance import Relevant
-from recgauge.splits import Split
-from recgauge.splits._pairs import pair_codes
+from recgauge.utils.checks import LongArray
 
 MANY_UNKNOWN = 0.1
 MANY_NEW = 0.5

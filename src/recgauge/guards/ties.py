@@ -1,9 +1,9 @@
 """Guard of equal scores: lists that end by item code and not by the model."""
 
+from recgauge.evaluation.results import Evaluation
+from recgauge.evaluation.tied import Ties
 from recgauge.guards.result import GuardResult
-from recgauge.policies import Policies
-from recgauge.results import Evaluation
-from recgauge.tied_evaluation import Ties
+from recgauge.judging.policies import Policies
 
 MANY_TIED = 0.03
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
-from recgauge._checks import DoubleArray, check_choice
 from recgauge.errors import ConfigError
-from recgauge.judging import JudgedTopK
-from recgauge.tied_gains import TiedGains
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, check_choice
 
 UNDEFINED = (0, "nan", "raise")
 """What a metric may give where its formula divides by nothing."""

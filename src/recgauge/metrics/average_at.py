@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics.denominators import denominator, divide, list_length
-from recgauge.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray
 
 AT = ("hits", "ranks")
 NORMALIZERS = ("relevant", "min_relevant_k", "min_relevant_list", "hits", "k")

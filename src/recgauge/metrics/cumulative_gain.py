@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.gains import GAINS, list_gain
+from recgauge.utils.checks import DoubleArray, check_choice
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recgauge._checks import DoubleArray, check_choice, check_real
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics import UserMetric, quiet
 from recgauge.metrics.gains import DISCOUNTS, GAINS, discounts, expected_gain, list_gain
-from recgauge.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 
 @dataclass(frozen=True)

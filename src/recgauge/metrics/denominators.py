@@ -4,9 +4,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.errors import ConfigError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.utils.checks import DoubleArray
 
 Denominator = Literal["k", "list", "relevant", "min_relevant_k", "min_relevant_list", "hits"]
 DENOMINATORS: tuple[str, ...] = get_args(Denominator)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from recgauge.judging import JudgedTopK, Relevant, judge
-from recgauge.recommending import TopK
+from recgauge.data.top_k import TopK
+from recgauge.judging.judge import JudgedTopK, Relevant, judge
 
 
 def judged_example() -> JudgedTopK:

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_real
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
+from recgauge.utils.checks import DoubleArray, check_real
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray, check_choice, check_real
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
-from recgauge.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real
 
 
 @dataclass(frozen=True)

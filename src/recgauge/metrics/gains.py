@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray
-from recgauge.judging import JudgedTopK
-from recgauge.tied_gains import TiedGains
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, LongArray
 
 GAINS = ("linear", "exponential", "binary")
 DISCOUNTS = ("log2", "ln", "jarvelin2", "reciprocal")
@@ -76,7 +76,7 @@ def best_gain(
     if gain == "binary" or judged.flat_gain is not None:
         best: DoubleArray = np.cumsum(weights)[counted] * _flat(judged, gain, offset)
         return best
-    from recgauge import _join
+    from recgauge.judging import _join
 
     gains = gain_of(judged.relevant_gains, gain, offset)
     return _join.sum_best(judged.relevant_start, gains, counted, weights)

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice, check_real
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import divide, list_length
 from recgauge.metrics.gains import (
@@ -18,7 +18,7 @@ from recgauge.metrics.gains import (
     gain_of,
     list_gain,
 )
-from recgauge.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 IDEALS = ("at_k", "full", "list_length", "own_list", "k_ones")
 NORMALIZATIONS = ("max", "minmax")

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recgauge._checks import DoubleArray, check_choice
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics import UserMetric
 from recgauge.metrics.denominators import denominator, divide, hits
-from recgauge.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, check_choice
 
 
 @dataclass(frozen=True)

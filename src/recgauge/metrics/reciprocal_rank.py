@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import hits
-from recgauge.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, check_choice
 
 
 @dataclass(frozen=True)

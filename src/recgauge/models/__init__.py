@@ -6,10 +6,10 @@ from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from recgauge._checks import BoolArray, FloatArray, IntArray
+from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import ModelError, NotFittedError, SchemaError
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

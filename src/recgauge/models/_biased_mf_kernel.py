@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._compiled import compiled
+from recgauge.utils.compiled import compiled
 
 # Sums may be reordered, so that the products run in vector registers, twice the speed measured; NaN and
 # infinity keep their meaning, since divergence is told by them.

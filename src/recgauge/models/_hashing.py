@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import IntArray
+from recgauge.utils.checks import IntArray
 
 Words = npt.NDArray[np.uint64]
 

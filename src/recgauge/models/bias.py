@@ -5,9 +5,9 @@ from typing import Self
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, FloatArray, IntArray, check_choice, check_int, check_real
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.models import FactorModel, Factors, KnownRatings, RatingPredictor
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, check_choice, check_int, check_real
 
 METHODS = ("als", "global_mean", "user_mean", "item_mean")
 

@@ -5,10 +5,10 @@ from typing import Self
 
 import numpy as np
 
-from recgauge._checks import FloatArray, IntArray, check_int, check_real
+from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.interactions import Interactions
 from recgauge.models import FactorModel, Factors, KnownRatings, RatingPredictor
+from recgauge.utils.checks import FloatArray, IntArray, check_int, check_real
 
 ROWS_AT_A_TIME = 1 << 16
 RIDGE = 1e-8  # of fold-in without regularization, where factors of few rows are not determined

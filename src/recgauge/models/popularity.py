@@ -5,9 +5,9 @@ from typing import Self
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice, check_real
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.models import FactorModel, Factors
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 MEASURES = ("count", "sum", "mean_rating")
 

@@ -5,10 +5,10 @@ from typing import Self
 
 import numpy as np
 
-from recgauge._checks import FloatArray, IntArray, LongArray, check_choice
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
 from recgauge.models._hashing import pair_bits
+from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_choice
 
 DRAWS = ("uniform", "rows")
 _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8

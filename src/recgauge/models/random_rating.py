@@ -6,10 +6,10 @@ from typing import Self
 import numpy as np
 from scipy.special import ndtri
 
-from recgauge._checks import FloatArray, IntArray
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
 from recgauge.models._hashing import pair_bits
+from recgauge.utils.checks import FloatArray, IntArray
 
 
 @dataclass(eq=False)

@@ -6,10 +6,10 @@ from typing import Self
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
-from recgauge._checks import check_choice, check_int
+from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.interactions import Interactions
 from recgauge.models import FactorModel, Factors
+from recgauge.utils.checks import check_choice, check_int
 
 VALUES = ("rating", "binary")
 

@@ -4,8 +4,7 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from recgauge._texts import listed
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, listed
 
 
 def from_plain(kind: Any, value: Any, path: str) -> Any:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, FloatArray, LongArray
-from recgauge.datasets import Dataset
-from recgauge.interactions import Interactions
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.data.steps import Step
 from recgauge.report.counts import gini, quantiles, share_with_at_least, shares_by_popularity
 from recgauge.report.data_card import (
     ColdStart,
@@ -21,8 +22,7 @@ from recgauge.report.data_card import (
 from recgauge.report.long_tail import long_tail
 from recgauge.report.over_time import day_date, group_days
 from recgauge.report.tally import Days, Tally, tally
-from recgauge.splits import Split
-from recgauge.splits.steps import Step
+from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
 # recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
 HEADS = ((0.5, "tail"), (0.8, "head"))

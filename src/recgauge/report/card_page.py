@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from recgauge._texts import printable
+from recgauge.errors import printable
 from recgauge.report.card_text import CardTable, card_tables
 from recgauge.report.data_card import DataCard
 

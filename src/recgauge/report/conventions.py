@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
-from recgauge.evaluation import evaluate_top_k
-from recgauge.inputs import Given
+from recgauge.evaluation.evaluate import evaluate_top_k
+from recgauge.evaluation.inputs import Given
 from recgauge.metrics import metric_key
 
 

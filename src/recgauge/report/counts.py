@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray
 from recgauge.errors import SchemaError
 from recgauge.metrics.beyond.concentration import Gini
+from recgauge.utils.checks import DoubleArray, LongArray
 
 CURVE_POINTS = 40  # enough for a smooth line over six decades, little enough for a readable record
 

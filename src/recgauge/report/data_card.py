@@ -4,10 +4,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Self
 
+from recgauge.data.steps import Step
 from recgauge.errors import SchemaError
 from recgauge.report._plain import from_plain
 from recgauge.report.counts import Quantiles
-from recgauge.splits.steps import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray, DoubleArray, LongArray, check_choice, check_real, read_only
 from recgauge.errors import SchemaError
 from recgauge.metrics.beyond.tail import by_popularity, short_head
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_choice, check_real, read_only
 
 
 @dataclass(frozen=True, slots=True, eq=False)

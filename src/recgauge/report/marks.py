@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 
 MARK = "\u2020"  # dagger
 

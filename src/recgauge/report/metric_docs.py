@@ -8,9 +8,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from recgauge.conventions import Convention, conventions
+from recgauge.judging.policies import Policies
 from recgauge.metrics import Metric
 from recgauge.metrics.discovery import metric_classes
-from recgauge.policies import Policies
 
 HEAD = """# Metrics: formulas, parameters, and who computes which variant
 

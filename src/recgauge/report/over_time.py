@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from recgauge._checks import LongArray, read_only
 from recgauge.errors import SchemaError
+from recgauge.utils.checks import LongArray, read_only
 
 Unit = Literal["day", "week", "month", "year"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, LongArray, read_only
 from recgauge.errors import SchemaError
+from recgauge.utils.checks import DoubleArray, LongArray, read_only
 
 
 @dataclass(frozen=True, slots=True, eq=False)

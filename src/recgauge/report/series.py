@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""

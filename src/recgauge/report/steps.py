@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 
 COUNTS = ("rows", "users", "items")
 

@@ -6,11 +6,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from recgauge.fit_rows import leak_mark
-from recgauge.records import RunRecord
+from recgauge.models.fit_rows import leak_mark
 from recgauge.report.marks import MARK
 from recgauge.report.series import STATUSES, Best, JobOutcome, Series, all_series, best_values
 from recgauge.report.steps import dropped_lines, filter_lines
+from recgauge.runs.record import RunRecord
 
 
 def result_table(record: RunRecord, *, stderr: bool = True) -> Table:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, FloatArray, LongArray
+from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.interactions import Interactions
 from recgauge.report.over_time import count_days
+from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
 MOST_VALUES = 100  # distinct ratings; more are counted in bins
 PIECE = 1 << 17  # rows; temporary columns of a piece take a megabyte or less

@@ -1,4 +1,4 @@
-"""What a split is, and the contract of a strategy that makes one."""
+"""The contract of a strategy that makes a split."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -6,112 +6,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from recgauge._checks import BoolArray, IntArray, check_choice
-from recgauge.datasets import Dataset
-from recgauge.errors import EmptySplitError, SchemaError
-from recgauge.interactions import Interactions
-from recgauge.splits._pairs import check_pairs
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.data.steps import Step
 from recgauge.splits.assignment import Assignment
-from recgauge.splits.steps import Step
+from recgauge.utils.checks import BoolArray, check_choice
 
 POLICIES = ("drop", "keep")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """Train, validation and test interactions over the same user and item codes.
-
-    Parameters
-    ----------
-    name : str
-        The strategy, for people.
-    train : Interactions
-        What models may learn from.
-    validation : Interactions or None
-        What selecting a model or a setting may look at.
-    test : Interactions
-        What only the final evaluation looks at.
-    steps : tuple of Step
-        What was dropped on the way, in order.
-    fold_in : Interactions or None
-        Rows of held-out users, who have none in train: models are given them after training and before
-        they recommend. None: no user is held out.
-    overlap : bool
-        Whether held-out parts may repeat (user, item) pairs, or share them with another part, which the guard
-        `overlap` then tells.
-
-    Raises
-    ------
-    SchemaError
-        If the parts do not share ids, if a held-out part repeats a pair or shares one with another part and
-        `overlap` is not set, or if a user with fold-in rows has training rows.
-    EmptySplitError
-        If train or test have no rows.
-    """
-
-    name: str
-    train: Interactions
-    validation: Interactions | None
-    test: Interactions
-    steps: tuple[Step, ...] = ()
-    fold_in: Interactions | None = None
-    overlap: bool = False
-
-    def __post_init__(self) -> None:
-        for part_name, part in (("train", self.train), ("test", self.test)):
-            if len(part) == 0:
-                raise EmptySplitError(
-                    f"Split {self.name}: {part_name} has no rows{self._history()}. "
-                    "Use more data, weaker filters or other fractions."
-                )
-        self._check_parts()
-        if not self.overlap:
-            held_out = {"test": self.test}
-            if self.validation is not None:
-                held_out["validation"] = self.validation
-            known = [self.train, *([] if self.fold_in is None else [self.fold_in])]
-            check_pairs(self.name, known, held_out)
-
-    def _check_parts(self) -> None:
-        """Refuse parts over other ids, and held-out users who are trained on."""
-        parts = {"validation": self.validation, "test": self.test, "fold_in": self.fold_in}
-        for part_name, held in parts.items():
-            if held is not None and not _same_ids(held, self.train):
-                raise SchemaError(f"Split {self.name}: {part_name} and train must share their id arrays.")
-        if self.fold_in is not None:
-            n_both = int(((self.fold_in.user_counts() > 0) & (self.train.user_counts() > 0)).sum())
-            if n_both:
-                raise SchemaError(
-                    f"Split {self.name}: {n_both} users have training rows and fold-in rows; held-out users "
-                    "must not be trained on. Put their rows into one of the two parts."
-                )
-
-    def _history(self) -> str:
-        return "".join(f"; {step}" for step in self.steps if step.dropped_rows)
-
-    @property
-    def test_users(self) -> IntArray:
-        """Users with test rows, ascending codes, shape (m,)."""
-        return np.flatnonzero(self.test.user_counts()).astype(np.int32)
-
-    @property
-    def history(self) -> Interactions:
-        """What is known of every user when lists are made: the training rows, then the fold-in rows."""
-        return self.train if self.fold_in is None else self.train.followed_by(self.fold_in)
-
-    def cold_counts(self) -> dict[str, int]:
-        """Return how many test rows, users and items lack what models learn from.
-
-        A user is cold without a row in train or fold-in, an item without a row in train.
-        """
-        users = (self.test.user_counts() > 0) & (self.history.user_counts() == 0)
-        items = (self.test.item_counts() > 0) & (self.train.item_counts() == 0)
-        return {
-            "test_cold_users": int(users.sum()),
-            "test_cold_user_rows": int(users[self.test.user].sum()),
-            "test_cold_items": int(items.sum()),
-            "test_cold_item_rows": int(items[self.test.item].sum()),
-        }
 
 
 @dataclass(frozen=True)
@@ -223,10 +125,3 @@ class Splitter(ABC):
             steps.append(Step.between(f"{name} rows of items without training rows", part, kept))
             part = kept
         return part, tuple(steps)
-
-
-def _same_ids(part: Interactions, train: Interactions) -> bool:
-    return all(
-        ours is theirs or np.array_equal(ours, theirs)
-        for ours, theirs in ((part.user_ids, train.user_ids), (part.item_ids, train.item_ids))
-    )

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from recgauge._checks import check_choice
 from recgauge.splits import Splitter
 from recgauge.splits._order import TIES
+from recgauge.utils.checks import check_choice
 
 
 @dataclass(frozen=True)

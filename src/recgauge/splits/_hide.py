@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray, check_choice, check_real
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
-from recgauge.interactions import Interactions
 from recgauge.splits._order import latest_first, shuffled
 from recgauge.splits.assignment import Assignment
+from recgauge.utils.checks import BoolArray, LongArray, check_choice, check_real
 
 PICKS = ("random", "last")
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, LongArray, shown, text_array
-from recgauge.datasets.published import PublishedParts
-from recgauge.interactions import Interactions
-from recgauge.splits._pairs import pair_codes
+from recgauge.data._pairs import pair_codes
+from recgauge.data.interactions import Interactions
+from recgauge.data.published import PublishedParts
 from recgauge.splits.assignment import Assignment
+from recgauge.utils.checks import BoolArray, LongArray, shown, text_array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import LongArray
+from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.interactions import Interactions
+from recgauge.utils.checks import LongArray
 
 Words = npt.NDArray[np.uint64]
 TIES = ("fixed_random", "random", "row_order", "row_order_reversed", "item_id", "item_id_reversed")

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray, check_real
 from recgauge.errors import ConfigError
 from recgauge.splits import Splitter
+from recgauge.utils.checks import BoolArray, LongArray, check_real
 
 
 @dataclass(frozen=True)

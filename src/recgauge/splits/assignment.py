@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray
 from recgauge.errors import SchemaError
+from recgauge.utils.checks import BoolArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

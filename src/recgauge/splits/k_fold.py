@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import BoolArray, IntArray, check_bool, check_int
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.interactions import Interactions
 from recgauge.splits import Splitter
 from recgauge.splits.assignment import Assignment
+from recgauge.utils.checks import BoolArray, IntArray, check_bool, check_int
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.splits._by_time import ByTime
 from recgauge.splits._hide import HeldOutUsers, check_hiding
 from recgauge.splits.assignment import Assignment

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import LongArray, check_int
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.splits import Splitter
 from recgauge.splits._by_time import ByTime
 from recgauge.splits._order import latest_first, shuffled
 from recgauge.splits.assignment import Assignment
+from recgauge.utils.checks import LongArray, check_int
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from recgauge.datasets import Dataset
-from recgauge.datasets.published import PublishedParts, PublishedSplits
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.published import PublishedParts, PublishedSplits
+from recgauge.data.split import Split
+from recgauge.data.steps import Step
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
-from recgauge.interactions import Interactions
-from recgauge.splits import Split, Splitter
+from recgauge.splits import Splitter
 from recgauge.splits._match import Matched, match
 from recgauge.splits.assignment import Assignment
-from recgauge.splits.steps import Step
 
 Paths = str | Sequence[str]
 

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import check_int, check_real
+from recgauge.data.interactions import Interactions
 from recgauge.errors import EmptySplitError
-from recgauge.interactions import Interactions
 from recgauge.splits._by_time import ByTime
 from recgauge.splits._hide import HeldOutUsers, check_hiding
 from recgauge.splits.assignment import Assignment
+from recgauge.utils.checks import check_int, check_real
 
 
 @dataclass(frozen=True)

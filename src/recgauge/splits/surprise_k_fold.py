@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import check_int
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.splits.assignment import Assignment
 from recgauge.splits.k_fold import Folds
+from recgauge.utils.checks import check_int
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.interactions import Interactions
 from recgauge.splits import Splitter
 from recgauge.splits._dates import Date, seconds_of, shown_date
 from recgauge.splits._order import times_of
 from recgauge.splits.assignment import Assignment
+from recgauge.utils.checks import BoolArray, LongArray
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
 from recgauge.splits._by_time import ByTime
 from recgauge.splits._order import latest_first
 from recgauge.splits._shares import Shares

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from recgauge.app.compose import build
-from recgauge.app.sources import read_beside
+from recgauge.app.files.sources import read_beside
 from recgauge.app.targets import allowed_packages
 from recgauge.errors import ConfigError
 from recgauge.models import Recommender

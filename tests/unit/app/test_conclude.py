@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.app.conclude import LONGEST_NOTE, conclude
-from recgauge.app.tracker import RunLog, Tracker
+from recgauge.app.sweep.conclude import LONGEST_NOTE, conclude
+from recgauge.app.tracking.tracker import RunLog, Tracker
 from recgauge.errors import MissingDataError
 from recgauge.studies import Study
 from recgauge.studies.files import BEGIN, END, marked_part, read_results
@@ -66,7 +66,7 @@ def place(tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("recgauge.app.conclude.experiments_folder", lambda: published.parent)
+    monkeypatch.setattr("recgauge.app.sweep.conclude.experiments_folder", lambda: published.parent)
     return here
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.cli import main
-from recgauge.app.data_registry import entries, entry
-from recgauge.app.explain import group_options
+from recgauge.app.commands.cli import main
+from recgauge.app.commands.data_registry import entries, entry
+from recgauge.app.terminal.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.citations import citation_of
 from recgauge.datasets.movielens import MovieLens
@@ -227,8 +227,8 @@ def test_unknown_options_are_refused(capsys):
 
 
 def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):
-    from recgauge.randomness import stream
     from recgauge.splits.random_holdout import RandomRows
+    from recgauge.utils.randomness import stream
 
     data("card", "demo", "split=random", "--out", str(tmp_path))
     card = json.loads((tmp_path / "data_card.json").read_text())

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recgauge.app import experiments_command
-from recgauge.app.cli import main
-from recgauge.app.experiments import describe, experiment_names
+from recgauge.app.commands import experiments as experiments_command
+from recgauge.app.commands.cli import main
+from recgauge.app.commands.experiments_known import describe, experiment_names
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
 from recgauge.app.compose import compose
-from recgauge.app.explain import explain_config_error
 from recgauge.app.names import check_repeats
 from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.terminal.explain import explain_config_error
 from recgauge.errors import ConfigError
 
 

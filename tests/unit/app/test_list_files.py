@@ -7,21 +7,29 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from recgauge.app import list_files, stores
-from recgauge.app.artifacts import finish, unfinished, write_checksums, write_tables
-from recgauge.app.list_files import COLUMNS, check_study, estimated_size, holds, which_lists, write_lists
-from recgauge.app.stores import share_files
+from recgauge.app.files import list_files
+from recgauge.app.files.artifacts import finish, unfinished, write_checksums, write_tables
+from recgauge.app.files.list_files import (
+    COLUMNS,
+    check_study,
+    estimated_size,
+    holds,
+    which_lists,
+    write_lists,
+)
+from recgauge.app.tracking import addresses as stores
+from recgauge.app.tracking.addresses import share_files
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
+from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
+from recgauge.data.top_k import TopK
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError
 from recgauge.experiment import Experiment, run_experiment
-from recgauge.interactions import Interactions
 from recgauge.models.popularity import Popularity
-from recgauge.progress import NoProgress
-from recgauge.recommending import TopK
-from recgauge.relevance import Relevant
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.progress import NoProgress
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
 CUTOFFS = (1, 5, 20)

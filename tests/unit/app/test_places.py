@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recgauge import _folders
-from recgauge.app import places, start
-from recgauge.app.stores import check_artifact_folder
+from recgauge.app.files import places
+from recgauge.app.tracking import start
+from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.datasets._fetch.places import cache_folder
 from recgauge.errors import MissingDataError, TrackingError
+from recgauge.utils import folders as _folders
 
 
 @pytest.fixture

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.stores import check_store
+from recgauge.app.tracking.addresses import check_store
 from recgauge.errors import TrackingError
 
 pytest.importorskip("psycopg2", reason="needs psycopg2 (psycopg2-binary)")
 pytestmark = pytest.mark.slow
 
-PREPARE = "import sys; from recgauge.app.tracking import MlflowTracker; MlflowTracker(sys.argv[1]).prepare()"
+PREPARE = (
+    "import sys; from recgauge.app.tracking.store import MlflowTracker; MlflowTracker(sys.argv[1]).prepare()"
+)
 
 
 def binaries() -> Path:

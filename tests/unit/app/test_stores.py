@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.stores import check_store, store_lock
+from recgauge.app.tracking.addresses import check_store, store_lock
 from recgauge.errors import TrackingError
 
 

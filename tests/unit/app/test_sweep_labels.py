@@ -1,6 +1,6 @@
 """What a job is called in the table of a sweep."""
 
-from recgauge.app.sweep import _short_labels
+from recgauge.app.sweep.callback import _short_labels
 from recgauge.report.series import JobOutcome
 
 

@@ -10,10 +10,10 @@ from recgauge.candidates.allow_list import AllowList
 from recgauge.candidates.own_test_items import OwnTestItems
 from recgauge.candidates.rule import pairs_matrix
 from recgauge.candidates.train_items import TrainItems
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
-from recgauge.randomness import stream
-from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 RNG = stream(0, "candidates")
 

@@ -9,12 +9,12 @@ from recgauge.candidates._negatives import draw_negatives
 from recgauge.candidates.negatives_file import NegativesFile
 from recgauge.candidates.rule import pairs_matrix
 from recgauge.candidates.sampled import SampledNegatives
+from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.interactions import Interactions
-from recgauge.randomness import stream
-from recgauge.relevance import Relevant
-from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 
 @pytest.fixture(scope="module")

@@ -373,7 +373,7 @@ JOB = """
     from recgauge.datasets._fetch.published import PublishedFile
     from recgauge.datasets._fetch.search import find
     from recgauge.datasets._fetch.transfer import Patience
-    from recgauge.progress import NoProgress
+    from recgauge.utils.progress import NoProgress
     address, size, sha256, cache = sys.argv[1:]
     published = PublishedFile("toy.zip", address, int(size), sha256, "0" * 32)
     print(find(published, Places(cache=cache), NoProgress(), Patience()).provenance)

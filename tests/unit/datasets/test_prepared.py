@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from recgauge.datasets import ItemFeatures, movielens, prepared, table
+from recgauge.data.dataset import ItemFeatures
+from recgauge.data.interactions import Interactions
+from recgauge.datasets import movielens, prepared, table
 from recgauge.datasets._prepared import digests, entry, recipe, room
 from recgauge.datasets._prepared.content import Prepared
 from recgauge.datasets._prepared.keeper import Keeper
@@ -24,7 +26,6 @@ from recgauge.datasets._table.read import TableReader
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError, SchemaError
-from recgauge.interactions import Interactions
 from unit.datasets.test_movielens import MADE
 
 CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"
@@ -181,7 +182,7 @@ class Notes:
         self.notes.append(text)
 
     def step(self, *_):
-        from recgauge.progress import NoProgress
+        from recgauge.utils.progress import NoProgress
 
         return NoProgress().step("", None, "")
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, MissingDataError, SchemaError
 from recgauge.filters.binarise import Binarise
 from recgauge.filters.date_range import DateRange
@@ -18,7 +19,6 @@ from recgauge.filters.popular_items import PopularItems
 from recgauge.filters.row_counts import ItemRows, UserRows
 from recgauge.filters.sample_users import SampleUsers
 from recgauge.filters.user_weights import UserWeights
-from recgauge.interactions import Interactions
 from strategies import logs
 
 RNG = np.random.default_rng(0)

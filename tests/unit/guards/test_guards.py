@@ -9,15 +9,15 @@ from recgauge.candidates import AllItems, CandidateItems
 from recgauge.candidates.allow_list import AllowList
 from recgauge.candidates.own_test_items import OwnTestItems
 from recgauge.candidates.rule import pairs_matrix
+from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, GuardError
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.splits import check_split
-from recgauge.interactions import Interactions
-from recgauge.randomness import stream
-from recgauge.relevance import Relevant
-from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 N_USERS, N_ITEMS = 4, 20
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, NotFittedError, SchemaError
-from recgauge.interactions import Interactions
 from recgauge.models.bias import METHODS, Bias
 
 RNG = np.random.default_rng(0)

@@ -4,8 +4,8 @@ import sys
 import numpy as np
 import pytest
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, NotFittedError
-from recgauge.interactions import Interactions
 from recgauge.models.biased_mf import ROWS_AT_A_TIME, BiasedMF
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recgauge.interactions import Interactions
+from recgauge.data.interactions import Interactions
+from recgauge.evaluation.predict import predict_ratings
 from recgauge.models.bias import Bias
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.random_rating import RandomRating
-from recgauge.rating import predict_ratings
 
 # RMSE and MAE of the README of scikit-surprise, means over five folds, default parameters.
 PUBLISHED = {

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import REPOSITORY
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.data.steps import Step
 from recgauge.errors import SchemaError
-from recgauge.interactions import Interactions
-from recgauge.randomness import stream
 from recgauge.report.card_numbers import data_card
 from recgauge.report.card_page import card_markdown
 from recgauge.report.card_text import card_tables
 from recgauge.report.data_card import DataCard
 from recgauge.report.tally import PIECE, count_values, tally
-from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomRows
-from recgauge.splits.steps import Step
+from recgauge.utils.randomness import stream
 from strategies import interactions
 
 DAY = 86_400

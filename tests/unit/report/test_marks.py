@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from recgauge.app.summaries import final_tags, metric_values, summary_markdown
-from recgauge.records import RunRecord
+from recgauge.app.tracking.summaries import final_tags, metric_values, summary_markdown
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
 from recgauge.report.series import JobOutcome, has_rivals
 from recgauge.report.tables import sweep_table
+from recgauge.runs.record import RunRecord
 
 WARNING = {"name": "few_candidates", "value": 0.6, "level": "warning", "message": "W.", "overridden": False}
 NOTE = {"name": "overlap", "value": 0.0, "level": "note", "message": "N.", "overridden": False}

@@ -5,9 +5,9 @@ import statistics
 
 import pytest
 
-from recgauge.records import RunRecord
 from recgauge.report.series import JobOutcome, has_rivals
 from recgauge.report.tables import sweep_table
+from recgauge.runs.record import RunRecord
 
 
 def job(number, model, value, *, seed=0, rows=None, **split):

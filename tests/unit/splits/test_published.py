@@ -4,6 +4,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from recgauge.data.interactions import Interactions
 from recgauge.datasets.gowalla import Gowalla
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
@@ -12,7 +13,6 @@ from recgauge.filters import apply_filters
 from recgauge.filters.duplicates import Duplicates
 from recgauge.filters.min_rating import MinRating
 from recgauge.filters.n_core import NCore
-from recgauge.interactions import Interactions
 from recgauge.splits._match import places_of
 from recgauge.splits.published import Published
 

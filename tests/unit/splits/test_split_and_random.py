@@ -3,11 +3,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
-from recgauge.interactions import Interactions
-from recgauge.randomness import stream
-from recgauge.splits import Split
 from recgauge.splits.random_holdout import RandomPerUser, RandomRows
+from recgauge.utils.randomness import stream
 from strategies import interactions
 
 STRATEGIES = (RandomRows, RandomPerUser)

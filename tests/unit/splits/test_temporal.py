@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.interactions import Interactions
 from recgauge.splits.k_fold_users import KFoldUsers
 from recgauge.splits.leave_n_out import LeaveLastOut, LeaveRandomOut
 from recgauge.splits.rolling_window import RollingWindow

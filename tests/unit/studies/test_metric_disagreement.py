@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 from recgauge.studies import StudyRun
 from recgauge.studies.metric_disagreement import COLUMNS, MetricDisagreement
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 from recgauge.studies import StudyRun
 from recgauge.studies.published import PublishedNumber, read_published
 from recgauge.studies.published_table import PublishedTable, compare

@@ -12,7 +12,7 @@ from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.svd import SVD
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.studies import StudyRun
 from recgauge.studies.recmetrics_article import RecmetricsArticle

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recgauge.records import RunRecord
+from recgauge.runs.record import RunRecord
 from recgauge.studies import StudyRun
 from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics
 from recgauge.studies.sampled_metrics.page import clear, turned

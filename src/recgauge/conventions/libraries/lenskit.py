@@ -1,6 +1,7 @@
 """What LensKit computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.dcg import DCG
 from recgauge.metrics.hit_rate import HitRate
@@ -11,7 +12,6 @@ from recgauge.metrics.rating.mae import MAE
 from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
-from recgauge.policies import Policies
 
 LENSKIT = Convention(
     name="lenskit",

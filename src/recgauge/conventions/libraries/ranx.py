@@ -1,6 +1,7 @@
 """What ranx computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.dcg import DCG
 from recgauge.metrics.f_score import FScore
@@ -11,7 +12,6 @@ from recgauge.metrics.r_precision import RPrecision
 from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
-from recgauge.policies import Policies
 
 RANX = Convention(
     name="ranx",

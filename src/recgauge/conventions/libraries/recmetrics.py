@@ -1,6 +1,7 @@
 """What recmetrics computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.beyond.diversity import IntraListSimilarity
@@ -10,7 +11,6 @@ from recgauge.metrics.precision import Precision
 from recgauge.metrics.rating.mse import MSE
 from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.recall import Recall
-from recgauge.policies import Policies
 
 RECMETRICS = Convention(
     name="recmetrics",

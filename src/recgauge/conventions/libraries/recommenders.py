@@ -1,6 +1,7 @@
 """What Microsoft recommenders computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.beyond.concentration import Entropy
 from recgauge.metrics.beyond.coverage import CatalogCoverage
@@ -13,7 +14,6 @@ from recgauge.metrics.r_precision import RPrecision
 from recgauge.metrics.rating.mae import MAE
 from recgauge.metrics.rating.rmse import RMSE
 from recgauge.metrics.recall import Recall
-from recgauge.policies import Policies
 
 RECOMMENDERS = Convention(
     name="recommenders",

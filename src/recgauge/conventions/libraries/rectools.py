@@ -1,6 +1,7 @@
 """What RecTools computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.beyond.diversity import Diversity
@@ -14,7 +15,6 @@ from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
-from recgauge.policies import Policies
 
 RECTOOLS = Convention(
     name="rectools",

@@ -1,6 +1,7 @@
 """What RePlay computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.beyond.novelty import Novelty
@@ -11,7 +12,6 @@ from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
 from recgauge.metrics.reciprocal_rank import ReciprocalRank
-from recgauge.policies import Policies
 
 REPLAY = Convention(
     name="replay",

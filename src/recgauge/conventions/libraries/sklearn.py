@@ -1,6 +1,7 @@
 """What scikit-learn computes under its names; each row is proven by values that it gave."""
 
 from recgauge.conventions import Convention
+from recgauge.judging.policies import Policies
 from recgauge.metrics.average_precision import AveragePrecision
 from recgauge.metrics.dcg import DCG
 from recgauge.metrics.ndcg import NDCG
@@ -9,7 +10,6 @@ from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
 from recgauge.metrics.rating.mse import MSE
 from recgauge.metrics.rating.r_squared import RSquared
 from recgauge.metrics.rating.rmse import RMSE
-from recgauge.policies import Policies
 
 SKLEARN = Convention(
     name="sklearn",

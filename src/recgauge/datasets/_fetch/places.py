@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recgauge._checks import check_bool
-from recgauge._files import user_path
-from recgauge._folders import user_cache, user_temporary
 from recgauge.datasets._fetch.verify import Pin
 from recgauge.errors import ConfigError, MissingDataError
+from recgauge.utils.checks import check_bool
+from recgauge.utils.files import user_path
+from recgauge.utils.folders import user_cache, user_temporary
 
 
 @dataclass(frozen=True)

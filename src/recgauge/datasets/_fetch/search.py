@@ -3,16 +3,15 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recgauge._files import refuse_irregular, user_path
-from recgauge._texts import said
 from recgauge.datasets._fetch.download import Download
 from recgauge.datasets._fetch.failures import TransferError
 from recgauge.datasets._fetch.places import Places, is_address
 from recgauge.datasets._fetch.published import PublishedFile
 from recgauge.datasets._fetch.transfer import Patience
 from recgauge.datasets._fetch.verify import Pin, VerifiedFile, verify
-from recgauge.errors import IntegrityError, MissingDataError
-from recgauge.progress import Progress
+from recgauge.errors import IntegrityError, MissingDataError, said
+from recgauge.utils.files import refuse_irregular, user_path
+from recgauge.utils.progress import Progress
 
 _LONGEST_SUMS = 1 << 20  # bytes
 

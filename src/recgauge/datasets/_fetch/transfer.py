@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.datasets._fetch.failures import TransferError, explain_error, explain_status
-from recgauge.progress import Progress
+from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
     import requests

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge.datasets import ItemFeatures
-from recgauge.interactions import Interactions
+from recgauge.data.dataset import ItemFeatures
+from recgauge.data.interactions import Interactions
 
 Columns = dict[str, npt.NDArray[Any]]
 

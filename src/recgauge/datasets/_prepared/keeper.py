@@ -10,8 +10,8 @@ from pathlib import Path
 from recgauge.datasets._prepared.content import NotStorableError, Prepared
 from recgauge.datasets._prepared.entry import MANIFEST, DamagedEntryError, read_entry, write_entry
 from recgauge.datasets._prepared.room import make_room
-from recgauge.locks import exclusive
-from recgauge.progress import Progress
+from recgauge.utils.locks import exclusive
+from recgauge.utils.progress import Progress
 
 WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as they are mapped
 

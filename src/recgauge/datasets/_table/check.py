@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge._checks import BoolArray, FloatArray, LongArray
-from recgauge._texts import shortened
 from recgauge.datasets._table.ids import Ids, read_ids
 from recgauge.datasets._table.part import Part, Problem
 from recgauge.datasets._table.values import TimeUnit, read_ratings, read_times
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, shortened
+from recgauge.utils.checks import BoolArray, FloatArray, LongArray
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from recgauge._files import irregular, refuse_irregular, user_path
-from recgauge._texts import listed, printable, said, shortened
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.errors import (
+    ConfigError,
+    IntegrityError,
+    MissingDataError,
+    SchemaError,
+    listed,
+    printable,
+    said,
+    shortened,
+)
+from recgauge.utils.files import irregular, refuse_irregular, user_path
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, IntArray, text_array
 from recgauge.datasets._arrow import to_numpy
 from recgauge.errors import SchemaError
+from recgauge.utils.checks import BoolArray, IntArray, text_array
 
 if TYPE_CHECKING:
     import pyarrow as pa

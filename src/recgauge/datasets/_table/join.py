@@ -5,11 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from recgauge._texts import listed
+from recgauge.data.interactions import Interactions
 from recgauge.datasets._table.check import CheckedPart
 from recgauge.datasets._table.ids import join_ids, joined
-from recgauge.errors import SchemaError
-from recgauge.interactions import Interactions
+from recgauge.errors import SchemaError, listed
 
 
 def join(parts: Sequence[CheckedPart]) -> Interactions:

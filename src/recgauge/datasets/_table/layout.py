@@ -4,10 +4,10 @@ import codecs
 import csv
 from dataclasses import dataclass
 
-from recgauge._checks import shown
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.roles import Role, Roles, columns_by_name, columns_by_position
 from recgauge.errors import SchemaError
+from recgauge.utils.checks import shown
 
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")

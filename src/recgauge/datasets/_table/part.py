@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recgauge._checks import LongArray
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.roles import Role
+from recgauge.utils.checks import LongArray
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from recgauge._texts import said
 from recgauge.datasets._table.check import CheckedPart, check_part
 from recgauge.datasets._table.encodings import EncodedFile
 from recgauge.datasets._table.files import TableFile
@@ -15,7 +14,7 @@ from recgauge.datasets._table.text import read_text
 from recgauge.datasets._table.typed import read_json_lines, read_parquet
 from recgauge.datasets._table.user_lines import read_user_lines
 from recgauge.datasets._table.values import TimeUnit
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, said
 
 Format = Literal["text", "parquet", "jsonl", "recbole", "user_lines"]
 FORMATS: tuple[Format, ...] = get_args(Format)

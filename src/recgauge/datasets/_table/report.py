@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recgauge.data.interactions import Interactions
 from recgauge.datasets._table.check import CheckedPart, describe_skipped
 from recgauge.datasets._table.files import TableFile
-from recgauge.interactions import Interactions
-from recgauge.progress import Progress
+from recgauge.utils.progress import Progress
 
 
 def facts_of(parts: Sequence[CheckedPart]) -> dict[str, Any]:

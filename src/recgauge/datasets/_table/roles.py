@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
-from recgauge._texts import listed
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, SchemaError, listed
 
 Role = Literal["user", "item", "rating", "time"]
 Choice = str | int | bool | None

@@ -7,12 +7,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge._checks import LongArray
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.layout import Layout, TextFormat, find_layout
 from recgauge.datasets._table.part import Part, Problem
 from recgauge.datasets._table.quotes import refuse_swallowed_rows
 from recgauge.datasets._table.roles import Role, Roles
+from recgauge.utils.checks import LongArray
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge._checks import shown
-from recgauge._texts import shortened
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.part import Part, Problem
 from recgauge.datasets._table.roles import Role, Roles, columns_by_name
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, shortened
+from recgauge.utils.checks import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recgauge._checks import BoolArray, DoubleArray, FloatArray, LongArray
 from recgauge.datasets._arrow import to_numpy
+from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, LongArray
 
 if TYPE_CHECKING:
     import pyarrow as pa

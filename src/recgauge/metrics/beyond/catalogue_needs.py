@@ -4,11 +4,11 @@ from typing import TypeVar
 
 from scipy import sparse
 
-from recgauge._checks import LongArray
-from recgauge.catalogue import Catalogue, Similarity
+from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric
+from recgauge.utils.checks import LongArray
 
 T = TypeVar("T")
 

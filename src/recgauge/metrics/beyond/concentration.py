@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import RunMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of
 from recgauge.metrics.beyond.lists import exposure
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import DoubleArray, check_choice
 
 BASES = {"2": np.log(2.0), "e": 1.0}
 

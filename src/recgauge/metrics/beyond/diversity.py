@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.beyond.lists import sum_over_list
 from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import DoubleArray, check_choice
 
 UNDESCRIBED = ("zero", "drop", "raise")
 SINGLE = ("nan", 0, 1, "raise")

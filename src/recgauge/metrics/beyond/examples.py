@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import sparse
 
-from recgauge.catalogue import Catalogue
-from recgauge.interactions import Interactions
-from recgauge.judging import JudgedTopK, Relevant, judge
-from recgauge.recommending import TopK
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.interactions import Interactions
+from recgauge.data.top_k import TopK
+from recgauge.judging.judge import JudgedTopK, Relevant, judge
 
 
 def beyond_example() -> JudgedTopK:

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)

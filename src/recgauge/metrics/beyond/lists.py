@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, IntArray
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import DoubleArray, IntArray
 
 BLOCK_ENTRIES = 1 << 20
 """List entries looked at together: 8 MiB of float64 at a time."""

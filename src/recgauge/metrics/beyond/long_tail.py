@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recgauge._checks import DoubleArray, check_choice, check_real
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import train_rows
 from recgauge.metrics.beyond.lists import mean_over_list
 from recgauge.metrics.beyond.tail import least_popular, short_head
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
 from recgauge.metrics.beyond.lists import sum_over_list
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 TOTALS = ("users", "interactions")
 UNSEEN = ("zero", "one", "max", "drop", "raise")

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray, check_choice
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import train_rows, train_users
 from recgauge.metrics.beyond.lists import mean_over_list
+from recgauge.utils.checks import DoubleArray, LongArray, check_choice
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import seen_items
 from recgauge.metrics.beyond.lists import row_blocks
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import DoubleArray, check_choice
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import BoolArray, DoubleArray, check_bool, check_choice, check_real
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, seen_items, train_rows
 from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity, listed
 from recgauge.metrics.beyond.tail import by_popularity, whole
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.utils.checks import BoolArray, DoubleArray, check_bool, check_choice, check_real
 
 
 @dataclass(frozen=True)

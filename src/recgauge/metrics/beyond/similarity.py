@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import BoolArray, DoubleArray, IntArray, LongArray
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric
 from recgauge.metrics.beyond.catalogue_needs import features, seen_items, similarity, train_users
 from recgauge.metrics.beyond.lists import list_blocks, row_blocks
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 Vectors = sparse.csr_array | DoubleArray
 

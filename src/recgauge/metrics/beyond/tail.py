@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recgauge._checks import BoolArray, LongArray
+from recgauge.utils.checks import BoolArray, LongArray
 
 
 def by_popularity(counts: LongArray) -> LongArray:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, LongArray, check_choice
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.metrics import Metric
+from recgauge.utils.checks import DoubleArray, LongArray, check_choice
 
 AVERAGES = ("macro", "micro", "weighted", "binary", "samples")
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray
 from recgauge.metrics.classes import ClassMetric
 from recgauge.metrics.denominators import divide
+from recgauge.utils.checks import DoubleArray, LongArray
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import BoolArray, DoubleArray
 from recgauge.errors import MetricError, SchemaError
+from recgauge.utils.checks import BoolArray, DoubleArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

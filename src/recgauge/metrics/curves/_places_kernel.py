@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._compiled import compiled
+from recgauge.utils.compiled import compiled
 
 CANDIDATE, EXCLUDED, POSITIVE = 0, 1, 2
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
 from recgauge.metrics import Metric
 from recgauge.metrics.curves.places import Places
 from recgauge.metrics.denominators import divide
+from recgauge.utils.checks import DoubleArray, check_choice
 
 AGGREGATES = ("user", "weighted")
 TIES = (0.5, 0, "item_order")

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from recgauge._checks import LongArray
 from recgauge.errors import MetricError
 from recgauge.metrics.curves.places import Places
 from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK
 from recgauge.metrics.curves.roc import RocCurve
+from recgauge.utils.checks import LongArray
 
 
 def mean_roc(places: Places) -> RocCurve:

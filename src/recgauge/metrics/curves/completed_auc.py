@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.curves.walk import catalogue_size, limited_irrelevant, walk
 from recgauge.metrics.denominators import divide
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class CompletedAUC(UserMetric):
     Twelve items; hits at ranks 1 and 3 are all relevant ones, and one miss stands between them.
 
     >>> from dataclasses import replace
-    >>> from recgauge.catalogue import Catalogue
+    >>> from recgauge.data.catalogue import Catalogue
     >>> from recgauge.metrics.examples import judged_example
     >>> CompletedAUC().per_user(replace(judged_example(), catalogue=Catalogue(12)), 3)
     array([0.95])

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.curves.walk import catalogue_size, limited_irrelevant, walk
 from recgauge.metrics.denominators import denominator, divide
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LimitedAUC(UserMetric):
     Eleven items, two relevant: the hits leave 10 of 10 and 9 of 10 behind.
 
     >>> from dataclasses import replace
-    >>> from recgauge.catalogue import Catalogue
+    >>> from recgauge.data.catalogue import Catalogue
     >>> from recgauge.metrics.examples import judged_example
     >>> LimitedAUC().per_user(replace(judged_example(), catalogue=Catalogue(11)), 3)
     array([0.95])

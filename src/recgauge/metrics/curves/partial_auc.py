@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import UserMetric
 from recgauge.metrics.curves.walk import walk
 from recgauge.metrics.denominators import divide
+from recgauge.utils.checks import DoubleArray, check_choice
 
 POSITIVES = ("relevant", "min_relevant_k")
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge._checks import DoubleArray, FloatArray, IntArray, LongArray
 from recgauge.errors import SchemaError, ScoreError
 from recgauge.metrics.curves import check_scored
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

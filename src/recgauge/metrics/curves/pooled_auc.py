@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, FloatArray, check_choice
 from recgauge.errors import MetricError
+from recgauge.utils.checks import DoubleArray, FloatArray, check_choice
 
 TIES = (0.5, 0)
 

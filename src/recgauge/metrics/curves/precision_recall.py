@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray, LongArray, check_int
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.curves import count_at_thresholds, trapezoids
+from recgauge.utils.checks import DoubleArray, LongArray, check_int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

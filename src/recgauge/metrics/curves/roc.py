@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._checks import DoubleArray
 from recgauge.errors import MetricError
 from recgauge.metrics.curves import count_at_thresholds, trapezoids
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

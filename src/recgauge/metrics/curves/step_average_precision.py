@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.curves.auc import FullRankingMetric
 from recgauge.metrics.curves.places import Places
 from recgauge.metrics.denominators import divide
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)

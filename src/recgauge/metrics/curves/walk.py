@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray
 from recgauge.errors import MetricError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
+from recgauge.utils.checks import DoubleArray, LongArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

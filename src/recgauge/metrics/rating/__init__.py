@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, LongArray, check_choice
 from recgauge.metrics import Metric
+from recgauge.utils.checks import DoubleArray, LongArray, check_choice
 
 AGGREGATES = ("pooled", "user")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from recgauge._compiled import compiled
+from recgauge.utils.compiled import compiled
 
 
 @compiled(nogil=True)

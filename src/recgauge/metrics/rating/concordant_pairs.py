@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.metrics.rating.pairs import count_pairs
+from recgauge.utils.checks import DoubleArray, check_choice
 
 AGGREGATES = ("pooled", "user", "counted_users")
 
@@ -44,7 +44,7 @@ class ConcordantPairs(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> users = ["ann", "ann", "ann", "bob", "bob"]
     >>> evaluate_ratings([1, 2, 3, 5, 4], [1, 3, 2, 4, 4], users=users, metrics=["fcp"]).values()
     {'fcp': 0.5}

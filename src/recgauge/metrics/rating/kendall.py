@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.metrics.rating.pairs import count_pairs
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Kendall(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([1, 2, 3], [1, 3, 2], metrics=["kendall"]).values()["kendall"]
     0.3333333333333333
     """

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.metrics.classes import ClassMetric
 from recgauge.metrics.classes.class_f_score import ClassFScore
 from recgauge.metrics.classes.class_precision import ClassPrecision
 from recgauge.metrics.classes.class_recall import ClassRecall
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 SCORES: dict[str, ClassMetric] = {
     "precision": ClassPrecision(),
@@ -65,7 +65,7 @@ class LikedScore(RatingMetric):
     --------
     Two of three predicted as liked are; all that are liked are found:
 
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> metric = LikedScore(score="precision", average="binary")
     >>> evaluate_ratings([5, 4, 3, 1], [4, 4.5, 4, 2], metrics={"precision": metric}).values()
     {'precision': 0.6666666666666666}

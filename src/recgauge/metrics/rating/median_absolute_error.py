@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class MedianAbsoluteError(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([1, 2, 3, 4], [1, 1, 1, 1], metrics=["median_absolute_error"]).values()
     {'median_absolute_error': 1.5}
     """

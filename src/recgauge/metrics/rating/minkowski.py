@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray, check_choice, check_real
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
 NORMALIZATIONS = ("mean", "sum")
 
@@ -45,7 +45,7 @@ class Minkowski(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([4, 2], [2, 4], metrics={"m3": Minkowski(q=3)}).values()
     {'m3': 2.0}
     """

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class MSE(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([4, 2], [3, 2], metrics=["mse"]).values()
     {'mse': 0.5}
     """

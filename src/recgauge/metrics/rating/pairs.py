@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge._checks import BoolArray, DoubleArray, LongArray
 from recgauge.metrics.rating import JudgedRatings
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import BoolArray, DoubleArray
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.utils.checks import BoolArray, DoubleArray
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Pearson(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([1, 2, 3], [3, 2, 1], metrics=["pearson"]).values()
     {'pearson': -1.0}
     """

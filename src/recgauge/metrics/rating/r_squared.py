@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.metrics.rating.pearson import varies
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RSquared(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([1, 2, 3], [1, 2, 2], metrics=["r2"]).values()
     {'r2': 0.5}
     """

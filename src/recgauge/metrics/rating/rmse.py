@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RMSE(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([4, 2, 5, 1], [3, 2, 5, 2], metrics=["rmse"]).values()["rmse"] ** 2
     0.5000000000000001
     """

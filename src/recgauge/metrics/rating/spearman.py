@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.metrics.rating.pearson import correlate
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Spearman(RatingMetric):
 
     Examples
     --------
-    >>> from recgauge.rating_evaluation import evaluate_ratings
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
     >>> evaluate_ratings([1, 2, 4], [0.1, 2.2, 2.3], metrics=["spearman"]).values()
     {'spearman': 1.0}
     """

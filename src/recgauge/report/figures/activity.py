@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from recgauge._checks import LongArray
 from recgauge.report.counts import share_with_at_least
 from recgauge.report.figures.style import PALETTE, count_axis, look, new_figure
+from recgauge.utils.checks import LongArray
 
 
 def plot_activity_and_popularity(

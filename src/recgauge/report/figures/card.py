@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
-from recgauge.datasets import Dataset
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
 from recgauge.report.card_numbers import split_parts
 from recgauge.report.data_card import DataCard
 from recgauge.report.figures.activity import plot_activity_and_popularity
@@ -15,7 +16,6 @@ from recgauge.report.figures.over_time import plot_over_time
 from recgauge.report.figures.rating_distribution import plot_rating_distribution
 from recgauge.report.long_tail import long_tail
 from recgauge.report.rating_distribution import RatingDistribution
-from recgauge.splits import Split
 
 
 def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Iterator[tuple[str, Figure]]:

@@ -6,10 +6,10 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from recgauge._checks import DoubleArray, LongArray
 from recgauge.errors import MetricError
 from recgauge.report.data_card import DataCard, Drift, RatingFacts, RowsOverTime
 from recgauge.report.figures.style import PALETTE, look, new_figure, percent_axis
+from recgauge.utils.checks import DoubleArray, LongArray
 
 _TRAIN, _TEST = PALETTE[0], PALETTE[1]
 

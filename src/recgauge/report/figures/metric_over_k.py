@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from recgauge._checks import check_cutoffs
 from recgauge.report.figures.style import (
     MARKERS,
     MUTED,
@@ -20,6 +19,7 @@ from recgauge.report.figures.style import (
     look,
     new_figure,
 )
+from recgauge.utils.checks import check_cutoffs
 
 _Z = 1.96  # standard errors on each side that hold 95 % of a normal distribution
 _MOST_TICKS = 12

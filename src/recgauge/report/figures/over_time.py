@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
 
-from recgauge._checks import LongArray
 from recgauge.report.figures.style import check_labels, color, count_axis, look, new_figure
 from recgauge.report.over_time import OverTime, over_time
+from recgauge.utils.checks import LongArray
 
 
 def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "Rows over time") -> Figure:

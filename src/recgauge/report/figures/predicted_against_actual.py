@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from recgauge._checks import DoubleArray, LongArray
 from recgauge.report.figures.style import PALETTE, check_numbers, look, new_figure
+from recgauge.utils.checks import DoubleArray, LongArray
 
 _MOST_VALUES, _BINS = 20, 10
 

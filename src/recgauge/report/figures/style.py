@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from PIL import Image
 
-from recgauge._checks import DoubleArray
 from recgauge.errors import MetricError
+from recgauge.utils.checks import DoubleArray
 
 # Okabe and Ito's colours, told apart with any kind of colour vision, the dark ones first
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D")

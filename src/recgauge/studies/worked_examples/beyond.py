@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from recgauge._checks import DoubleArray
 from recgauge.conventions import Convention, get_convention
 from recgauge.errors import MetricError
-from recgauge.evaluation import evaluate
+from recgauge.evaluation.evaluate import evaluate
+from recgauge.evaluation.results import Evaluation
 from recgauge.metrics import Metric
 from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
-from recgauge.results import Evaluation
 from recgauge.studies.worked_examples.cases import Case, Computed
+from recgauge.utils.checks import DoubleArray
 
 METRICS = {
     "catalog_coverage",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beyond_lists import catalogue_of_train, judged_lists
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
 from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from beyond_lists import catalogue_of_train, judged_lists
-from recgauge.catalogue import Catalogue
+from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.judging import JudgedTopK
+from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
 from recgauge.metrics.beyond import (
     concentration,

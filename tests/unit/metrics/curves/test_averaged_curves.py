@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from recgauge.candidates import CandidateItems
 from recgauge.candidates.rule import pairs_matrix
+from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
-from recgauge.full_ranking import place_relevant
-from recgauge.judging import judge
+from recgauge.evaluation.full_ranking import place_relevant
+from recgauge.judging.judge import judge
 from recgauge.metrics.curves.auc import AUC
 from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
 from recgauge.metrics.curves.places import Places, place
 from recgauge.metrics.curves.precision_recall import precision_recall_over_k
 from recgauge.metrics.curves.roc import roc_curve
 from recgauge.models.popularity import Popularity
+from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
-from recgauge.recommending import recommend
-from recgauge.relevance import Relevant
 from recgauge.splits.random_holdout import RandomRows
 
 ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.4])), min_size=2, max_size=9)

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from recgauge.catalogue import Catalogue
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
-from recgauge.judging import Relevant, judge
+from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics.curves.completed_auc import CompletedAUC
 from recgauge.metrics.curves.limited_auc import LimitedAUC
 from recgauge.metrics.curves.list_auc import ListAUC
 from recgauge.metrics.curves.partial_auc import PartialAUC
 from recgauge.metrics.curves.precision_recall import precision_recall_over_k
 from recgauge.metrics.examples import judged_example
-from recgauge.recommending import TopK
 
 N_ITEMS = 9
 CUTOFFS = st.integers(1, 8)

@@ -6,7 +6,6 @@ import pytest
 from recgauge.errors import ConfigError, DataError, MetricError
 from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK, precision_recall_curve
 from recgauge.metrics.curves.roc import roc_curve
-from recgauge.randomness import stream
 from recgauge.report.card_numbers import data_card
 from recgauge.report.figures import (
     plot_activity_and_popularity,
@@ -27,6 +26,7 @@ from recgauge.report.figures.card import card_figures
 from recgauge.report.long_tail import long_tail
 from recgauge.report.rating_distribution import rating_distribution
 from recgauge.splits.random_holdout import RandomRows
+from recgauge.utils.randomness import stream
 
 DAY = 86_400
 

@@ -73,7 +73,9 @@ def test_labels_are_moved_apart_and_stay_in_order(places, gap):
     assert moved[0] >= -1e-9
 
 
-@pytest.mark.parametrize("module", ["recgauge.app.job", "recgauge.app.run_card", "recgauge.app.cli"])
+@pytest.mark.parametrize(
+    "module", ["recgauge.app.job", "recgauge.app.files.run_card", "recgauge.app.commands.cli"]
+)
 def test_a_run_that_draws_nothing_does_not_import_matplotlib(module):
     code = f"import sys, {module}; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

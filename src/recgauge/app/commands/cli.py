@@ -1,0 +1,99 @@
+"""The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
+
+import argparse
+import os
+import subprocess
+import sys
+
+from recgauge._version import __version__
+from recgauge.app.commands.data import add_data_commands, parse_words, run_data
+from recgauge.app.files.places import give_libraries_a_home
+from recgauge.app.terminal.secrets import learn_words, private_output
+from recgauge.app.terminal.streams import prepare_streams
+
+RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a subcommand and return the exit code.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Default: the command line's.
+    """
+    prepare_streams()
+    words = sys.argv[1:] if arguments is None else arguments
+    give_libraries_a_home()
+    if words[:1] == ["run"]:
+        from recgauge.app.main import run_command
+
+        sys.argv = ["recgauge run", *words[1:]]  # Hydra reads the command line itself
+        return run_command()
+    with private_output():
+        learn_words(words)
+        return _carry_out(parse_words(_parser(), words))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="recgauge", description="Evaluate recommender systems.")
+    parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("run", help=RUN_HELP, add_help=False)
+    store = argparse.ArgumentParser(add_help=False)
+    store.add_argument(
+        "--uri", help="tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
+    )
+    store.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
+    ui = commands.add_parser("ui", parents=[store], help="open the tracked results in a browser")
+    ui.add_argument("--port", type=int, default=5000, help="port of the page (default: %(default)s)")
+    table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
+    table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
+    table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
+    experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
+    experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
+    return parser
+
+
+def _carry_out(asked: argparse.Namespace) -> int:
+    """Run the subcommand; the user's errors come as one message."""
+    from recgauge.app.files.places import store_of_user
+    from recgauge.app.terminal.messages import print_error
+    from recgauge.errors import RecgaugeError
+
+    try:
+        if asked.command == "ui":
+            return _serve(asked.uri or store_of_user(), asked.experiment, asked.port)
+        if asked.command == "data":
+            run_data(asked)
+            return 0
+        if asked.command == "experiments":
+            from recgauge.app.commands.experiments import list_experiments, run_experiments
+
+            return run_experiments() if asked.run else list_experiments()
+        from recgauge.app.commands.conventions import print_conventions
+
+        print_conventions(asked.run, uri=asked.uri or store_of_user(), k=asked.k)
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
+    return 0
+
+
+def _serve(uri: str, experiment: str, port: int) -> int:
+    """Start MLflow's server on the store until Ctrl-C."""
+    from recgauge.app.tracking.store import MlflowTracker
+
+    page = MlflowTracker(uri, experiment).address() or ""
+    page = page.replace("127.0.0.1:5000", f"127.0.0.1:{port}")
+    print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - the command's own output
+    if uri.startswith("http"):
+        return 0
+    command = [sys.executable, "-m", "mlflow", "server", "--port", str(port)]
+    # not as an argument: every user of the machine may see those
+    environment = os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}
+    try:
+        return subprocess.run(command, env=environment, check=False).returncode
+    except KeyboardInterrupt:
+        return 0

@@ -1,0 +1,77 @@
+"""``recgauge conventions RUN_ID``: one run's lists under every convention."""
+
+from rich.table import Table
+
+from recgauge.app.terminal.console import output
+from recgauge.app.terminal.printing import print_table
+from recgauge.app.tracking.stored import load_lists, load_record, run_folder
+from recgauge.conventions import conventions, get_convention
+from recgauge.errors import ConfigError
+from recgauge.metrics import metric_key
+from recgauge.report.conventions import ConventionValue, convention_values, spread
+from recgauge.runs.record import RunRecord
+
+
+def print_conventions(run: str, *, uri: str, k: int | None) -> None:
+    """Print a table convention x metric from what a run has stored.
+
+    Parameters
+    ----------
+    run : str
+        Id of the run, or its output folder.
+    uri : str
+        The tracking store.
+    k : int or None
+        The cutoff; None: 10, else the run's largest.
+
+    Raises
+    ------
+    RecgaugeError
+        If the run is unknown or has stored no lists.
+    """
+    folder = run_folder(run, uri)
+    record = load_record(folder)
+    cutoff = _cutoff(record, k)
+    names = _names(record)
+    values = convention_values(names, load_lists(folder, record.dataset["relevant_from"]), cutoffs=(cutoff,))
+    console = output()
+    console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists", markup=False)
+    print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
+    refused = [value for value in values if value.value is None]
+    for value in refused:
+        console.print(f"refused  {value.convention} {value.key}: {value.definition}", markup=False)
+    console.print("blank    the source does not compute this metric", markup=False)
+
+
+def _cutoff(record: RunRecord, k: int | None) -> int:
+    ks = sorted({entry["k"] for entry in record.results if entry["k"] is not None})
+    if k is None:
+        return 10 if 10 in ks else ks[-1]
+    if k > ks[-1] or k < 1:
+        raise ConfigError(
+            f"--k: the run's lists have {ks[-1]} items, so the cutoff must lie in 1..{ks[-1]}, got {k}."
+        )
+    return k
+
+
+def _names(record: RunRecord) -> list[str]:
+    """Return the run's metrics that lists and relevance are enough for."""
+    known = get_convention("standard").known()
+    names = dict.fromkeys(entry["name"] for entry in record.results if entry["k"] is not None)
+    return [name for name in names if name in known and known[name].needs_relevant and not known[name].needs]
+
+
+def _table(values: tuple[ConventionValue, ...], keys: list[str]) -> Table:
+    cells = {(v.convention, v.key): "refused" if v.value is None else f"{v.value:.4f}" for v in values}
+    table = Table(pad_edge=False, box=None)
+    table.add_column("convention")
+    for key in keys:
+        table.add_column(key.replace("_at_", "@"), justify="right")
+    for name in conventions():
+        if any((name, key) in cells for key in keys):
+            table.add_row(name, *(cells.get((name, key), "") for key in keys))
+    ranges = spread(values)
+    table.add_section()
+    for place, word in ((0, "lowest"), (1, "highest")):
+        table.add_row(word, *(f"{ranges[key][place]:.4f}" if key in ranges else "" for key in keys))
+    return table

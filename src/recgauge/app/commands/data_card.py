@@ -1,0 +1,144 @@
+"""``recgauge data card``: a data set and, if asked for, its split in numbers and figures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from recgauge.app.commands.data_settings import read_settings, source_of
+from recgauge.app.compose import build
+from recgauge.app.settings import RunSettings
+from recgauge.app.targets import allowed_packages
+from recgauge.app.terminal.console import ConsoleProgress, output
+from recgauge.app.terminal.printing import print_table
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
+from recgauge.data.steps import Step
+from recgauge.datasets.citations import citation_of
+from recgauge.errors import MissingDataError
+from recgauge.filters import Filter, apply_filters
+from recgauge.report.card_numbers import data_card
+from recgauge.report.card_page import card_markdown
+from recgauge.report.card_text import CardTable, card_tables
+from recgauge.report.data_card import DataCard
+from recgauge.splits import Splitter
+from recgauge.utils.randomness import stream
+
+
+def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
+    """Print a data card, and write it with its figures if a folder is named.
+
+    Parameters
+    ----------
+    name : str
+        The data set.
+    overrides : sequence of str
+        As of a run; filters act if named, a split is made if one of the words begins with ``split``.
+    folder : Path or None
+        Gets data_card.json, data_card.md and figures/*.png.
+
+    Raises
+    ------
+    RecgaugeError
+        If a setting, the data or the folder cannot be used.
+    """
+    settings = read_settings(name, overrides)
+    asked = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
+    dataset, split, steps = _load(settings, name, with_split=asked)
+    card = data_card(
+        dataset,
+        split,
+        steps=steps,
+        citation=citation_of(dataset),
+        split_settings=split_settings(settings.split, settings.seed) if asked else None,
+    )
+    console = output()
+    for table in card_tables(card):
+        console.print(f"\n{table.title}", style="bold", markup=False)
+        if any(table.header):
+            print_table(console, _drawn(table))
+        else:
+            width = max(len(row[0]) for row in table.rows)
+            for word, text in table.rows:
+                console.print(f"{word:<{width}}  {text}", markup=False, soft_wrap=True)
+    if not asked:
+        console.print("\nsplit=random (or another split) adds train and test", markup=False)
+    if folder is not None:
+        written = _write(card, dataset, split, folder)
+        console.print(f"\nfiles    {written}", markup=False, soft_wrap=True)
+
+
+def split_settings(node: Mapping[str, Any], seed: int) -> dict[str, str]:
+    """Return how a split is made, in words: the settings of its strategy, and the seed."""
+    settings = {key: str(value) for key, value in node.items() if key not in ("_target_", "name")}
+    return {**settings, "seed": str(seed)}
+
+
+def write_card(card: DataCard, folder: Path) -> list[Path]:
+    """Write data_card.json and data_card.md.
+
+    Parameters
+    ----------
+    card : DataCard
+    folder : Path
+        Exists.
+
+    Returns
+    -------
+    list of Path
+    """
+    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card)}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def _load(
+    settings: RunSettings, name: str, *, with_split: bool
+) -> tuple[Dataset, Split | None, tuple[Step, ...]]:
+    """Walk the first rooms of a run: load, filter, split."""
+    packages = allowed_packages(settings.allowed_targets)
+    source = source_of(settings)
+    nodes = (settings.filters or {}).items()
+    kept = [(key, node) for key, node in nodes if node is not None]
+    filters = tuple(build(node, Filter, f"filters.{key}", packages) for key, node in kept)
+    splitter = build(settings.split, Splitter, "split", packages) if with_split else None
+    progress = ConsoleProgress()
+    with progress.stage(f"load {name}"):
+        loaded = source.load(progress)
+    with progress.stage("card"):
+        dataset, steps = apply_filters(loaded, filters, seed=settings.seed)
+        if splitter is None:
+            return dataset, None, steps
+        splitter = splitter.for_dataset(dataset)
+        rng = stream(settings.seed, "split")
+        return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
+
+
+def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) -> Path:
+    from recgauge.report.figures.card import card_figures
+    from recgauge.report.figures.style import save_png
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_card(card, folder)
+        figures = {}
+        for name, figure in card_figures(card, dataset, split):
+            figures[name.replace("_", " ")] = f"figures/{name}.png"
+            save_png(figure, folder / "figures" / f"{name}.png")
+        (folder / "data_card.md").write_text(card_markdown(card, figures), encoding="utf-8")
+    except OSError as error:
+        raise MissingDataError(
+            f"--out {folder}: cannot be written ({error.strerror or error}). Choose another folder."
+        ) from error
+    return folder
+
+
+def _drawn(table: CardTable) -> Table:
+    drawn = Table(pad_edge=False, box=None)
+    for place, name in enumerate(table.header):
+        drawn.add_column(name, justify="right" if place else "left")
+    for row in table.rows:
+        drawn.add_row(*row)
+    return drawn

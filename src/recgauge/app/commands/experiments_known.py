@@ -1,0 +1,122 @@
+"""What is known of the experiments without running them: question, time, data, last verdicts."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig
+
+from recgauge.app.compose import build_study
+from recgauge.app.hydra_checks import checked_hydra
+from recgauge.app.settings import conf_folder, experiments_folder, register_schema
+from recgauge.app.sweep.needs import grid_datasets, missing_data
+from recgauge.errors import DataError
+from recgauge.studies.files import read_results
+from recgauge.studies.verdicts import VERDICTS, tally
+from recgauge.utils.progress import NoProgress
+
+
+@dataclass(frozen=True)
+class ExperimentFacts:
+    """An experiment as its file describes it.
+
+    Parameters
+    ----------
+    name : str
+    question : str
+    time : str
+        Roughly, such as "Takes about 1 minute."; empty if the file does not say.
+    data : dict of str to str or None
+        Data set to why it is missing, None if it is there.
+    results : str
+        What the last run came to, from results.csv; empty if there is none.
+    """
+
+    name: str
+    question: str
+    time: str
+    data: dict[str, str | None]
+    results: str
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether there are data for one job at least."""
+        return not self.data or any(reason is None for reason in self.data.values())
+
+
+def experiment_names() -> list[str]:
+    """Return the names of all experiments."""
+    return sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
+
+
+def describe(name: str, *, offline: bool) -> ExperimentFacts:
+    """Return what is known of an experiment.
+
+    Parameters
+    ----------
+    name : str
+    offline : bool
+        Whether data count as missing that would have to be downloaded; otherwise they are downloaded now.
+    """
+    question, time = _comments(conf_folder() / "experiment" / f"{name}.yaml")
+    with _hydra():
+        config = compose("config", _words(name, offline), return_hydra_config=True)
+        study = build_study(config.study, [])
+        data = {} if study is not None and not study.needs_runs else _data(config)
+    results = "in the tracking store" if study is None else _results(name)
+    return ExperimentFacts(name, question, time, data, results)
+
+
+def _words(name: str, offline: bool) -> list[str]:
+    return [f"experiment={name}", *(["data.offline=true"] if offline else [])]
+
+
+@contextmanager
+def _hydra() -> Iterator[None]:
+    register_schema()
+    GlobalHydra.instance().clear()
+    with checked_hydra([]), initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        yield
+
+
+def _data(config: DictConfig) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for words, node in grid_datasets(config).items():
+        chosen = [word.partition("=")[2] for word in words.split() if word.startswith("dataset=")]
+        name = chosen[-1] if chosen else config.hydra.runtime.choices["dataset"]
+        try:
+            found[name] = next(iter(missing_data({words: node}, [], NoProgress()).values()), None)
+        except DataError as error:
+            found[name] = str(error)
+    return found
+
+
+def _comments(path: Path) -> tuple[str, str]:
+    """Return question and time from the comments that the file begins with."""
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("# "):
+            break
+        lines.append(line.removeprefix("# "))
+    said = [line for line in lines if not line.startswith(("@package", "python run.py"))]
+    times = [line for line in said if line.startswith("Takes ")]
+    return " ".join(line for line in said if line not in times), " ".join(times)
+
+
+def _results(name: str) -> str:
+    """Return the tally of the newest results: those of the current folder, else the published ones."""
+    for folder in (Path("experiments"), experiments_folder()):
+        path = folder / name / "results.csv"
+        if path.is_file():
+            rows = read_results(path)
+            given = [row["verdict"] for row in rows if row.get("verdict") in VERDICTS]
+            return tally(given) if given else f"{len(rows)} numbers"
+    return ""
+
+
+def missing_lines(data: Sequence[tuple[str, str | None]]) -> list[str]:
+    """Return one line a missing data set: its name and the first line of the reason."""
+    return [f"{name}: {reason.splitlines()[0]}" for name, reason in data if reason is not None]

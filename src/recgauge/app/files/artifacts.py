@@ -1,0 +1,178 @@
+"""Writes what a run leaves behind, so that anyone can recompute every number with another tool."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recgauge.app.files.list_files import HITS, LISTS, write_lists
+from recgauge.data.interactions import Interactions
+from recgauge.datasets._fetch.verify import digest_of
+from recgauge.evaluation.inputs import Given
+from recgauge.evaluation.predict import RatingPredictions
+from recgauge.report.conventions import convention_values
+from recgauge.runs.record import RunRecord
+from recgauge.runs.result import RunResult
+from recgauge.utils.progress import Progress
+
+CHECKSUMS = "SHA256SUMS"
+
+
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield a new hidden folder in `folder` to write files in; `finish` gives them their place.
+
+    It is removed at the end with all that is in it, so that an error leaves no half-written file.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    room = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+    try:
+        yield room
+    finally:
+        rmtree(room, ignore_errors=True)
+
+
+def finish(files: Sequence[Path], room: Path, folder: Path) -> list[Path]:
+    """Move files that are complete from `room` to `folder`, in their order, and return them there.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Inside `room`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
+    room, folder : Path
+        As of `unfinished`.
+    """
+    (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
+    sums = read_checksums(room / CHECKSUMS)
+    for old in (folder / LISTS, folder / HITS):  # another run's lists must not look like those of this one
+        if old.is_file() and file_digest(old) != sums.get(old.name):
+            old.unlink()
+    moved = [folder / file.relative_to(room) for file in files]
+    for file, place in zip(files, moved, strict=True):
+        place.parent.mkdir(exist_ok=True)
+        file.replace(place)
+    return moved
+
+
+def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
+    """Write the run's tables as parquet, all with the publisher's ids.
+
+    Parameters
+    ----------
+    result : RunResult
+    folder : Path
+        Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id, one column a metric), and by
+        lane recommendations.parquet (user_id, item_id, rank from 1, score), or hits.parquet, and
+        predictions.parquet (user_id, item_id, rating, predicted, impossible).
+    lists : {"true", "relevant_k", "false"}
+        Which rows of the lists are written.
+    progress : Progress
+        Told the size of large lists before they are written.
+    """
+    ids = result.dataset.interactions
+    tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
+    if result.rating is not None:
+        tables["predictions"] = _predictions(result.rating.predictions, ids)
+    for name, table in tables.items():
+        pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+    files = [folder / f"{name}.parquet" for name in tables]
+    if result.ranking is not None:
+        files += write_lists(result.ranking, ids, folder, lists, progress)
+    return files
+
+
+def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> list[Path]:
+    """Write conventions.csv, the same lists under every convention, if there are lists."""
+    if result.ranking is None:
+        return []
+    lane = result.ranking
+    users = result.split.test_users
+    lists = Given(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
+    names = list(dict.fromkeys(entry.name for entry in lane.evaluation.results))
+    values = convention_values(names, lists, cutoffs=cutoffs)
+    with (folder / "conventions.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["metric", "convention", "value", "definition"])
+        writer.writerows(
+            [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
+        )
+    return [folder / "conventions.csv"]
+
+
+def write_record(record: RunRecord, config_yaml: str, folder: Path) -> list[Path]:
+    """Write record.json, environment.json, guards.json and config.yaml."""
+    texts = {
+        "record.json": record.to_json(),
+        "environment.json": json.dumps(record.environment, indent=2) + "\n",
+        "guards.json": json.dumps(record.guards, indent=2, ensure_ascii=False) + "\n",
+        "config.yaml": config_yaml,
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def write_checksums(files: Sequence[Path], folder: Path) -> Path:
+    """Write SHA256SUMS, a line a file as ``sha256sum`` writes and checks it.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Inside `folder`.
+    folder : Path
+    """
+    lines = (f"{file_digest(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
+    path = folder / CHECKSUMS
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def read_checksums(path: Path) -> dict[str, str]:
+    """Return ``{name: digest}`` of a file that `write_checksums` wrote."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file."""
+    with path.open("rb") as stream:
+        return digest_of(stream)
+
+
+def _held_out(test: Interactions) -> pa.Table:
+    return pa.table(
+        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
+    )
+
+
+def _predictions(predictions: RatingPredictions, ids: Interactions) -> pa.Table:
+    return pa.table(
+        {
+            "user_id": ids.user_ids[predictions.user],
+            "item_id": ids.item_ids[predictions.item],
+            "rating": predictions.actual,
+            "predicted": predictions.predicted,
+            "impossible": predictions.impossible,
+        }
+    )
+
+
+def _per_user(result: RunResult) -> pa.Table:
+    """Line up the per-user values of both lanes; NaN where a lane or a definition leaves a user out."""
+    users = [evaluation.users for evaluation in result.evaluations if len(evaluation.users)]
+    everybody = np.unique(np.concatenate(users))
+    columns = {"user_id": everybody}
+    for evaluation in result.evaluations:
+        place = np.searchsorted(everybody, evaluation.users)
+        for entry in evaluation.results:
+            if entry.per_user is not None:
+                columns[entry.key] = np.full(len(everybody), np.nan)
+                columns[entry.key][place] = entry.per_user
+    return pa.table(columns)

@@ -1,0 +1,174 @@
+"""The data card and the figures that a run leaves behind."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recgauge.app.commands.data_card import split_settings, write_card
+from recgauge.datasets.citations import citation_of
+from recgauge.evaluation.predict import RatingPredictions
+from recgauge.metrics.curves.places import Places
+from recgauge.report.card_numbers import data_card
+from recgauge.runs.record import RunRecord
+from recgauge.runs.result import RankingResult, RunResult
+from recgauge.utils.checks import LongArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# metrics in [0, 1] that one axis can hold, drawn if the run has them
+_DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
+
+
+def write_run_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path]:
+    """Write data_card.json and data_card.md of the run's data and split.
+
+    Parameters
+    ----------
+    result : RunResult
+    record : RunRecord
+        Has the digests of the rows already, and how the split was made; gets the seconds spent.
+    folder : Path
+    """
+    begin = perf_counter()
+    digests = {
+        name: record.split.get(f"{name}_sha256", "") for name in ("train", "fold_in", "validation", "test")
+    }
+    card = data_card(
+        result.dataset,
+        result.split,
+        citation=citation_of(result.dataset),
+        split_settings=split_settings(record.settings["split"], record.seed),
+        digests=digests,
+    )
+    files = write_card(card, folder)
+    record.seconds["card"] = perf_counter() - begin
+    return files
+
+
+def draw_run(
+    result: RunResult, names: Mapping[str, str], seconds: dict[str, float], folder: Path
+) -> list[Path]:
+    """Write figures/*.png: the training rows' long tail, the ratings, and what the lanes that ran can show.
+
+    Parameters
+    ----------
+    result : RunResult
+    names : mapping of str to str
+        The chosen option of each group, for titles.
+    seconds : dict of str to float
+        Gets the seconds spent.
+    folder : Path
+    """
+    begin = perf_counter()
+    from recgauge.report.figures.style import save_png
+
+    drawn = _figures(result, names["model"], names["dataset"])
+    files = [save_png(figure, folder / "figures" / f"{name}.png") for name, figure in drawn]
+    seconds["figures"] = perf_counter() - begin
+    return files
+
+
+def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, "Figure"]]:
+    from recgauge.report.figures import (
+        plot_long_tail,
+        plot_predicted_against_actual,
+        plot_rating_distribution,
+    )
+    from recgauge.report.long_tail import long_tail
+    from recgauge.report.rating_distribution import rating_distribution
+
+    train = result.split.train
+    yield "long_tail", plot_long_tail(long_tail(train.item_counts()), title=f"Long tail of {dataset}, train")
+    if result.dataset.feedback == "explicit":
+        table = rating_distribution(train.value)
+        yield "rating_distribution", plot_rating_distribution(table, title=f"Ratings of {dataset}, train")
+    if result.ranking is not None:
+        yield from _ranking_figures(result.ranking, f"{model} on {dataset}")
+    if result.rating is not None:
+        made = result.rating.predictions
+        title = f"Predicted against actual ratings, {model} on {dataset}"
+        figure = plot_predicted_against_actual(made.actual, made.predicted, title=title)
+        yield "predicted_against_actual", figure
+        liked_from = result.dataset.relevant_from
+        if liked_from is not None:
+            yield from _rating_curves(made, liked_from, f"{model} on {dataset}")
+
+
+def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Figure"]]:
+    from recgauge.judging.judge import judge
+    from recgauge.metrics.curves.precision_recall import precision_recall_over_k
+    from recgauge.report.figures import plot_coverage, plot_metric_over_k, plot_precision_recall_over_k
+
+    results = [one for one in lane.evaluation.results if one.name in _DRAWN and one.k is not None]
+    cutoffs = sorted({one.k for one in results if one.k is not None})
+    lines = {one.name: [r for r in results if r.name == one.name] for one in results}
+    whole = {name: line for name, line in lines.items() if len(line) == len(cutoffs)}
+    if len(cutoffs) > 1 and whole:
+        figure = plot_metric_over_k(
+            cutoffs,
+            {name: [one.value for one in line] for name, line in whole.items()},
+            stderr={name: [one.stderr or 0.0 for one in line] for name, line in whole.items()},
+            metric="mean over users",
+            title=f"Metrics over k, {title}",
+        )
+        yield "metrics_over_k", figure
+    curve = precision_recall_over_k(judge(lane.top_k, lane.relevant), lane.top_k.items.shape[1])
+    figure = plot_precision_recall_over_k({title: curve}, title=f"Precision and recall over k, {title}")
+    yield "precision_recall_over_k", figure
+    if shares := _coverage(lane):
+        yield "coverage", plot_coverage(shares, title=f"Catalogue coverage, {title}")
+    if lane.places is not None:
+        yield from _curves(lane.places, np.diff(lane.relevant.start), title)
+
+
+def _coverage(lane: RankingResult) -> dict[str, float]:
+    """Return the first coverage of the suite as a share at each cutoff; nothing if the suite has none."""
+    found = [one for one in lane.evaluation.results if one.definition.startswith("CatalogCoverage(scale=")]
+    scales = {"scale=fraction": 1.0, "scale=percent": 100.0}
+    return {
+        f"{one.name} @{one.k}": one.value / divisor
+        for one in found
+        for scale, divisor in scales.items()
+        if one.name == found[0].name and scale in one.definition
+    }
+
+
+def _curves(places: Places, n_relevant: LongArray, title: str) -> Iterator[tuple[str, "Figure"]]:
+    """Yield the curves of full rankings, averaged over users."""
+    from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
+    from recgauge.report.figures import plot_precision_recall_over_k, plot_roc
+    from recgauge.report.figures.precision_recall_over_k import NAMED_CUTOFFS
+
+    if ((places.n_positive > 0) & (places.n_negative > 0)).any():
+        yield "roc", plot_roc({"mean over users": mean_roc(places)}, title=f"ROC curve, {title}")
+    longest = int((places.n_positive + places.n_negative).max())
+    # the head of the ranking changes most: cutoffs one by one there, ever fewer further down
+    spread = np.geomspace(1, max(1, longest), 600).round().astype(np.int64)
+    k = np.union1d(spread, [named for named in NAMED_CUTOFFS if named < longest])
+    curve = mean_precision_recall(places, n_relevant, k)
+    figure = plot_precision_recall_over_k(
+        {"mean": curve}, title=f"Precision and recall at all ranks, {title}"
+    )
+    yield "precision_recall", figure
+
+
+def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, "Figure"]]:
+    """Yield the curves of predicted ratings, all rows pooled: liked against not liked."""
+    from recgauge.metrics.curves.precision_recall import precision_recall_curve
+    from recgauge.metrics.curves.roc import roc_curve
+    from recgauge.report.figures import plot_precision_recall_curve, plot_roc
+
+    liked = made.actual >= liked_from
+    if liked.all() or not liked.any():
+        return
+    rows = f"rated {liked_from:g} or more, all rows"
+    figure = plot_roc({rows: roc_curve(liked, made.predicted)}, title=f"ROC curve of ratings, {title}")
+    yield "rating_roc", figure
+    curve = precision_recall_curve(liked, made.predicted)
+    title = f"Precision-recall curve of ratings, {title}"
+    share = float(liked.mean())
+    yield "rating_precision_recall", plot_precision_recall_curve({rows: curve}, relevant=share, title=title)

@@ -1,0 +1,132 @@
+"""The end of an experiment: its study's rows become files, a page, a summary run and a printed table."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markdown import Markdown
+
+from recgauge.app.files.places import work_folder
+from recgauge.app.names import typed_words
+from recgauge.app.settings import experiments_folder
+from recgauge.app.terminal.console import output
+from recgauge.app.tracking.start import experiment_tag
+from recgauge.app.tracking.tracker import RunStart, Tracker
+from recgauge.errors import MissingDataError
+from recgauge.studies import Row, Study, StudyRun
+from recgauge.studies.files import results_text, with_marked_part
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LONGEST_NOTE = 7_500  # characters; MLflow cuts tags at 8,000 without a word
+HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "artifacts", "hydra")
+"""Settings of the command line that leave an experiment what it is."""
+
+
+def conclude(
+    study: Study, runs: Sequence[StudyRun], *, tracker: Tracker, hydra: Any, folder: Path
+) -> list[Row]:
+    """Write, track and print what a study makes of its runs.
+
+    Parameters
+    ----------
+    study : Study
+    runs : sequence of StudyRun
+    tracker : Tracker
+        Gets a run of its own with the table as note and artifact, unless it has the same one already.
+    hydra : HydraConf
+        What Hydra knows of the sweep or job.
+    folder : Path
+        The output folder; the files go there and, unless the command line changes the experiment, to
+        ``experiments/<name>`` in the current folder.
+
+    Returns
+    -------
+    list of dict
+        The rows of results.csv.
+
+    Raises
+    ------
+    RecgaugeError
+        If the study's inputs are missing or wrong.
+    """
+    source = experiments_folder() / study.name
+    study.check(source)
+    rows = study.rows(runs, source)
+    part = study.markdown(rows)
+    changed = [word for word in typed_words(hydra) if not _is_harmless(word)]
+    figures = study.figures(rows)
+    files = _write_results(folder, rows, figures)
+    (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
+    if not changed:
+        page = work_folder() / "experiments" / study.name
+        _write_results(page, rows, figures)
+        _write_readme(page, source, part)
+    console = output()
+    console.print()
+    console.print(Markdown(part))
+    if changed:
+        console.print(f"page     unchanged, since {' '.join(changed)} makes another experiment", markup=False)
+    else:
+        console.print(f"page     {page / 'README.md'}", markup=False)
+    run_id = _track(study, rows, part, [*files, folder / "results.md"], tracker)
+    if run_id is not None:
+        console.print(f"summary  run {run_id}", markup=False)
+    return rows
+
+
+def _is_harmless(word: str) -> bool:
+    return word.lstrip("+~").split("=")[0].split(".")[0] in HARMLESS
+
+
+def _write_results(folder: Path, rows: Sequence[Row], figures: "dict[str, Figure]") -> list[Path]:
+    from recgauge.report.figures.style import save_png
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / "results.csv"]
+    files[0].write_text(results_text(rows), encoding="utf-8")
+    for name, figure in figures.items():
+        files.append(folder / f"{name}.png")
+        save_png(figure, files[-1])
+    return files
+
+
+def _write_readme(page: Path, source: Path, part: str) -> None:
+    """Replace the marked part; a folder without a README gets the published one first."""
+    own, published = page / "README.md", source / "README.md"
+    text = next((path.read_text(encoding="utf-8") for path in (own, published) if path.is_file()), None)
+    if text is None:
+        raise MissingDataError(f"{published}: there is no such file. An experiment's page is made from it.")
+    own.write_text(with_marked_part(text, part), encoding="utf-8")
+
+
+def _track(
+    study: Study, rows: Sequence[Row], part: str, files: Sequence[Path], tracker: Tracker
+) -> str | None:
+    """Store a summary run, unless the newest one has the same content."""
+    digest = sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest()
+    if found := tracker.find(digest):
+        return found[0]
+    tags = {
+        experiment_tag(study.name): "true",
+        "recgauge.summary": study.name,
+        "recgauge.fingerprint": digest,
+        "mlflow.source.type": "LOCAL",
+    }
+    counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
+    values = {f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()}
+    with tracker.start(RunStart(f"summary {study.name}", {}, tags)) as log:
+        log.conclude(_note(part), values, files)
+    return log.run_id
+
+
+def _note(part: str) -> str:
+    """Return as much of the text as a tag holds, whole lines, without the parts that a page folds away."""
+    unfolded = re.sub(r"\n*<details>.*?</details>", "", part, flags=re.DOTALL)
+    if len(unfolded) <= LONGEST_NOTE:
+        return unfolded
+    return unfolded[: unfolded.rindex("\n", 0, LONGEST_NOTE)] + "\n\nThe rest stands in results.md."

@@ -1,0 +1,1 @@
+"""Where runs are stored and found again: MLflow, or nothing."""

@@ -1,0 +1,300 @@
+"""Stores runs in MLflow, one flat run a job; the only module that imports mlflow."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter, time
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from recgauge.app.files.artifacts import CHECKSUMS, file_digest
+from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking.addresses import (
+    artifact_folder,
+    check_artifact_folder,
+    check_store,
+    check_there,
+    create_database,
+    quiet_logs,
+    share_files,
+    store_lock,
+)
+from recgauge.app.tracking.summaries import curve_points, final_tags, metric_values
+from recgauge.app.tracking.tracker import FILES_TAG, RunLog, RunStart, Tracker
+from recgauge.errors import TrackingError
+from recgauge.runs.record import RunRecord
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import DatasetInput
+
+EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}
+MLFLOW_DEFAULTS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",  # MLflow would report its use to its makers
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # 14 s without an answer; MLflow's own 7 are four minutes
+}
+"""What MLflow is told unless the environment says something else."""
+LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
+# the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
+MOST_METRICS, MOST_TEXTS = 900, 100
+
+
+@dataclass(frozen=True)
+class MlflowTracker(Tracker):
+    """Tracks runs in an MLflow store.
+
+    Parameters
+    ----------
+    uri : str
+        Address of a server or a database, such as ``sqlite:///mlflow.db``.
+    experiment : str
+        Name of the MLflow experiment; made if it does not exist.
+    """
+
+    uri: str = "sqlite:///mlflow.db"
+    experiment: str = "recgauge"
+
+    def prepare(self) -> None:
+        """Open the store, creating or migrating it, and make the experiment.
+
+        Raises
+        ------
+        TrackingError
+            If the store cannot be opened or written.
+        """
+        with explained(self.uri, "open the store"):
+            _ = self._experiment_id
+
+    def check_there(self) -> None:
+        """Refuse an SQLite file that is gone; a server is asked when a run is opened."""
+        check_there(self.uri)
+
+    @contextmanager
+    def start(self, run: RunStart) -> Iterator[RunLog]:
+        """Open a run; it ends FINISHED, FAILED with its error as a tag, or KILLED.
+
+        An error that passes through gets a note about what became of the run.
+        """
+        begin = perf_counter()
+        with explained(self.uri, "open a run"):
+            log = _MlflowRunLog(self.uri, self._client, self._open(run), begin)
+        try:
+            yield log
+        except BaseException as error:
+            error.add_note(self._end(log.run_id, error))
+            raise
+        with explained(self.uri, "finish the run"):
+            self._client.set_terminated(log.run_id, "FINISHED")
+
+    def _end(self, run_id: str, error: BaseException) -> str:
+        """Mark a run that did not finish; a store that fails, too, must not hide the reason."""
+        status = "FAILED" if isinstance(error, Exception) else "KILLED"
+        try:
+            with explained(self.uri, "mark the run"):
+                message = without_secrets(f"{type(error).__name__}: {error}")[:5000]
+                self._client.set_tag(run_id, "error", message)
+                self._client.set_terminated(run_id, status)
+        except TrackingError as failure:
+            return f"run {run_id} could not be marked {status}: {failure}"
+        return f"run {run_id} is marked {status}"
+
+    def find(self, fingerprint: str) -> list[str]:
+        """Return the ids of the newest runs that finished with this fingerprint; others never count."""
+        with explained(self.uri, "look for finished runs"):
+            found = self._client.search_runs(
+                [self._experiment_id],
+                f"tags.`recgauge.fingerprint` = '{fingerprint}' and attributes.status = 'FINISHED'",
+                max_results=10,
+                order_by=["attributes.start_time DESC"],
+            )
+        return [str(run.info.run_id) for run in found]
+
+    def tag(self, run_id: str, name: str) -> str | None:
+        """Return a tag of a run, None if it has none."""
+        with explained(self.uri, f"read run {run_id}"):
+            value = self._client.get_run(run_id).data.tags.get(name)
+        return None if value is None else str(value)
+
+    def mark(self, run_id: str, tag: str) -> None:
+        """Give a run a tag, unless it has it."""
+        with explained(self.uri, f"mark run {run_id}"):
+            if tag not in self._client.get_run(run_id).data.tags:
+                self._client.set_tag(run_id, tag, "true")
+
+    def address(self, tag: str | None = None, value: str = "true") -> str | None:
+        """Return the deep link to the charts of all runs, or of those with one tag.
+
+        The server is the one that `make ui` starts if the store is a database.
+        """
+        with explained(self.uri, "look for the experiment"):
+            experiment = self._experiment_id
+        server = self.uri if self.uri.startswith("http") else "http://127.0.0.1:5000"
+        page = "runs?compareRunsMode=CHART&workflowType=machine_learning"
+        if tag is not None:
+            page += "&searchFilter=" + quote(f"tags.`{tag}` = '{value}'", safe="")
+        return f"{server.rstrip('/')}/#/experiments/{experiment}/{page}"
+
+    def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
+        """Copy those of a run's artifacts that exist into a folder.
+
+        Raises
+        ------
+        TrackingError
+            If there is no such run.
+        """
+        with explained(self.uri, f"read run {run_id}"):
+            stored = {entry.path for entry in self._client.list_artifacts(run_id)}
+            for name in names:
+                if name in stored:
+                    self._client.download_artifacts(run_id, name, str(folder))
+
+    def _open(self, run: RunStart) -> str:
+        from mlflow.entities import Param
+
+        created = self._client.create_run(self._experiment_id, tags=dict(run.tags), run_name=run.name)
+        params = [Param(key, value[:LONGEST_PARAM]) for key, value in run.params.items()]
+        for first in range(0, len(params), MOST_TEXTS):
+            self._client.log_batch(created.info.run_id, params=params[first : first + MOST_TEXTS])
+        return str(created.info.run_id)
+
+    @cached_property
+    def _client(self) -> "MlflowClient":
+        check_store(self.uri)
+        for name, value in MLFLOW_DEFAULTS.items():
+            os.environ.setdefault(name, value)
+        from mlflow import MlflowClient
+
+        quiet_logs()  # importing mlflow sets its own levels
+
+        def opened(uri: str) -> MlflowClient:
+            client = MlflowClient(tracking_uri=uri)
+            client.search_experiments(max_results=1)  # creates or migrates the tables
+            return client
+
+        with store_lock(self.uri):  # two first runs would race in creating the tables
+            create_database(self.uri, opened)
+            return opened(self.uri)
+
+    @cached_property
+    def _experiment_id(self) -> str:
+        from mlflow.exceptions import MlflowException
+
+        if not self.experiment:
+            raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
+        found = self._client.get_experiment_by_name(self.experiment)
+        if found is None:
+            place = artifact_folder(self.uri)
+            folder = None if place is None else str(place)
+            try:
+                return str(self._client.create_experiment(self.experiment, folder, EXPERIMENT_TAGS))
+            except MlflowException:
+                # another job made it in the meantime
+                found = self._client.get_experiment_by_name(self.experiment)
+        if found is None or found.lifecycle_stage != "active":
+            raise TrackingError(
+                f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
+                "Restore it, or choose another name with tracking.experiment=NAME."
+            )
+        check_artifact_folder(found.artifact_location)
+        for key, value in EXPERIMENT_TAGS.items():
+            if found.tags.get(key) != value:
+                self._client.set_experiment_tag(found.experiment_id, key, value)
+        return str(found.experiment_id)
+
+
+@contextmanager
+def explained(uri: str, doing: str) -> Iterator[None]:
+    """Turn whatever the store at an address raises into one message; ours pass."""
+    try:
+        yield
+    except TrackingError:
+        raise
+    except Exception as error:
+        # SQLAlchemy may begin with when it sent a statement, in parentheses, and then says what is wrong
+        lines = [
+            line for line in str(error).splitlines() if line.strip() and not line.startswith("(raised as")
+        ]
+        reason = (lines or [type(error).__name__])[0].strip().rstrip(".")
+        raise TrackingError(
+            f"tracking.uri={uri}: cannot {doing}: {reason}. "
+            "Check the address, or run without tracking: tracking=off."
+        ) from error
+
+
+class _MlflowRunLog(RunLog):
+    """One run in MLflow."""
+
+    def __init__(self, uri: str, client: "MlflowClient", run_id: str, begin: float) -> None:
+        self._uri = uri
+        self._client = client
+        self.run_id: str = run_id
+        self._opening_seconds = perf_counter() - begin
+
+    def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
+        """Store inputs, files, then every number and tag in few calls."""
+        begin = perf_counter()
+        client, run_id = self._client, self.run_id
+        with explained(self._uri, "store the results"):
+            client.log_inputs(run_id, datasets=_inputs(record))
+            for file in files:
+                client.log_artifact(run_id, str(file), "figures" if file.suffix == ".png" else None)
+            seconds = self._opening_seconds + perf_counter() - begin
+            self._log_numbers(record, seconds)
+            sums = [file for file in files if file.name == CHECKSUMS]
+            for file in sums:  # last: only a run that is stored whole can be reused
+                client.set_tag(run_id, FILES_TAG, file_digest(file))
+            share_files(files, client.get_run(run_id).info.artifact_uri)
+        return seconds
+
+    def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
+        """Store the summary of an experiment."""
+        from mlflow.entities import Metric
+
+        with explained(self._uri, "store the summary"):
+            self._client.set_tag(self.run_id, "mlflow.note.content", note)
+            for file in files:
+                self._client.log_artifact(self.run_id, str(file))
+            now = _now()
+            metrics = [Metric(key, value, now, 0) for key, value in values.items()]
+            self._client.log_batch(self.run_id, metrics=metrics)
+
+    def _log_numbers(self, record: RunRecord, seconds: float) -> None:
+        from mlflow.entities import Metric, RunTag
+
+        now = _now()
+        values = {**metric_values(record), "time/tracking_seconds": seconds}
+        metrics = [Metric(key, value, now, 0) for key, value in values.items()]
+        metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
+        tags = [RunTag(key, value) for key, value in final_tags(record).items()]
+        while metrics or tags:
+            self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
+            metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]
+
+
+def _now() -> int:
+    """Return the time in milliseconds; MLflow refuses times before 1970, which wrong clocks show."""
+    return max(0, int(time() * 1000))
+
+
+def _inputs(record: RunRecord) -> list["DatasetInput"]:
+    """Describe the train and the test part as MLflow's dataset inputs, each with the digest of its rows."""
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    facts, split = record.dataset, record.split
+    return [
+        DatasetInput(
+            Dataset(
+                name=facts["name"],
+                digest=split[f"{part}_sha256"][:36],
+                source_type="http" if facts["source"].startswith("http") else "code",
+                source=json.dumps({"uri": facts["source"], "sha256": facts["sha256"]}),
+                profile=json.dumps({"num_rows": split[f"{part}_rows"], "num_users": split[f"{part}_users"]}),
+            ),
+            tags=[InputTag("mlflow.data.context", part)],
+        )
+        for part in ("train", "test")
+    ]

@@ -1,0 +1,118 @@
+"""What metrics beyond accuracy need to know about items: training counts, features, who saw what."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from recgauge.data.interactions import Interactions
+from recgauge.errors import SchemaError
+from recgauge.utils.checks import DoubleArray, LongArray, check_int, read_only
+
+Similarity = sparse.csr_array | DoubleArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalogue:
+    """The items that could be recommended, as the training data show them.
+
+    Parameters
+    ----------
+    n_items : int
+        Size of the catalogue.
+    train_counts : ndarray of int64, shape (n_items,), or None
+        Training rows of each item.
+    n_train_users : int
+        Users with training rows; 0 without training data.
+    seen : scipy.sparse.csr_array, shape (n_users, n_items), or None
+        Stored entries are the users' training items, or the fold-in items of held-out users.
+    features : scipy.sparse.csr_array of float, shape (n_items, n_features), or None
+        A row without entries is an item without features.
+    similarity : scipy.sparse.csr_array or ndarray of float64, shape (n_items, n_items), or None
+        Symmetric; for metrics that take similarities as given.
+    train_users : ndarray of int64, shape (n_items,), or None
+        Training users of each item; counted from `seen`, or taken to be `train_counts` without it.
+    irrelevant : ndarray of int64, shape (n_users,), or None
+        Candidates of each user code that are not relevant, where a rule limits the candidates; without it,
+        metrics count them from `n_items` and `seen`.
+    sized : bool, default True
+        Whether `n_items` is the catalogue's size; False where it only covers the items that appear in lists
+        and among relevant items, which is not enough for shares of the catalogue.
+
+    Raises
+    ------
+    SchemaError
+        If a shape does not fit `n_items`.
+
+    Examples
+    --------
+    >>> train = Interactions.from_ids(["ann", "bob", "bob"], ["x", "x", "y"])
+    >>> Catalogue.from_train(train).train_users.tolist()
+    [2, 1]
+    """
+
+    n_items: int
+    train_counts: LongArray | None = None
+    n_train_users: int = 0
+    seen: sparse.csr_array | None = None
+    features: sparse.csr_array | None = None
+    similarity: Similarity | None = None
+    train_users: LongArray | None = None
+    sized: bool = True
+    irrelevant: LongArray | None = None
+
+    def __post_init__(self) -> None:
+        n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
+        if self.seen is not None:
+            self._check_shape("seen", self.seen.shape[1:], (n_items,))
+        if self.train_users is None:
+            users = self.train_counts
+            if self.seen is not None:
+                users = np.bincount(self.seen.indices, minlength=n_items)
+            object.__setattr__(self, "train_users", users)
+        for name in ("train_counts", "train_users"):
+            counts = getattr(self, name)
+            if counts is not None:
+                self._check_shape(name, counts.shape, (n_items,))
+                object.__setattr__(self, name, read_only(counts))
+        if self.features is not None:
+            self._check_shape("features", self.features.shape[:1], (n_items,))
+        if self.similarity is not None:
+            self._check_shape("similarity", self.similarity.shape, (n_items, n_items))
+
+    @staticmethod
+    def _check_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+        if found != expected:
+            raise SchemaError(
+                f"Catalogue: {name} must have {expected} entries over items, got {found}; "
+                "every array needs one row or column an item."
+            )
+
+    @classmethod
+    def from_train(
+        cls,
+        train: Interactions,
+        features: sparse.csr_array | None = None,
+        similarity: Similarity | None = None,
+        fold_in: Interactions | None = None,
+    ) -> "Catalogue":
+        """Count the training interactions; the catalogue is all their item ids, with or without rows.
+
+        Parameters
+        ----------
+        train : Interactions
+        features : scipy.sparse.csr_array, shape (n_items, n_features), optional
+        similarity : scipy.sparse.csr_array or ndarray, shape (n_items, n_items), optional
+        fold_in : Interactions, optional
+            Rows of held-out users: what these users have seen; popularity stays that of the training rows.
+
+        Returns
+        -------
+        Catalogue
+        """
+        n_users = int(np.count_nonzero(train.user_counts()))
+        seen = train.to_csr()
+        train_users = np.bincount(seen.indices, minlength=train.n_items)
+        if fold_in is not None:
+            seen = train.followed_by(fold_in).to_csr()
+        return cls(train.n_items, train.item_counts(), n_users, seen, features, similarity, train_users)

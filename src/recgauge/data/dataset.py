@@ -1,0 +1,150 @@
+"""What a data set is: interactions, what is known about items, and where they come from."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from recgauge.data.interactions import Interactions
+from recgauge.data.published import PublishedSplits
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.utils.checks import IntArray, LongArray, check_choice, check_real
+
+Feedback = Literal["explicit", "implicit"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemFeatures:
+    """Binary or weighted features of items, such as genres.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array of float32, shape (n_items, n_features)
+        Row i describes the item with code i.
+    names : tuple of str, length n_features
+    """
+
+    matrix: sparse.csr_array
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.matrix.shape[1] != len(self.names):
+            raise SchemaError(
+                f"ItemFeatures: names must have {self.matrix.shape[1]} entries, one a column, "
+                f"got {len(self.names)}."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """Interactions with what is known about their items and where they come from.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and underscores.
+    interactions : Interactions
+    feedback : {"explicit", "implicit"}
+        Whether `interactions.value` is a rating or only says that something happened.
+    relevant_from : float or None
+        Lowest rating that makes a held-out item relevant; None means that every row does.
+    item_titles : ndarray of str, shape (n_items,), or None
+    item_features : ItemFeatures or None
+    scale : (float, float) or None
+        Lowest and highest rating of the scale; None: those that occur. A filter that drops ratings keeps it.
+    published : PublishedSplits or None
+        The splits that the publisher made, as pairs of ids, which filters leave as they are.
+    sha256 : str
+        Digest of the file that was read, or of the rows where there is no file.
+    provenance : str
+        How far the file is known to be the publisher's, in words.
+    source, licence : str
+        Where the data come from and under which terms.
+    """
+
+    name: str
+    interactions: Interactions
+    feedback: Feedback
+    relevant_from: float | None
+    sha256: str
+    provenance: str
+    source: str
+    licence: str
+    item_titles: npt.NDArray[Any] | None = None
+    item_features: ItemFeatures | None = None
+    scale: tuple[float, float] | None = None
+    published: PublishedSplits | None = None
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9_]+", self.name):
+            raise ConfigError(f"Dataset: name must match [a-z0-9_]+, got {self.name!r}.")
+        check_choice("Dataset: feedback", self.feedback, get_args(Feedback))
+        if self.relevant_from is not None:
+            check_real("Dataset: relevant_from", self.relevant_from, low=-np.inf, high=np.inf)
+        n_items = self.interactions.n_items
+        for name, rows in (
+            ("item_titles", self.item_titles),
+            ("item_features", None if self.item_features is None else self.item_features.matrix),
+        ):
+            if rows is not None and rows.shape[0] != n_items:
+                raise SchemaError(
+                    f"Dataset: {name} must have {n_items} rows, one an item, got {rows.shape[0]}."
+                )
+
+    def rating_scale(self) -> tuple[float, float]:
+        """Return the lowest and the highest rating: the scale that predictions are clipped to.
+
+        Raises
+        ------
+        ConfigError
+            If feedback is implicit, so that there are no ratings.
+        """
+        if self.feedback != "explicit":
+            raise ConfigError(
+                f"Rating metrics: {self.name} has implicit feedback, so there are no ratings to predict. "
+                "Choose an explicit data set, or leave out metrics=rating."
+            )
+        if self.scale is not None:
+            return self.scale
+        return float(self.interactions.value.min()), float(self.interactions.value.max())
+
+    def with_interactions(self, interactions: Interactions) -> "Dataset":
+        """Return the data set over fewer rows, without the users and items that have none left.
+
+        Parameters
+        ----------
+        interactions : Interactions
+            Rows over the same ids as ``self.interactions``.
+
+        Returns
+        -------
+        Dataset
+            Codes, titles and features follow the ids that are left.
+        """
+        users = np.flatnonzero(interactions.user_counts())
+        items = np.flatnonzero(interactions.item_counts())
+        kept = Interactions(
+            _new_codes(users, interactions.n_users)[interactions.user],
+            _new_codes(items, interactions.n_items)[interactions.item],
+            interactions.value,
+            interactions.timestamp,
+            interactions.user_ids[users],
+            interactions.item_ids[items],
+        )
+        titles, features = self.item_titles, self.item_features
+        return replace(
+            self,
+            interactions=kept,
+            item_titles=None if titles is None else titles[items],
+            item_features=None if features is None else ItemFeatures(features.matrix[items], features.names),
+        )
+
+
+def _new_codes(kept: LongArray, n_codes: int) -> IntArray:
+    """Return for each old code its place among those kept; a table is faster than a search."""
+    places = np.zeros(n_codes, np.int32)
+    places[kept] = np.arange(len(kept), dtype=np.int32)
+    return places

@@ -1,0 +1,179 @@
+"""What users tell about items (training rows, features, how many there are) made a catalogue."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from recgauge.data.catalogue import Catalogue, Similarity
+from recgauge.data.ids import IdArray
+from recgauge.data.tables import Ragged
+from recgauge.errors import SchemaError
+from recgauge.utils.checks import IntArray, LongArray, check_int, shown
+
+
+def catalogue_size(n_seen: int, n_items: int | None) -> int:
+    """Return the number of items: as told, else those that appear in any table."""
+    return n_seen if n_items is None else check_int("n_items", n_items, minimum=n_seen)
+
+
+def make_catalogue(
+    size: int,
+    seen: sparse.csr_array | None,
+    features: sparse.csr_array | None,
+    similarity: Similarity | None,
+    *,
+    n_train_users: int | None,
+    sized: bool,
+) -> Catalogue:
+    """Return the catalogue with the counts that the training matrix shows.
+
+    Parameters
+    ----------
+    size : int
+    seen : scipy.sparse.csr_array or None
+        Who had what in training.
+    features, similarity : matrix or None
+    n_train_users : int or None
+        Users that training names; None: those with items.
+    sized : bool
+        Whether the size was told; training data and features tell it too.
+    """
+    if seen is None:
+        told = sized or features is not None or similarity is not None
+        return Catalogue(size, features=features, similarity=similarity, sized=told)
+    counts = np.bincount(seen.indices, minlength=size)
+    if n_train_users is None:
+        n_train_users = int((np.diff(seen.indptr) > 0).sum())
+    return Catalogue(size, counts, n_train_users, seen, features, similarity)
+
+
+def seen_matrix(history: Ragged, rows: IntArray, codes: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+    """Return who had what in training, ones of shape (n_users, n_items)."""
+    owner = np.repeat(rows, history.lengths)
+    matrix = sparse.coo_array((np.ones(len(codes), np.float32), (owner, codes)), shape=shape).tocsr()
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
+
+
+def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray) -> sparse.csr_array:
+    """Return features by item code, shape (n_items, n_features).
+
+    Parameters
+    ----------
+    features : mapping of item id to vector, or matrix whose row number is the item id
+    item_ids : ndarray
+        Id of every code.
+    size : int
+        Items of the catalogue.
+    listed : ndarray of int32
+        Codes of all recommended items, each of which needs features.
+    """
+    code_of = {item: code for code, item in enumerate(item_ids.tolist())}
+    if isinstance(features, Mapping):
+        codes = np.array([code_of[item] for item in features], np.int64)
+        try:
+            rows = sparse.csr_array(np.array([np.asarray(row, np.float64) for row in features.values()]))
+        except ValueError as error:
+            raise SchemaError(f"item_features: every item needs a vector of one length: {error}.") from error
+    else:
+        rows = sparse.csr_array(features)
+        codes = np.array([code_of[item] for item in range(rows.shape[0])], np.int64)
+    _check_listed("item_features", "features", codes, size, item_ids, listed)
+    place = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(size, len(codes)))
+    return sparse.csr_array(place @ rows)
+
+
+def table_ids(name: str, table: Any) -> Any:
+    """Return the item ids that features or similarities name: keys, or the numbers of rows.
+
+    Raises
+    ------
+    SchemaError
+        If `table` is neither a mapping nor a matrix.
+
+    Examples
+    --------
+    >>> table_ids("item_similarity", {"x": {"y": 0.5}}), table_ids("item_features", np.eye(3)).tolist()
+    (['x', 'y'], [0, 1, 2])
+    """
+    if not isinstance(table, Mapping):
+        if np.ndim(table) != 2 and not sparse.issparse(table):
+            raise SchemaError(
+                f"{name}: pass a mapping with a key an item, or a matrix with a row an item; got "
+                f"{type(table).__name__}."
+            )
+        return np.arange(np.shape(table)[0])
+    inner = (item for row in table.values() if isinstance(row, Mapping) for item in row)
+    return list(dict.fromkeys([*table, *inner]))
+
+
+def similarity_matrix(given: Any, item_ids: IdArray, size: int, listed: IntArray) -> sparse.csr_array:
+    """Return similarities by item code, shape (n_items, n_items).
+
+    Parameters
+    ----------
+    given : mapping of item id to {item id: similarity}, or square matrix whose row number is the item id
+        A mapping may give a pair in one direction; a pair that it does not give has similarity 0.
+    item_ids : ndarray
+        Id of every code.
+    size : int
+        Items of the catalogue.
+    listed : ndarray of int32
+        Codes of all recommended items, each of which must be known.
+
+    Raises
+    ------
+    SchemaError
+        If it is neither, a recommended item is unknown, a number is not finite, or the two directions of a
+        pair differ.
+
+    Examples
+    --------
+    >>> similarity_matrix({"x": {"y": 0.5}}, np.array(["x", "y"]), 2, np.array([0, 1])).toarray().tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    code_of = {item: code for code, item in enumerate(item_ids.tolist())}
+    codes = np.array([code_of[item] for item in table_ids("item_similarity", given)], np.int64)
+    if isinstance(given, Mapping):
+        first, second, values = _pairs(given, code_of)
+    else:
+        table = sparse.coo_array(given)
+        if table.shape != (len(codes), len(codes)):
+            raise SchemaError(f"item_similarity: a matrix must be square, got shape {table.shape}.")
+        first, second, values = codes[table.coords[0]], codes[table.coords[1]], table.data
+    if not np.isfinite(values).all():
+        raise SchemaError("item_similarity: every similarity must be a finite number.")
+    matrix = sparse.csr_array((np.asarray(values, np.float64), (first, second)), shape=(size, size))
+    if matrix.nnz and abs(matrix - matrix.T).max() > 1e-9:
+        raise SchemaError("item_similarity: a pair must have the same similarity in both directions.")
+    _check_listed("item_similarity", "similarities", codes, size, item_ids, listed)
+    return matrix
+
+
+def _pairs(given: Mapping[Any, Any], code_of: Mapping[Any, int]) -> Any:
+    """Return codes and values of all pairs, those given in one direction in both; each of shape (p,)."""
+    known: dict[tuple[int, int], float] = {}
+    for item, row in given.items():
+        if not isinstance(row, Mapping):
+            raise SchemaError(
+                f"item_similarity: item {shown(item)} must have {{item: similarity}}, got "
+                f"{type(row).__name__}. Pass a mapping of such, or a square matrix."
+            )
+        for other, value in row.items():
+            known[code_of[item], code_of[other]] = value
+            known.setdefault((code_of[other], code_of[item]), value)
+    first, second = np.array([*known], np.int64).reshape(-1, 2).T
+    return first, second, np.array([*known.values()], np.float64)
+
+
+def _check_listed(
+    name: str, kind: str, codes: LongArray, size: int, item_ids: IdArray, listed: IntArray
+) -> None:
+    known = np.zeros(size, bool)
+    known[codes] = True
+    if not known[listed].all():
+        item = item_ids[listed[~known[listed]][0]]
+        raise SchemaError(f"{name}: item {shown(item)} is recommended but has no {kind}.")

@@ -1,0 +1,102 @@
+"""What was relevant to whom, as codes; from held-out interactions or from a user's own tables."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.errors import EmptySplitError, SchemaError
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relevant:
+    """The relevant items of users and their gains, users back to back (CSR without a matrix).
+
+    Parameters
+    ----------
+    users : ndarray of int32, shape (m,)
+        Distinct user codes.
+    start : ndarray of int64, shape (m + 1,)
+        User j's items lie at ``start[j]:start[j + 1]``; a user may have none.
+    items : ndarray of int32, shape (r,)
+        Item codes, distinct inside a user.
+    gains : ndarray of float64, shape (r,)
+        Positive grades, aligned with `items`.
+    n_without : int
+        Users with held-out rows but no relevant item, where they are not among `users`.
+    none_relevant : ndarray of int32, shape (p,), optional
+        Codes of all users with judged rows none of which is relevant, whether or not among `users`.
+    """
+
+    users: IntArray
+    start: LongArray
+    items: IntArray
+    gains: DoubleArray
+    n_without: int
+    none_relevant: IntArray = field(default_factory=lambda: np.empty(0, np.int32))
+
+    @classmethod
+    def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":
+        """Find the relevant rows of a held-out part.
+
+        Parameters
+        ----------
+        held_out : Interactions
+            Test or validation rows.
+        relevant_from : float or None
+            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1. An item
+            that a user has in several relevant rows is relevant once, with the highest of their gains.
+
+        Returns
+        -------
+        Relevant
+
+        Raises
+        ------
+        EmptySplitError
+            If no row is relevant.
+        SchemaError
+            If a relevant row has a value of 0 or less, which cannot be a gain.
+        """
+        rows = held_out if relevant_from is None else held_out.take(held_out.value >= relevant_from)
+        if len(rows) == 0:
+            raise EmptySplitError(
+                f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "
+                f"(value >= {relevant_from}). Lower dataset.relevant_from or hold out more."
+            )
+        gains = np.ones(len(rows)) if relevant_from is None else rows.value.astype(np.float64)
+        if gains.min() <= 0:
+            raise SchemaError(
+                f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
+                "raise dataset.relevant_from above 0."
+            )
+        order = np.lexsort((rows.item, rows.user))
+        user, items, gains = rows.user[order], rows.item[order], gains[order]
+        begins = np.ones(len(order), dtype=bool)
+        begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])
+        if not begins.all():
+            gains = np.maximum.reduceat(gains, np.flatnonzero(begins))
+            user, items = user[begins], items[begins]
+        users, counts = np.unique(user, return_counts=True)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        none_relevant = np.setdiff1d(held_out.user, users)
+        return cls(users, start, items, gains, len(none_relevant), none_relevant)
+
+    def spread(self, rows: LongArray, users: IntArray) -> "Relevant":
+        """Return the same relevance over more users: this one's user j moves to row ``rows[j]``."""
+        counts = np.zeros(len(users), np.int64)
+        counts[rows] = np.diff(self.start)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        owner = np.repeat(rows, np.diff(self.start))
+        order = np.argsort(owner, kind="stable")
+        return replace(self, users=users, start=start, items=self.items[order], gains=self.gains[order])
+
+    def of(self, users: IntArray) -> tuple[LongArray, IntArray, DoubleArray]:
+        """Return starts (b + 1,), items and gains of some users, back to back; nothing for others."""
+        order = np.argsort(self.users, kind="stable")
+        place = order[np.minimum(np.searchsorted(self.users, users, sorter=order), len(order) - 1)]
+        counts = np.where(self.users[place] == users, np.diff(self.start)[place], 0)
+        start = np.concatenate(([0], np.cumsum(counts)))
+        chosen = np.arange(start[-1]) + np.repeat(self.start[place] - start[:-1], counts)
+        return start, self.items[chosen], self.gains[chosen]

@@ -1,0 +1,1 @@
+"""From lists or predicted ratings to numbers, under the definitions of a convention."""

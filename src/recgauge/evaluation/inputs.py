@@ -1,0 +1,227 @@
+"""From what a user has at hand to the codes that judging needs: lists, relevance and catalogue together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.ids import IdArray, as_ids, encode
+from recgauge.data.interactions import Interactions
+from recgauge.data.item_tables import (
+    catalogue_size,
+    feature_matrix,
+    make_catalogue,
+    seen_matrix,
+    similarity_matrix,
+    table_ids,
+)
+from recgauge.data.relevance import Relevant
+from recgauge.data.tables import Ragged, read_items, read_lists
+from recgauge.data.top_k import TopK
+from recgauge.errors import SchemaError
+from recgauge.utils.checks import IntArray, LongArray, check_int, shown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """Lists and relevance over the same users, as codes.
+
+    Parameters
+    ----------
+    top_k : TopK
+    relevant : Relevant
+    user_ids : ndarray
+        Ids of all user codes.
+    users : ndarray of int32 or None
+        Who counts; None: everybody in the lists or the relevance.
+    catalogue : Catalogue
+    """
+
+    top_k: TopK
+    relevant: Relevant
+    user_ids: IdArray
+    users: IntArray | None
+    catalogue: Catalogue
+
+
+def convert(  # noqa: PLR0913 -- the arguments of the public function
+    recommendations: Any,
+    relevant: Any,
+    *,
+    train: Any,
+    item_features: Any,
+    n_items: int | None,
+    scores: Any,
+    users: Sequence[Any] | None,
+    threshold: float,
+    item_similarity: Any = None,
+) -> Given:
+    """Turn the arguments of :func:`recgauge.evaluate` into codes.
+
+    Returns
+    -------
+    Given
+
+    Raises
+    ------
+    SchemaError
+        If an argument cannot be used; the message names it.
+    """
+    if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
+        return _codes(recommendations, relevant, train, (item_features, item_similarity), n_items, users)
+    if isinstance(relevant, Relevant):
+        raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
+    lists = read_lists(recommendations, scores)
+    if len(lists.users) == 0:
+        raise SchemaError("recommendations is empty: pass at least one user's list.")
+    truth = read_items("relevant", relevant, "grade")
+    history = None if train is None else read_items("train", train, None)
+    user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
+    item_ids, columns = _item_codes(lists, truth, history, item_features, item_similarity)
+    size = catalogue_size(len(item_ids), n_items)
+    features = None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
+    similarity = None
+    if item_similarity is not None:
+        similarity = similarity_matrix(item_similarity, item_ids, size, columns[0])
+    seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
+    n_train_users = None if history is None else len(history.users)
+    sized = n_items is not None
+    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=n_train_users, sized=sized)
+    return Given(
+        _lists_matrix(lists, rows[0], columns[0], n_counted),
+        _relevant(truth, rows[1], columns[1], n_counted, threshold),
+        user_ids,
+        None,
+        catalogue,
+    )
+
+
+def _user_codes(
+    lists: Ragged, truth: Ragged, history: Ragged | None, users: Sequence[Any] | None
+) -> tuple[IdArray, int, list[IntArray]]:
+    """Return the ids, how many of them count, and the rows of lists, relevance and training data."""
+    named = None if users is None else as_ids("users", users)
+    trained = np.empty(0, np.int64) if history is None else history.users
+    columns = [lists.users, truth.users, trained]
+    subjects = ["recommendations: user", "relevant: user", "train: user"]
+    if named is not None:
+        subjects, columns = ["users", *subjects], [named, *columns]
+    ids, codes = encode(subjects, columns, in_order=True)
+    rows = codes[-3:]
+    if named is None:
+        n_counted = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
+        return ids, n_counted, rows
+    if len(np.unique(codes[0])) < len(named):
+        raise SchemaError("users: an id appears twice. Name everybody once.")
+    for name, row in (("recommendations", rows[0]), ("relevant", rows[1])):
+        if row.max(initial=-1) >= len(named):
+            stranger = ids[row[row >= len(named)][0]]
+            raise SchemaError(
+                f"{name}: user {shown(stranger)} is not among `users`. Name everybody, or drop this user."
+            )
+    return ids, len(named), rows
+
+
+def _item_codes(
+    lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any, item_similarity: Any
+) -> tuple[IdArray, list[IntArray]]:
+    columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
+    subjects = ["recommendations: item", "relevant: item", "train: item"]
+    for name, table in (("item_features", item_features), ("item_similarity", item_similarity)):
+        if table is not None:
+            subjects.append(f"{name}: item")
+            columns.append(as_ids(subjects[-1], table_ids(name, table)))
+    return encode(subjects, columns, in_order=False)
+
+
+def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
+    """Lay the lists out as rows, empty for users without one."""
+    longest = max(1, int(lists.lengths.max(initial=0)))
+    lengths, order = _spread(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
+    if order is not None:
+        codes = codes[order]
+    full = bool((lengths == longest).all())
+    places = slice(None) if full else np.arange(longest) < lengths[:, None]
+    items = codes.reshape(n_users, longest) if full else np.full((n_users, longest), -1, np.int32)
+    if not full:
+        items[places] = codes
+    if lists.values is None:
+        # no scores, no ties: any falling row says so, and one row serves all users
+        return TopK(
+            _everybody(n_users), items, np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
+        )
+    scores = np.full(items.shape, -np.inf)
+    values = lists.values if order is None else lists.values[order]
+    scores[places] = values.reshape(scores.shape) if full else values
+    return TopK(_everybody(n_users), items, scores)
+
+
+def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, threshold: float) -> Relevant:
+    """Keep what the threshold calls relevant, users in order of their codes."""
+    owner = np.repeat(rows, truth.lengths)
+    grades = np.ones(len(codes)) if truth.values is None else truth.values
+    if grades.min(initial=0.0) < 0:
+        user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
+        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+    judged = np.unique(owner)
+    if truth.values is not None:
+        kept = (grades >= threshold) & (grades > 0)
+        owner, codes, grades = owner[kept], codes[kept], grades[kept]
+    if (np.diff(owner) < 0).any():
+        order = np.argsort(owner, kind="stable")
+        owner, codes, grades = owner[order], codes[order], grades[order]
+    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_users))))
+    from recgauge.judging import _join
+
+    row = _join.first_repeat_ragged(start, codes)
+    if row is not None:
+        name = next(iter(truth.users[rows == row]))
+        raise SchemaError(
+            f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
+        )
+    return Relevant(_everybody(n_users), start, codes, grades, 0, np.setdiff1d(judged, owner))
+
+
+def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
+    """Return the order that brings users' entries to the order of their rows, None if it is theirs."""
+    if (np.diff(rows) > 0).all():
+        return None
+    return np.argsort(np.repeat(rows, lengths), kind="stable")
+
+
+def _spread(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
+    spread = np.zeros(n_users, np.int64)
+    spread[rows] = counts
+    return spread
+
+
+def _everybody(n_users: int) -> IntArray:
+    return np.arange(n_users, dtype=np.int32)
+
+
+def _codes(
+    top_k: TopK, relevant: Relevant, train: Any, items: tuple[Any, Any], n_items: int | None, users: Any
+) -> Given:
+    """Take codes as they are; their ids are the codes."""
+    if train is not None and not isinstance(train, Interactions):
+        raise SchemaError(
+            "train: beside codes (TopK and Relevant) it must be Interactions over the same codes."
+        )
+    listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
+    features, similarity = (None if table is None else sparse.csr_array(table) for table in items)
+    known = max(
+        listed,
+        *(0 if table is None else table.shape[0] for table in (features, similarity)),
+        0 if train is None else train.n_items,
+    )
+    size = known if n_items is None else check_int("n_items", n_items, minimum=known)
+    seen = None if train is None else train.to_csr()
+    sized = n_items is not None
+    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=None, sized=sized)
+    last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
+    counted = None if users is None else np.asarray(users, np.int32)
+    last = last if counted is None else max(last, int(counted.max(initial=-1)))
+    return Given(top_k, relevant, np.arange(last + 1), counted, catalogue)

@@ -1,0 +1,232 @@
+"""The inner loops of judging, compiled: which listed items are relevant, and at which rank.
+
+A user's relevant items are marked in one array over all items, the list is looked up there, and the marks
+are taken back: no sorting and no hashing. Each thread has an array of its own, and the compiled code
+holds no lock. Import this module only where lists are judged: loading numba takes half a second.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
+from recgauge.utils.compiled import compiled
+
+INSERTION_LIMIT = 100
+
+
+@compiled(nogil=True)
+def _join_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
+    items: Any,
+    start: Any,
+    relevant: Any,
+    gains: Any,
+    first: int,
+    last: int,
+    every: bool,
+    marks: Any,
+    owners: Any,
+    ranks: Any,
+    ordinals: Any,
+    hit_gains: Any,
+) -> int:
+    n = 0
+    for user in range(first, last):
+        begin, end = start[user], start[user + 1]
+        if begin == end:
+            continue
+        for position in range(begin, end):
+            marks[relevant[position]] = position - begin + 1
+        found = 0
+        for column in range(items.shape[1]):
+            item = items[user, column]
+            if item < 0:
+                break
+            place = marks[item]
+            if place > 0:
+                found += 1
+                owners[n] = user
+                ranks[n] = column + 1
+                ordinals[n] = found
+                hit_gains[n] = gains[begin + place - 1]
+                n += 1
+                if not every:
+                    marks[item] = 0
+                    if found == end - begin:
+                        break
+        for position in range(begin, end):
+            marks[relevant[position]] = 0
+    return n
+
+
+@compiled(nogil=True)
+def _find_repeat(items: Any, first: int, last: int, marks: Any) -> int:
+    stamp = 0
+    for user in range(first, last):
+        stamp += 1
+        if stamp == 256:
+            marks[:] = 0
+            stamp = 1
+        for column in range(items.shape[1]):
+            item = items[user, column]
+            if item < 0:
+                break
+            if marks[item] == stamp:
+                return user
+            marks[item] = stamp
+    return -1
+
+
+@compiled(nogil=True)
+def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
+    for user in range(len(start) - 1):
+        for position in range(start[user], start[user + 1]):
+            if marks[codes[position]] == user + 1:
+                return user
+            marks[codes[position]] = user + 1
+    return -1
+
+
+@compiled(nogil=True)
+def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
+    for user in range(first, last):
+        begin, end = start[user], start[user + 1]
+        if end - begin > INSERTION_LIMIT:
+            continue
+        for position in range(begin + 1, end):
+            value, place = values[position], position
+            while place > begin and values[place - 1] < value:
+                values[place] = values[place - 1]
+                place -= 1
+            values[place] = value
+
+
+@compiled(nogil=True)
+def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, last: int, out: Any) -> None:
+    for user in range(first, last):
+        begin, n = start[user], min(length[user], start[user + 1] - start[user])
+        total = 0.0
+        for place in range(n):
+            total += gains[begin + place] * weights[place + 1]
+        out[user] = total
+
+
+def join(
+    items: IntArray, start: LongArray, relevant: IntArray, gains: DoubleArray, *, every: bool
+) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
+    """Look up the lists of all users.
+
+    Parameters
+    ----------
+    items : ndarray of int32, shape (m, k)
+        Lists, padded with -1 at the tail.
+    start : ndarray of int64, shape (m + 1,)
+        User j's relevant items lie at ``start[j]:start[j + 1]``.
+    relevant, gains : ndarray of int32 and float64, shape (r,)
+    every : bool
+        Count a repeated item at each of its places, not only at the first.
+
+    Returns
+    -------
+    tuple of ndarray, shape (h,) each
+        Row of the user (int64), rank from 1 and how many hits the user has down to there (int32), gain
+        (float64).
+    """
+    n_codes = _n_codes(items, relevant)
+    items, start = _plain(items, np.int32), _plain(start, np.int64)
+    relevant, gains = _plain(relevant, np.int32), _plain(gains, np.float64)
+    # the marks are read at random: the smaller they are, the more of them stay in the fastest cache
+    most = int(np.diff(start).max(initial=0))
+    marks_type = np.int16 if most < np.iinfo(np.int16).max else np.int32
+
+    def block(first: int, last: int) -> list[npt.NDArray[Any]]:
+        lists = (last - first) * items.shape[1]
+        room = lists if every else min(lists, int(start[last] - start[first]))
+        # rooms for the most hits there could be; pages that no hit reaches are never touched
+        rooms = [np.empty(room, dtype) for dtype in (np.int64, np.int32, np.int32, np.float64)]
+        marks = np.zeros(n_codes, marks_type)
+        n = _join_block(items, start, relevant, gains, first, last, every, marks, *rooms)
+        return [array[:n] for array in rooms]
+
+    owner, rank, ordinal, gain = (
+        np.concatenate(column) for column in zip(*_over_blocks(block, len(items)), strict=True)
+    )
+    return owner, rank, ordinal, gain
+
+
+def first_repeat(items: IntArray) -> int | None:
+    """Return the row of a list that holds an item twice, None if there is none."""
+    n_codes = _n_codes(items, np.empty(0, np.int32))
+    items = _plain(items, np.int32)
+
+    def block(first: int, last: int) -> int:
+        found: int = _find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
+        return found
+
+    return next((row for row in _over_blocks(block, len(items)) if row >= 0), None)
+
+
+def first_repeat_ragged(start: LongArray, codes: IntArray) -> int | None:
+    """Return the row of ``codes[start[row]:start[row + 1]]`` that holds a code twice, None if none does."""
+    start, codes = _plain(start, np.int64), _plain(codes, np.int32)
+    row: int = _find_repeat_ragged(start, codes, np.zeros(int(codes.max(initial=-1)) + 1, np.int32))
+    return row if row >= 0 else None
+
+
+def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
+    """Return `gains` put in falling order inside each user."""
+    if len(gains) == 0 or gains.min() == gains.max():
+        return gains
+    ordered = np.array(gains, np.float64)
+    plain_start = _plain(start, np.int64)
+    # insertion, since most users have few relevant items and a library sort would allocate for each user
+    _over_blocks(lambda first, last: _sort_segments(plain_start, ordered, first, last), len(start) - 1)
+    for user in np.flatnonzero(np.diff(start) > INSERTION_LIMIT):
+        segment = ordered[start[user] : start[user + 1]]
+        segment[:] = -np.sort(-segment)
+    return ordered
+
+
+def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: DoubleArray) -> DoubleArray:
+    """Return the discounted sum of each user's first `length` gains, shape (m,).
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (m + 1,)
+    gains : ndarray of float64, shape (r,)
+        Best first inside each user.
+    length : ndarray of int64, shape (m,)
+    weights : ndarray of float64
+        ``weights[rank]``, ranks from 1.
+    """
+    arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
+    total = np.zeros(len(length))
+    _over_blocks(
+        lambda first, last: _sum_best(*arguments, _plain(weights, np.float64), first, last, total), len(total)
+    )
+    return total
+
+
+def _plain(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
+    """Give an array the flags and layout of all others, so that a loop is compiled and cached once."""
+    return read_only(np.ascontiguousarray(array, dtype))
+
+
+def _n_codes(items: npt.NDArray[Any], relevant: IntArray) -> int:
+    return max(int(items.max(initial=-1)), int(relevant.max(initial=-1))) + 1
+
+
+def _over_blocks(work: Callable[[int, int], Any], n_rows: int) -> list[Any]:
+    """Run `work(first, last)` over blocks of rows, one thread a core, results in order of rows."""
+    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # four blocks a thread even out users with long and short lists; below 1,000 rows threads cost more
+    n_blocks = max(1, min(4 * n_threads, n_rows // 1000))
+    edges = [n_rows * block // n_blocks for block in range(n_blocks + 1)]
+    if n_blocks == 1:
+        return [work(0, n_rows)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, edges[:-1], edges[1:]))

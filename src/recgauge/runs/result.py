@@ -1,0 +1,126 @@
+"""What a run leaves in memory: enough to store, show and recompute every number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.dataset import Dataset
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
+from recgauge.data.top_k import TopK
+from recgauge.evaluation.predict import RatingPredictions
+from recgauge.evaluation.results import Evaluation, MetricResult
+from recgauge.evaluation.sanity import SanityRows
+from recgauge.evaluation.tied import Ties
+from recgauge.guards import GuardResult
+from recgauge.metrics.curves.places import Places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingResult:
+    """The lane of ranked lists.
+
+    Parameters
+    ----------
+    top_k : TopK
+        The lists of the evaluated users.
+    relevant : Relevant
+    catalogue : Catalogue
+    evaluation : Evaluation
+    ties : Ties
+        Equal scores at the cutoffs.
+    refused : mapping of str to str
+        Metrics that their own definition refuses for these lists, and why.
+    incomparable : str
+        Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
+    candidates_sha256 : str
+        Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
+    candidate_facts : mapping of str to int
+        What the candidate rule counted.
+    sanity : SanityRows or None
+        Chance and the best reachable, if asked for.
+    places : Places or None
+        Where the users' relevant items stand among all candidates, if curves were asked for.
+    """
+
+    top_k: TopK
+    relevant: Relevant
+    catalogue: Catalogue
+    evaluation: Evaluation
+    ties: Ties
+    refused: Mapping[str, str] = field(default_factory=dict)
+    incomparable: str = ""
+    candidates_sha256: str = ""
+    candidate_facts: Mapping[str, int] = field(default_factory=dict)
+    sanity: SanityRows | None = None
+    places: Places | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RatingResult:
+    """The lane of predicted ratings.
+
+    Parameters
+    ----------
+    predictions : RatingPredictions
+        One a test row.
+    evaluation : Evaluation
+    refused : mapping of str to str
+        Metrics without a value for these ratings, and why.
+    """
+
+    predictions: RatingPredictions
+    evaluation: Evaluation
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResult:
+    """A finished run.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        After the filters.
+    split : Split
+    ranking : RankingResult or None
+        None if no metric of lists was asked for.
+    rating : RatingResult or None
+        None if no rating metric was asked for.
+    seconds : mapping of str to float
+        Wall-clock seconds of each stage.
+    guards : tuple of GuardResult
+        What was looked at, fired or not.
+    """
+
+    dataset: Dataset
+    split: Split
+    ranking: RankingResult | None
+    rating: RatingResult | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    guards: tuple[GuardResult, ...] = ()
+
+    @property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """The evaluations of the lanes that ran."""
+        return tuple(lane.evaluation for lane in (self.ranking, self.rating) if lane is not None)
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Metrics without a value by name, lists first, and why."""
+        lanes = [lane for lane in (self.ranking, self.rating) if lane is not None]
+        return {name: reason for lane in lanes for name, reason in lane.refused.items()}
+
+    @property
+    def results(self) -> tuple[MetricResult, ...]:
+        """Every number, lists first."""
+        return tuple(result for evaluation in self.evaluations for result in evaluation.results)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Users and ratings that were evaluated or left out, and what the candidate rule counted."""
+        n_tested = len(self.split.test_users)
+        merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
+        for evaluation in reversed(self.evaluations):
+            merged |= evaluation.counts
+        return merged if self.ranking is None else merged | dict(self.ranking.candidate_facts)

@@ -1,0 +1,1 @@
+"""Small helpers of all packages: argument checks, files, compiled functions, progress, random streams."""

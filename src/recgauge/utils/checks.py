@@ -1,0 +1,90 @@
+"""Checks of arguments, with one form of message: subject, rule, what was found. Imports errors and texts."""
+
+import math
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.errors import ConfigError, shortened
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
+DoubleArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+_WASTED = 1 << 26  # bytes that an array of texts of one width may take beyond what is in them
+
+
+def check_int(subject: str, value: object, *, minimum: int) -> int:
+    """Return `value` as an int, or say that `subject` must be an int of at least `minimum`."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= minimum:
+        return int(value)
+    raise ConfigError(f"{subject} must be a whole number >= {minimum}, got {value!r}.")
+
+
+def check_real(subject: str, value: object, *, low: float, high: float, low_open: bool = False) -> float:
+    """Return `value` as a float inside ``[low, high]`` (``(low, high]`` if `low_open`)."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        number = float(value)
+        above_low = low < number if low_open else low <= number
+        if math.isfinite(number) and above_low and number <= high:
+            return number
+    above = ">" if low_open else ">="
+    upper = "" if math.isinf(high) else f" and <= {high:g}"
+    lower = "" if math.isinf(low) else f" {above} {low:g}"
+    raise ConfigError(f"{subject} must be a finite number{lower}{upper}, got {value!r}.")
+
+
+def check_choice(subject: str, value: object, choices: Collection[Any]) -> Any:
+    """Return `value` if it is one of `choices`, or list them."""
+    if value in choices:
+        return value
+    raise ConfigError(f"{subject} must be one of {', '.join(map(str, choices))}; got {value!r}.")
+
+
+def check_bool(subject: str, value: object) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, bool):
+        return value
+    raise ConfigError(f"{subject} must be true or false, got {value!r}.")
+
+
+def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
+    """Return distinct cutoffs in ascending order, each a whole number of at least 1."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ConfigError(f"{subject} must be a list of whole numbers >= 1, got {values!r}.")
+    given = [check_int(f"{subject}: each cutoff", value, minimum=1) for value in values]
+    cutoffs = tuple(sorted(set(given)))
+    if len(cutoffs) < len(given):
+        raise ConfigError(f"{subject}: each cutoff may be named once, got {given}.")
+    if not cutoffs:
+        raise ConfigError(f"{subject} must name at least one cutoff, got an empty list.")
+    return cutoffs
+
+
+def shown(value: object) -> str:
+    """Return how an id appears in a message: as its owner wrote it, not as numpy holds it."""
+    return shortened(repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def text_array(texts: list[str]) -> npt.NDArray[Any]:
+    """Return texts as an array of one width, or of objects where a few long ones would waste much memory.
+
+    Examples
+    --------
+    >>> text_array(["a", "bc"]).dtype, text_array(["a"] * 10_000 + ["x" * 4000]).dtype
+    (dtype('<U2'), dtype('O'))
+    """
+    widest, every = max(map(len, texts), default=0), sum(map(len, texts))
+    wasteful = 4 * (widest * len(texts) - every) > _WASTED
+    return np.array(texts, dtype=object if wasteful else np.str_)
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view of `array` that refuses to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
