@@ -34,8 +34,8 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
     (folder,) = workplace.output()
     card = DataCard.from_json((folder / "data_card.json").read_text(encoding="utf-8"))
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    assert card.parts["test"].sha256 == record["split"]["test_sha256"]
-    assert card.parts["train"].n_rows == record["split"]["train_rows"]
+    assert card.parts["test"].sha256 == record["split"]["test"]["sha256"]
+    assert card.parts["train"].n_rows == record["split"]["train"]["rows"]
     assert card.split_settings["test_size"] == "0.2"
     assert "figures" not in workplace.runs()[0].data.params
     assert record["seconds"]["card"] < 1

@@ -33,7 +33,7 @@ def test_files_say_what_is_test_and_a_wrong_file_is_explained(workplace):
     assert done.code == 0, done.err
     (folder,) = workplace.output()
     split = json.loads((folder / "record.json").read_text())["split"]
-    assert (split["train_rows"], split["test_rows"], split["test_users"]) == (len(pairs) - 2, 2, 2)
+    assert (split["train"]["rows"], split["test"]["rows"], split["test"]["users"]) == (len(pairs) - 2, 2, 2)
     refused = workplace.run(*common, "split=published", "split.test=wrong.csv")
     assert refused.code == 1
     assert "user 'user0' and item 'item99' (test)" in refused.out + refused.err
@@ -68,11 +68,11 @@ def test_visits_that_repeat_between_published_parts(workplace):
         for number in (1, 2, 3)
     ]
     for record in records[:2]:  # a is in three training rows, b in two: everybody's list is a, b
-        assert (record["split"]["train_rows"], record["split"]["test_rows"]) == (6, 4)
+        assert (record["split"]["train"]["rows"], record["split"]["test"]["rows"]) == (6, 4)
         values = {entry["key"]: entry["value"] for entry in record["results"]}
         assert values["precision_at_2"] == pytest.approx(1 / 3)
         assert values["recall_at_2"] == pytest.approx(2 / 3)
         (overlap,) = [guard for guard in record["guards"] if guard["name"] == "overlap"]
         assert (overlap["value"], overlap["overridden"]) == (0.75, True)
-    assert (records[2]["split"]["train_rows"], records[2]["split"]["test_rows"]) == (3, 3)
+    assert (records[2]["split"]["train"]["rows"], records[2]["split"]["test"]["rows"]) == (3, 3)
     assert "before and after the filters: train 6 to 3, test 4 to 3" in done[2].out

@@ -244,8 +244,8 @@ def test_the_record_keeps_marks_guards_and_sanity():
     record = RunRecord.from_result(result, **facts)
     assert RunRecord.from_json(record.to_json()) == record
     assert "own test items" in record.incomparable
-    assert {guard["name"] for guard in record.guards} >= {"overlap", "unreachable_items", "above_oracle"}
-    assert set(record.sanity["oracle"]) == set(record.values())
+    assert {guard.name for guard in record.guards} >= {"overlap", "unreachable_items", "above_oracle"}
+    assert set(record.sanity.oracle) == set(record.values())
 
 
 def test_candidates_and_excluded_are_not_mixed():

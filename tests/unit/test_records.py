@@ -1,4 +1,5 @@
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from recgauge.app.tracking.summaries import (
 )
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
+from recgauge.data.steps import Step
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
@@ -54,7 +56,19 @@ def test_round_trip(record):
     assert RunRecord.from_json(record.to_json()) == record
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"names": {}}', "not json"])
+def test_a_record_of_an_earlier_version_is_read(record):
+    """Its split was flat, and what a run did not have was an empty object."""
+    plain = json.loads(record.to_json())
+    for name in ("train", "test"):
+        part = plain["split"].pop(name)
+        plain["split"] |= {f"{name}_{fact}": value for fact, value in part.items()}
+    for name in ("validation", "fold_in"):
+        del plain["split"][name]
+    plain["sanity"] = {}
+    assert RunRecord.from_json(json.dumps(plain)) == record
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"names": {}}', '{"split": {"train_rows": 1}}', "not json"])
 def test_other_text_is_refused(text):
     with pytest.raises(SchemaError, match="not a record"):
         RunRecord.from_json(text)
@@ -87,7 +101,7 @@ def test_tracker_names_have_sections(record):
     values = metric_values(record)
     assert {"ndcg_at_10", "stderr/ndcg_at_10", "time/fit_seconds", "data/n_users"} <= set(values)
     assert all(np.isfinite(value) for value in values.values())
-    assert values["data/dropped_rows"] == sum(s["rows"][0] - s["rows"][1] for s in record.split["steps"])
+    assert values["data/dropped_rows"] == sum(s.rows[0] - s.rows[1] for s in record.split.steps)
 
 
 def test_curves_have_one_point_a_cutoff(record):
@@ -107,26 +121,25 @@ def test_the_note_holds_command_numbers_and_definitions(record):
     assert "nDCG(gain=linear, discount=log2, ideal=at_k)@10" in note
     assert f"{record.values()['ndcg_at_10']:.4f}" in note
     assert "10-core" in note
-    (step,) = (step for step in record.split["steps"] if step["stage"] == "filters")
-    assert f"| {step['rows'][0]:,} → {step['rows'][1]:,} |" in note
+    (step,) = (step for step in record.split.steps if step.stage == "filters")
+    assert f"| {step.rows[0]:,} → {step.rows[1]:,} |" in note
     assert "Marked" not in note
 
 
 def test_filters_are_a_small_table(record):
-    (step,) = (step for step in record.split["steps"] if step["stage"] == "filters")
+    (step,) = (step for step in record.split.steps if step.stage == "filters")
     first, second = run_lines(record)[:2]
     assert first == "filters  60,000 rows, 1,000 users, 1,500 items  as loaded"
     assert second.split("  ")[-1] == "without users and items outside the 10-core"
-    assert [f"{step[kind][1]:,} {kind}" for kind in ("rows", "users", "items")] == [
+    assert [f"{getattr(step, kind)[1]:,} {kind}" for kind in ("rows", "users", "items")] == [
         part.strip() for part in second.strip().split("  without")[0].split(", ")
     ]
     assert len(second.split("  without")[0]) == len(first.split("  as loaded")[0])
 
 
 def test_a_change_of_values_stands_in_the_table(record):
-    same = {kind: [3, 3] for kind in ("rows", "users", "items")}
-    step = {"stage": "filters", "name": "no row", "note": "values halved"} | same
-    changed = dataclasses.replace(record, split=record.split | {"steps": [step]})
+    step = Step("no row", (3, 3), (3, 3), (3, 3), "values halved", "filters")
+    changed = dataclasses.replace(record, split=dataclasses.replace(record.split, steps=(step,)))
     assert run_lines(changed)[1] == "         3 rows, 3 users, 3 items  values halved"
     assert "| values halved | 3 → 3 | 3 → 3 | 3 → 3 |" in summary_markdown(changed)
     assert [point for point in curve_points(changed) if point[0] == "filters/rows"] == [
@@ -157,12 +170,14 @@ def test_what_was_dropped_and_skipped_is_printed(record):
 
 
 def better(record, factor):
-    results = [entry | {"value": entry["value"] * factor} for entry in record.results]
-    return dataclasses.replace(record, results=results)
+    results = [dataclasses.replace(entry, value=entry.value * factor) for entry in record.results]
+    return dataclasses.replace(record, results=tuple(results))
 
 
 def test_the_best_of_comparable_runs_is_marked(record):
-    other_data = dataclasses.replace(better(record, 3), split=record.split | {"test_sha256": "other"})
+    other_test = dataclasses.replace(record.split.test, sha256="other")
+    other_split = dataclasses.replace(record.split, test=other_test)
+    other_data = dataclasses.replace(better(record, 3), split=other_split)
     jobs = [
         JobOutcome(0, "a", record, None),
         JobOutcome(1, "b", better(record, 2), None),
@@ -179,5 +194,5 @@ def test_the_best_of_comparable_runs_is_marked(record):
 
 def test_headline_is_ten_or_the_largest_cutoff(record):
     assert headline_keys([record]) == ["ndcg_at_10", "recall_at_10"]
-    small = dataclasses.replace(record, results=[entry for entry in record.results if entry["k"] == 5])
+    small = dataclasses.replace(record, results=tuple(entry for entry in record.results if entry.k == 5))
     assert headline_keys([record, small]) == ["ndcg_at_5", "recall_at_5"]

@@ -1,7 +1,7 @@
 """One job: from configuration to stored and printed results."""
 
 import traceback
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,13 +17,14 @@ from recgauge.app.terminal.explain import explain_config_error
 from recgauge.app.terminal.messages import explain_os_error, print_error
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
+from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.timing import Timings
 
 if TYPE_CHECKING:
     from recgauge.app.tracking.tracker import Tracker
     from recgauge.runs.record import RunRecord
     from recgauge.runs.result import RunResult
     from recgauge.studies import Study
-    from recgauge.utils.progress import Progress
 
 
 def run_job(cfg: DictConfig) -> None:
@@ -181,7 +182,7 @@ def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, out
     facts = environment() | {"sources": read_beside(plain)}
     sweep = Path(job.sweep.dir).as_posix() if sweeping else None
     start = run_start(plain, names, command, facts, sweep, job.runtime.choices.get("experiment"))
-    record = None
+    record, seconds = None, None
     address, run_id = None, None
     try:
         with tracker.start(start) as log:
@@ -192,15 +193,16 @@ def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, out
             )
             yaml = OmegaConf.to_yaml(OmegaConf.create(plain))
             with unfinished(folder) as room:
-                files = _write(result, record, settings, yaml, room, progress)
+                record, files = _write(result, record, settings, yaml, room, progress)
                 files = finish(files, room, folder)
-            record.seconds["tracking"] = log.finish(record, files)
+            seconds = record.seconds | {"tracking": log.finish(record, files)}
         address, run_id = tracker.address(), log.run_id
     except TrackingError as error:
         if record is None:
             raise
         outcome.untracked = str(error)
-    print_run(record, address=address, run_id=run_id, folder=folder, brief=sweeping)
+    shown = replace(record, seconds=seconds or record.seconds)
+    print_run(shown, address=address, run_id=run_id, folder=folder, brief=sweeping)
 
 
 def _write(
@@ -209,9 +211,9 @@ def _write(
     settings: RunSettings,
     config_yaml: str,
     folder: Path,
-    progress: "Progress",
-) -> list[Path]:
-    """Write all files of a run, the digests of the others last."""
+    progress: Progress,
+) -> "tuple[RunRecord, list[Path]]":
+    """Write all files of a run, the digests of the others last; the record gets the time that this took."""
     from recgauge.app.files.artifacts import (
         write_checksums,
         write_convention_table,
@@ -222,13 +224,17 @@ def _write(
     from recgauge.app.files.run_card import draw_run, write_run_card
 
     files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
-    files += write_run_card(result, record, folder)
+    timings = Timings(NoProgress())
+    with timings.stage("card"):
+        files += write_run_card(result, record, folder)
     if settings.figures:
-        files += draw_run(result, record.names, record.seconds, folder)
+        with timings.stage("figures"):
+            files += draw_run(result, record.names, folder)
+    record = replace(record, seconds=record.seconds | timings.seconds)
     if settings.conventions_table:
         files += write_convention_table(result, settings.cutoffs, folder)
     files += write_record(record, config_yaml, folder)
-    return [*files, write_checksums(files, folder)]
+    return record, [*files, write_checksums(files, folder)]
 
 
 def _settings(cfg: DictConfig) -> RunSettings:

@@ -6,8 +6,8 @@ from typing import Self
 
 from recgauge.data.steps import Step
 from recgauge.errors import SchemaError
-from recgauge.report._plain import from_plain
 from recgauge.report.counts import Quantiles
+from recgauge.utils.plain import from_plain
 
 
 @dataclass(frozen=True, slots=True)

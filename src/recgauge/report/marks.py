@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
+from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.record import RunRecord
 
 MARK = "\u2020"  # dagger
@@ -28,33 +29,34 @@ def mark_lines(record: RunRecord) -> list[str]:
             f"(candidates={record.names['candidates']})"
         )
     for guard in record.guards:
-        if guard["overridden"]:
-            lines.append(f"overridden {guard['name']}: {guard['message']}")
-        elif guard["level"] != "note":
-            lines.append(f"warning  {guard['name']}: {guard['message']}")
+        if guard.overridden:
+            lines.append(f"overridden {guard.name}: {guard.message}")
+        elif guard.fired:
+            lines.append(f"warning  {guard.name}: {guard.message}")
     return lines
 
 
-def sanity_table(record: RunRecord) -> Table:
+def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> Table:
     """Return metrics by cutoffs, each with the value of chance and the best that can be reached.
 
     Parameters
     ----------
-    record : RunRecord
-        With sanity rows.
+    results : sequence of MetricValue
+        Their order is that of the table.
+    sanity : SanityFacts
     """
-    chance, oracle = record.sanity["chance"], record.sanity["oracle"]
-    entries = [entry for entry in record.results if entry["key"] in chance]
-    cutoffs = list(dict.fromkeys(entry["k"] for entry in entries))
+    chance, oracle = sanity.chance, sanity.oracle
+    entries = [entry for entry in results if entry.key in chance]
+    cutoffs = list(dict.fromkeys(entry.k for entry in entries))
     table = Table(pad_edge=False, box=None)
     table.add_column("chance/best", no_wrap=True)
     for k in cutoffs:
         table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
     cells = {}
     for entry in entries:
-        best = _short(oracle[entry["key"]]) if entry["key"] in oracle else ""
-        cells[entry["name"], entry["k"]] = f"{_short(chance[entry['key']])}/{best}"
-    for name in dict.fromkeys(entry["name"] for entry in entries):
+        best = _short(oracle[entry.key]) if entry.key in oracle else ""
+        cells[entry.name, entry.k] = f"{_short(chance[entry.key])}/{best}"
+    for name in dict.fromkeys(entry.name for entry in entries):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
     return table
 
@@ -86,7 +88,7 @@ def selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for number, record in records:
         names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
-        place = (*names, str(record.seed), record.split["test_sha256"], _remedy(record))
+        place = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
         settings = str(record.settings.get("model"))
         groups.setdefault(place, {}).setdefault(settings, []).append(number)
     jobs_of: dict[str, list[str]] = {}
@@ -99,7 +101,7 @@ def selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
 
 
 def _remedy(record: RunRecord) -> str:
-    if "validation_rows" in record.split:
+    if record.split.validation is not None:
         return "choose by the validation rows."
     return "hold out validation rows (split.validation_size=0.1) and choose by those."
 

@@ -97,7 +97,7 @@ class Series:
         """Return the direction of a metric."""
         record = self.jobs[0].record
         assert record is not None
-        return any(entry["key"] == key and entry["higher_is_better"] for entry in record.results)
+        return any(entry.key == key and entry.higher_is_better for entry in record.results)
 
     def _values(self, key: str) -> list[float]:
         return [job.record.values()[key] for job in self.jobs if job.record is not None]
@@ -150,7 +150,7 @@ def _series(jobs: Sequence[JobOutcome]) -> Series:
 def _comparable(record: RunRecord) -> tuple[str, ...]:
     """Return what runs share whose numbers can be compared."""
     names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
-    rows = (record.split["train_sha256"], record.split["test_sha256"], str(record.dataset["relevant_from"]))
+    rows = (record.split.train.sha256, record.split.test.sha256, str(record.dataset.relevant_from))
     candidates = (str(record.settings.get("candidates")), record.candidates_sha256)
     return (*names, *rows, *candidates, record.fit_on, record.policies)
 

@@ -1,8 +1,8 @@
 """What filters and split left: lines for a terminal, a table for a note, curves for a tracker."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from recgauge.data.steps import Step
 from recgauge.runs.record import RunRecord
 
 COUNTS = ("rows", "users", "items")
@@ -16,7 +16,7 @@ def filter_lines(record: RunRecord) -> list[str]:
     steps = _filters(record)
     if not steps:
         return []
-    counts = [[steps[0][kind][0] for kind in COUNTS], *([step[kind][1] for kind in COUNTS] for step in steps)]
+    counts = _counts_after_each(steps)
     widths = [max(len(f"{row[column]:,}") for row in counts) for column in range(len(COUNTS))]
     texts = ["as loaded", *map(_text, steps)]
     lines = []
@@ -30,10 +30,7 @@ def filter_lines(record: RunRecord) -> list[str]:
 def dropped_lines(record: RunRecord) -> list[str]:
     """Return what the split dropped, and what else it has to say, one line each."""
     return [
-        f"dropped  {_lost(step, 'rows')} rows, {_lost(step, 'users')} users, {_lost(step, 'items')} items: "
-        f"{step['name']}"
-        if step["rows"][0] > step["rows"][1]
-        else f"split    {step['note']}"
+        f"dropped  {', '.join(_lost(step))}: {step.name}" if step.dropped_rows else f"split    {step.note}"
         for step in _of_split(record)
     ]
 
@@ -45,37 +42,49 @@ def steps_markdown(record: RunRecord) -> list[str]:
         return []
     lines = ["| step | rows | users | items |", "| --- | ---: | ---: | ---: |"]
     for step in steps:
-        cells = (f"{step[kind][0]:,} → {step[kind][1]:,}" for kind in COUNTS)
+        cells = (f"{before:,} → {after:,}" for before, after in _counts(step))
         lines.append(f"| {_text(step)} | {' | '.join(cells)} |")
     return lines
 
 
 def filter_points(record: RunRecord) -> list[tuple[str, int, float]]:
     """Return ``(name, step, count)``: rows, users and items after so many filters, from 0 on."""
-    steps = _filters(record)
     return [
-        (f"filters/{kind}", place, float(count))
-        for kind in COUNTS
-        for place, count in enumerate([step[kind][0] for step in steps[:1]] + [s[kind][1] for s in steps])
+        (f"filters/{kind}", n_filters, float(counts[column]))
+        for column, kind in enumerate(COUNTS)
+        for n_filters, counts in enumerate(_counts_after_each(_filters(record)))
     ]
 
 
-def _filters(record: RunRecord) -> Sequence[dict[str, Any]]:
-    return [step for step in record.split["steps"] if step["stage"] == "filters"]
+def _filters(record: RunRecord) -> list[Step]:
+    return [step for step in record.split.steps if step.stage == "filters"]
 
 
-def _of_split(record: RunRecord) -> Sequence[dict[str, Any]]:
+def _of_split(record: RunRecord) -> list[Step]:
     """Return the split's steps that dropped something or have something to say."""
-    steps = [step for step in record.split["steps"] if step["stage"] != "filters"]
-    return [step for step in steps if step["rows"][0] > step["rows"][1] or step["note"]]
+    steps = [step for step in record.split.steps if step.stage != "filters"]
+    return [step for step in steps if step.dropped_rows or step.note]
 
 
-def _text(step: dict[str, Any]) -> str:
+def _text(step: Step) -> str:
     """Say what a step did: what it dropped, and what it made of the values."""
-    if step["note"] and step["rows"][0] == step["rows"][1]:
-        return str(step["note"])
-    return f"without {step['name']}" + (f"; {step['note']}" if step["note"] else "")
+    if step.note and not step.dropped_rows:
+        return step.note
+    return f"without {step.name}" + (f"; {step.note}" if step.note else "")
 
 
-def _lost(step: dict[str, Any], kind: str) -> str:
-    return f"{step[kind][0] - step[kind][1]:,}"
+def _counts(step: Step) -> tuple[tuple[int, int], ...]:
+    """Return rows, users and items, each before and after."""
+    return step.rows, step.users, step.items
+
+
+def _counts_after_each(steps: Sequence[Step]) -> list[tuple[int, ...]]:
+    """Return rows, users and items as loaded and after each step; nothing without steps."""
+    if not steps:
+        return []
+    loaded = tuple(before for before, _ in _counts(steps[0]))
+    return [loaded, *(tuple(after for _, after in _counts(step)) for step in steps)]
+
+
+def _lost(step: Step) -> list[str]:
+    return [f"{before - after:,} {kind}" for kind, (before, after) in zip(COUNTS, _counts(step), strict=True)]

@@ -1,7 +1,6 @@
 """The tables that a run and a sweep end with."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -10,41 +9,38 @@ from recgauge.models.fit_rows import leak_mark
 from recgauge.report.marks import MARK
 from recgauge.report.series import STATUSES, Best, JobOutcome, Series, all_series, best_values
 from recgauge.report.steps import dropped_lines, filter_lines
+from recgauge.runs.facts import MetricValue
 from recgauge.runs.record import RunRecord
 
 
 def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
     """Return metrics by cutoffs, each value with its standard error unless there is no room for it."""
-    cutoffs = list(dict.fromkeys(entry["k"] for entry in record.results))
+    cutoffs = list(dict.fromkeys(entry.k for entry in record.results))
     table = Table(pad_edge=False, box=None)
     table.add_column("metric", no_wrap=True)
     for k in cutoffs:
         table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
-    cells = {(entry["name"], entry["k"]): _value(entry, stderr) for entry in record.results}
-    for name in dict.fromkeys(entry["name"] for entry in record.results):
+    cells = {(entry.name, entry.k): _value(entry, stderr) for entry in record.results}
+    for name in dict.fromkeys(entry.name for entry in record.results):
         table.add_row(name, *(cells.get((name, k), "") for k in cutoffs))
     return table
 
 
 def run_lines(record: RunRecord) -> list[str]:
     """Return what stands around the table: data, what was dropped and skipped, seconds."""
-    data, split, counts = record.dataset, record.split, record.counts
+    data, counts = record.dataset, record.counts
     lines = [
         *filter_lines(record),
-        f"data     {record.names['dataset']}: {data['n_rows']:,} rows, {data['n_users']:,} users, "
-        f"{data['n_items']:,} items ({data['provenance']})",
+        f"data     {record.names['dataset']}: {data.n_rows:,} rows, {data.n_users:,} users, "
+        f"{data.n_items:,} items ({data.provenance})",
         f"split    {record.names['split']}: "
-        + ", ".join(
-            f"{part} {split[f'{part}_rows']:,} rows"
-            for part in ("train", "fold_in", "validation", "test")
-            if f"{part}_rows" in split
-        ),
+        + ", ".join(f"{name} {part.rows:,} rows" for name, part in record.split.parts.items()),
         *dropped_lines(record),
     ]
     if mark := leak_mark(record.fit_on):
         lines.append(f"marked   {mark}")
     if "users_left_out" in counts:
-        lines.append(_users_line(data["relevant_from"], counts))
+        lines.append(_users_line(data.relevant_from, counts))
     if "ratings_predicted" in counts:
         lines.append(
             f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
@@ -106,10 +102,10 @@ def headline_keys(records: Sequence[RunRecord]) -> list[str]:
     """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
     if not records:
         return []
-    entries = [entry for entry in records[0].results if all(entry["key"] in r.values() for r in records)]
-    ks = [entry["k"] for entry in entries if entry["k"] is not None]
+    entries = [entry for entry in records[0].results if all(entry.key in r.values() for r in records)]
+    ks = [entry.k for entry in entries if entry.k is not None]
     headline = 10 if 10 in ks else max(ks, default=None)
-    return [entry["key"] for entry in entries if entry["k"] in (headline, None)]
+    return [entry.key for entry in entries if entry.k in (headline, None)]
 
 
 def _plain_cells(job: JobOutcome, keys: Sequence[str]) -> list[Text]:
@@ -148,8 +144,8 @@ def _status(job: JobOutcome) -> Text:
     return Text(f"{job.status} {MARK}" if marked else job.status, style=STATUSES[job.status])
 
 
-def _value(entry: dict[str, Any], stderr: bool) -> str:
-    if not stderr or entry["stderr"] is None:
-        return f"{entry['value']:.4f}"
-    error = f"{entry['stderr']:.4f}"
-    return f"{entry['value']:.4f} ± {error.removeprefix('0')}"  # short, so that four cutoffs fit 80 columns
+def _value(entry: MetricValue, stderr: bool) -> str:
+    if not stderr or entry.stderr is None:
+        return f"{entry.value:.4f}"
+    error = f"{entry.stderr:.4f}"
+    return f"{entry.value:.4f} ± {error.removeprefix('0')}"  # short, so that four cutoffs fit 80 columns

@@ -1,63 +1,62 @@
 """The part of a run that is kept as JSON: what was run, on what, and what came out."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from recgauge.errors import SchemaError
-from recgauge.evaluation.results import MetricResult
+from recgauge.guards import GuardResult
+from recgauge.runs.facts import DatasetFacts, MetricValue, SanityFacts, SplitFacts, TieFacts
 from recgauge.runs.fingerprint import fingerprint
 from recgauge.runs.result import RunResult
+from recgauge.utils.plain import from_plain
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run in words and numbers; survives a JSON round trip.
+    """A run in words and numbers; survives a JSON round trip and never changes.
 
     Parameters
     ----------
     names : dict of str to str
-        The chosen dataset, split, candidates, model, conventions and metrics.
+        The chosen dataset, filters, split, candidates, model, conventions and metrics.
     seed : int
     command : str
         The command line that gives the run again.
     settings : dict of str to Any
         The resolved configuration.
-    dataset : dict of str to Any
-        Facts about the data: digest, provenance, source, licence, counts.
-    split : dict of str to Any
-        Rows and users of each part, and the steps before and after it: counts before and after.
-    results : list of dict
-        ``key``, ``name``, ``k``, ``value``, ``stderr``, ``definition``, ``higher_is_better`` each.
+    dataset : DatasetFacts
+    split : SplitFacts
+    results : tuple of MetricValue
+        In the order of the suite.
     refused : dict of str to str
         Metrics that their own definition refuses for these lists or ratings, and why.
     policies : str
         Canonical text of what happens to users without relevant items, ties and the like.
     counts : dict of str to int
-        Users evaluated and left out.
+        Users evaluated and left out, predicted ratings, and what the candidate rule counted.
     seconds : dict of str to float
+        Wall-clock seconds of each stage. Tracking begins when the record is complete, so its time stands
+        in the tracking store and in the job's outcome.json.
     environment : dict of str to Any
     incomparable : str
         Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
     candidates_sha256 : str
         Digest of the candidates that a rule names; empty where it names none.
-    guards : list of dict
-        ``name``, ``value``, ``level``, ``message``, ``overridden`` each.
-    sanity : dict of str to dict
-        ``chance`` and ``oracle``, each ``{key: value}``; empty if not asked for.
-    ties : dict of str to dict
-        ``share_at_cutoff``: cutoff to the share of evaluated users for whom it falls inside a group of equal
-        scores; ``expected``: ``{key: value}`` if these were in random order, empty if there are none. Empty
-        without lists.
+    guards : tuple of GuardResult
+    sanity : SanityFacts or None
+        None if not asked for.
+    ties : TieFacts or None
+        None without lists.
     """
 
     names: dict[str, str]
     seed: int
     command: str
     settings: dict[str, Any]
-    dataset: dict[str, Any]
-    split: dict[str, Any]
-    results: list[dict[str, Any]]
+    dataset: DatasetFacts
+    split: SplitFacts
+    results: tuple[MetricValue, ...]
     refused: dict[str, str]
     policies: str
     counts: dict[str, int]
@@ -65,9 +64,9 @@ class RunRecord:
     environment: dict[str, Any]
     incomparable: str = ""
     candidates_sha256: str = ""
-    guards: list[dict[str, Any]] = field(default_factory=list)
-    sanity: dict[str, dict[str, float]] = field(default_factory=dict)
-    ties: dict[str, dict[str, float]] = field(default_factory=dict)
+    guards: tuple[GuardResult, ...] = ()
+    sanity: SanityFacts | None = None
+    ties: TieFacts | None = None
 
     @classmethod
     def from_result(
@@ -81,29 +80,34 @@ class RunRecord:
         environment: dict[str, Any],
     ) -> Self:
         """Describe a finished run."""
+        ranking = result.ranking
         return cls(
             names=names,
             seed=seed,
             command=command,
             settings=settings,
-            dataset=_dataset_facts(result),
-            split=_split_facts(result),
-            results=[_result_facts(entry) for entry in result.results],
+            dataset=DatasetFacts.of(result.dataset),
+            split=SplitFacts.of(result.split),
+            results=tuple(MetricValue.of(entry) for entry in result.results),
             refused=result.refused,
-            policies="" if result.ranking is None else result.ranking.evaluation.policies,
+            policies="" if ranking is None else ranking.evaluation.policies,
             counts=result.counts,
             seconds=dict(result.seconds),
             environment=environment,
-            incomparable="" if result.ranking is None else result.ranking.incomparable,
-            candidates_sha256="" if result.ranking is None else result.ranking.candidates_sha256,
-            guards=[asdict(guard) for guard in result.guards],
+            incomparable="" if ranking is None else ranking.incomparable,
+            candidates_sha256="" if ranking is None else ranking.candidates_sha256,
+            guards=result.guards,
             sanity=_sanity_facts(result),
             ties=_tie_facts(result),
         )
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
-        return {entry["key"]: entry["value"] for entry in self.results}
+        return {entry.key: entry.value for entry in self.results}
+
+    def result(self, key: str) -> MetricValue | None:
+        """Return the number with this key, None if there is none."""
+        return next((entry for entry in self.results if entry.key == key), None)
 
     @property
     def fit_on(self) -> str:
@@ -114,7 +118,7 @@ class RunRecord:
         """Return a digest of everything that can change a number; see :mod:`recgauge.runs.fingerprint`."""
         return fingerprint(
             self.settings,
-            self.dataset["sha256"],
+            self.dataset.sha256,
             self.environment.get("numeric_version", 0),
             self.environment.get("sources", {}),
         )
@@ -125,7 +129,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a record back.
+        """Read a record back, also one that an earlier version wrote.
 
         Raises
         ------
@@ -133,70 +137,29 @@ class RunRecord:
             If the text is not a record.
         """
         try:
-            return cls(**json.loads(text))
-        except (TypeError, ValueError) as error:
+            record: Self = from_plain(cls, _as_now(json.loads(text)), "record")
+        except (SchemaError, TypeError, KeyError, ValueError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
+        return record
 
 
-def _dataset_facts(result: RunResult) -> dict[str, Any]:
-    dataset, rows = result.dataset, result.dataset.interactions
-    return {
-        "name": dataset.name,
-        "sha256": dataset.sha256,
-        "provenance": dataset.provenance,
-        "source": dataset.source,
-        "licence": dataset.licence,
-        "feedback": dataset.feedback,
-        "relevant_from": dataset.relevant_from,
-        "n_rows": len(rows),
-        "n_users": rows.n_users,
-        "n_items": rows.n_items,
-    }
+def _as_now(plain: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of an earlier version, whose split was flat (``train_rows``), in today's shape."""
+    split = plain["split"]
+    for part in ("train", "fold_in", "validation", "test"):
+        if f"{part}_rows" in split:
+            split[part] = {name: split.pop(f"{part}_{name}") for name in ("rows", "users", "sha256")}
+    return plain | {name: plain.get(name) or None for name in ("sanity", "ties")}
 
 
-def _split_facts(result: RunResult) -> dict[str, Any]:
-    split = result.split
-    parts = {
-        "train": split.train,
-        "fold_in": split.fold_in,
-        "validation": split.validation,
-        "test": split.test,
-    }
-    facts: dict[str, Any] = {}
-    for name, part in parts.items():
-        if part is not None:
-            facts[f"{name}_rows"] = len(part)
-            facts[f"{name}_users"] = int((part.user_counts() > 0).sum())
-            facts[f"{name}_sha256"] = part.sha256()
-    facts |= split.cold_counts()
-    facts["steps"] = [
-        {
-            "stage": step.stage,
-            "name": step.name,
-            "rows": list(step.rows),
-            "users": list(step.users),
-            "items": list(step.items),
-            "note": step.note,
-        }
-        for step in split.steps
-    ]
-    return facts
-
-
-def _sanity_facts(result: RunResult) -> dict[str, dict[str, float]]:
+def _sanity_facts(result: RunResult) -> SanityFacts | None:
     if result.ranking is None or result.ranking.sanity is None:
-        return {}
-    return {"chance": dict(result.ranking.sanity.chance), "oracle": dict(result.ranking.sanity.oracle)}
+        return None
+    return SanityFacts(dict(result.ranking.sanity.chance), dict(result.ranking.sanity.oracle))
 
 
-def _tie_facts(result: RunResult) -> dict[str, dict[str, float]]:
+def _tie_facts(result: RunResult) -> TieFacts | None:
     if result.ranking is None:
-        return {}
+        return None
     ties = result.ranking.ties
-    shares = {str(k): share for k, share in ties.shares.items()}
-    return {"share_at_cutoff": shares, "expected": dict(ties.expected)}
-
-
-def _result_facts(entry: MetricResult) -> dict[str, Any]:
-    names = ("key", "name", "k", "value", "stderr", "definition", "higher_is_better")
-    return {name: getattr(entry, name) for name in names}
+    return TieFacts({str(k): share for k, share in ties.shares.items()}, dict(ties.expected))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from recgauge.runs.facts import MetricValue
 from recgauge.studies import Row, Study, StudyRun
 from recgauge.studies.files import markdown_table
 from recgauge.studies.published import PublishedNumber, read_published
@@ -106,7 +107,7 @@ def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
     """Return the row of results.csv for one published number."""
     found = [run for run in runs if number.matches(run)]
     entries = [_entry(run, number.key) for run in found]
-    values = [entry["value"] for entry in entries if entry is not None]
+    values = [entry.value for entry in entries if entry is not None]
     row = {
         "dataset": number.dataset,
         "model": number.label,
@@ -118,7 +119,7 @@ def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
         "verdict": OPEN,
         "reason": _reason(number, found, len(values)),
         "runs": str(len(values)),
-        "definition": next((entry["definition"] for entry in entries if entry is not None), ""),
+        "definition": next((entry.definition for entry in entries if entry is not None), ""),
         "published_definition": number.definition,
         "source": number.source,
     }
@@ -141,16 +142,14 @@ def _compared(rows: Sequence[Row]) -> list[Row]:
 
 def _beside(run: StudyRun, label: str, key: str) -> Row:
     """Return the row of a number that nothing published stands against."""
-    entry = _entry(run, key) or {"value": None, "definition": ""}
+    entry = _entry(run, key)
     known = {"dataset": run.names["dataset"], "model": label, "metric": key, "runs": "1"}
-    ours = "" if entry["value"] is None else f"{entry['value']:.8g}"
-    return dict.fromkeys(COLUMNS, "") | known | {"ours": ours, "definition": entry["definition"]}
+    ours = {} if entry is None else {"ours": f"{entry.value:.8g}", "definition": entry.definition}
+    return dict.fromkeys(COLUMNS, "") | known | ours
 
 
-def _entry(run: StudyRun, key: str) -> dict[str, Any] | None:
-    if run.record is None:
-        return None
-    return next((entry for entry in run.record.results if entry["key"] == key), None)
+def _entry(run: StudyRun, key: str) -> MetricValue | None:
+    return None if run.record is None else run.record.result(key)
 
 
 def _reason(number: PublishedNumber, found: Sequence[StudyRun], n_values: int) -> str:

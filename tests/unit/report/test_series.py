@@ -7,7 +7,8 @@ import pytest
 
 from recgauge.report.series import JobOutcome, has_rivals
 from recgauge.report.tables import sweep_table
-from recgauge.runs.record import RunRecord
+from recgauge.runs.facts import PartFacts, SplitFacts
+from records import NAMES, metric, record_with
 
 
 def job(number, model, value, *, seed=0, rows=None, **split):
@@ -16,22 +17,12 @@ def job(number, model, value, *, seed=0, rows=None, **split):
         [f"model={model}", *(f"split.{name}={of}" for name, of in split.items()), f"seed={seed}"]
     )
     digest = rows or f"{split} {seed}"
-    record = RunRecord(
-        names={"dataset": "d", "split": "s", "candidates": "all", "model": model, "conventions": "standard"},
+    record = record_with(
+        metric("ndcg", 10, value, stderr=0.1),
+        names=NAMES | {"model": model},
         seed=seed,
-        command="",
         settings={"seed": seed, "split": {"n_splits": 5, **split}, "model": {"of": model}},
-        dataset={"relevant_from": 4},
-        split={"train_sha256": f"train {digest}", "test_sha256": f"test {digest}", "steps": []},
-        results=[
-            {"key": "ndcg_at_10", "name": "ndcg", "k": 10, "value": value, "stderr": 0.1}
-            | {"definition": "nDCG@10", "higher_is_better": True}
-        ],
-        refused={},
-        policies="",
-        counts={},
-        seconds={},
-        environment={},
+        split=SplitFacts(PartFacts(1, 1, f"train {digest}"), PartFacts(1, 1, f"test {digest}")),
     )
     return JobOutcome(number, label, record, None)
 

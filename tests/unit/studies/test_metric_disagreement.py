@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from recgauge.runs.record import RunRecord
 from recgauge.studies import StudyRun
 from recgauge.studies.metric_disagreement import COLUMNS, MetricDisagreement
+from records import record_with
 
 VALUES = {"svd": {"standard": 0.2, "recbole": 0.5}, "popularity": {"standard": 0.1, "recbole": 0.3}}
 STUDY = MetricDisagreement("metric_disagreement", k=10)
@@ -20,7 +20,7 @@ def finished(folder, model, values):
         writer.writerows(["map_at_10", name, value, "MAP@10"] for name, value in values.items())
         writer.writerow(["map_at_10", "sklearn", "", "refuses these lists"])
         writer.writerow(["map_at_5", "standard", 9, "MAP@5"])
-    record = RunRecord({}, 0, "", {}, {}, {}, [], {}, "", {}, {}, {})
+    record = record_with()
     return StudyRun({"dataset": "demo", "model": model}, {}, record, folder)
 
 

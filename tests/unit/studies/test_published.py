@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
-from recgauge.runs.record import RunRecord
 from recgauge.studies import StudyRun
 from recgauge.studies.published import PublishedNumber, read_published
 from recgauge.studies.published_table import PublishedTable, compare
 from recgauge.studies.verdicts import CLOSE, NOT_REPRODUCED, OPEN, REPRODUCED, UNKNOWN, verdict
+from records import metric, record_with
 
 NUMBER = {
     "key": "rmse",
@@ -29,8 +29,7 @@ NUMBER = {
 
 def run(value=0.93, fold=0, problem=None, **names):
     chosen = {"dataset": "ml_100k", "model": "biased_mf"} | names
-    entry = {"key": "rmse", "name": "rmse", "k": None, "value": value, "definition": "RMSE"}
-    record = RunRecord(chosen, 0, "", {}, {}, {}, [entry], {}, "", {}, {}, {})
+    record = record_with(metric("rmse", None, value, definition="RMSE", higher_is_better=False), names=chosen)
     settings = {"split": {"fold": fold}, "model": {"n_factors": 100}}
     return StudyRun(chosen, settings, None if problem else record, Path(), problem)
 

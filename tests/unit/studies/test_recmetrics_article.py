@@ -12,11 +12,11 @@ from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.svd import SVD
-from recgauge.runs.record import RunRecord
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.studies import StudyRun
 from recgauge.studies.recmetrics_article import RecmetricsArticle
 from recgauge.studies.recmetrics_article.page import ARTICLE, HONEST, TEST_ITEMS
+from records import metric, record_with
 
 STUDY = RecmetricsArticle("recmetrics_article", {"ml_20m": 1000})
 ARMS = (
@@ -33,14 +33,9 @@ ARMS = (
 
 def run_of(dataset, model, candidates, fit_on, value, folder, problem=None):
     names = {"dataset": dataset, "model": model, "candidates": candidates}
-    entries = [
-        {"key": f"mar_at_{k}", "k": k, "value": value * k / 10, "stderr": 0.001, "definition": f"MAP@{k}"}
-        for k in range(1, 11)
-    ]
-    entries = [entry | {"name": "mar"} for entry in entries]
-    novelty = {"name": "novelty", "value": 1.5, "stderr": None, "definition": "Novelty"}
-    entries += [novelty | {"key": f"novelty_at_{k}", "k": k} for k in (9, 10)]
-    record = RunRecord({}, 0, "", {}, {}, {}, entries, {}, "", {}, {}, {})
+    entries = [metric("mar", k, value * k / 10, stderr=0.001, definition=f"MAP@{k}") for k in range(1, 11)]
+    entries += [metric("novelty", k, 1.5, definition="Novelty") for k in (9, 10)]
+    record = record_with(*entries)
     return StudyRun(names, {"fit_on": fit_on}, None if problem else record, folder, problem)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recgauge.runs.record import RunRecord
 from recgauge.studies import StudyRun
 from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics
 from recgauge.studies.sampled_metrics.page import clear, turned
+from records import metric, record_with
 
 VALUES = {
     "all": {"random": 0.1, "popularity": 0.2, "svd": 0.4},
@@ -16,10 +16,8 @@ STUDY = SampledMetrics("sampled_metrics", k=10)
 
 
 def finished(folder, rule, model, value, stderr=0.01):
-    entry = {"name": "ndcg", "stderr": stderr, "definition": "nDCG@10", "higher_is_better": True}
-    results = [entry | {"key": "ndcg_at_10", "k": 10, "value": value}]
-    results.append(entry | {"key": "ndcg_at_5", "k": 5, "value": 9.0})
-    record = RunRecord({}, 0, "", {}, {}, {}, results, {}, "", {}, {}, {})
+    entry = {"stderr": stderr, "definition": "nDCG@10"}
+    record = record_with(metric("ndcg", 10, value, **entry), metric("ndcg", 5, 9.0, **entry))
     names = {"dataset": "ml_1m", "candidates": rule, "model": model}
     settings = {"candidates": {"n": 100, "by": "uniform"}, "model": {"n_factors": 16}}
     return StudyRun(names, settings, record, folder)

@@ -33,7 +33,7 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     record = load_record(folder)
     cutoff = _cutoff(record, k)
     names = _names(record)
-    values = convention_values(names, load_lists(folder, record.dataset["relevant_from"]), cutoffs=(cutoff,))
+    values = convention_values(names, load_lists(folder, record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
     console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists", markup=False)
     print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
@@ -44,7 +44,7 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
 
 
 def _cutoff(record: RunRecord, k: int | None) -> int:
-    ks = sorted({entry["k"] for entry in record.results if entry["k"] is not None})
+    ks = sorted({entry.k for entry in record.results if entry.k is not None})
     if k is None:
         return 10 if 10 in ks else ks[-1]
     if k > ks[-1] or k < 1:
@@ -57,7 +57,7 @@ def _cutoff(record: RunRecord, k: int | None) -> int:
 def _names(record: RunRecord) -> list[str]:
     """Return the run's metrics that lists and relevance are enough for."""
     known = get_convention("standard").known()
-    names = dict.fromkeys(entry["name"] for entry in record.results if entry["k"] is not None)
+    names = dict.fromkeys(entry.name for entry in record.results if entry.k is not None)
     return [name for name in names if name in known and known[name].needs_relevant and not known[name].needs]
 
 

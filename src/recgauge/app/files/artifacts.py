@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -108,10 +109,11 @@ def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Pa
 
 def write_record(record: RunRecord, config_yaml: str, folder: Path) -> list[Path]:
     """Write record.json, environment.json, guards.json and config.yaml."""
+    guards = [asdict(guard) for guard in record.guards]
     texts = {
         "record.json": record.to_json(),
         "environment.json": json.dumps(record.environment, indent=2) + "\n",
-        "guards.json": json.dumps(record.guards, indent=2, ensure_ascii=False) + "\n",
+        "guards.json": json.dumps(guards, indent=2, ensure_ascii=False) + "\n",
         "config.yaml": config_yaml,
     }
     for name, text in texts.items():

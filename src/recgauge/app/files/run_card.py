@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,28 +29,20 @@ def write_run_card(result: RunResult, record: RunRecord, folder: Path) -> list[P
     ----------
     result : RunResult
     record : RunRecord
-        Has the digests of the rows already, and how the split was made; gets the seconds spent.
+        Has the digests of the rows already, and how the split was made.
     folder : Path
     """
-    begin = perf_counter()
-    digests = {
-        name: record.split.get(f"{name}_sha256", "") for name in ("train", "fold_in", "validation", "test")
-    }
     card = data_card(
         result.dataset,
         result.split,
         citation=citation_of(result.dataset),
         split_settings=split_settings(record.settings["split"], record.seed),
-        digests=digests,
+        digests={name: part.sha256 for name, part in record.split.parts.items()},
     )
-    files = write_card(card, folder)
-    record.seconds["card"] = perf_counter() - begin
-    return files
+    return write_card(card, folder)
 
 
-def draw_run(
-    result: RunResult, names: Mapping[str, str], seconds: dict[str, float], folder: Path
-) -> list[Path]:
+def draw_run(result: RunResult, names: Mapping[str, str], folder: Path) -> list[Path]:
     """Write figures/*.png: the training rows' long tail, the ratings, and what the lanes that ran can show.
 
     Parameters
@@ -59,17 +50,12 @@ def draw_run(
     result : RunResult
     names : mapping of str to str
         The chosen option of each group, for titles.
-    seconds : dict of str to float
-        Gets the seconds spent.
     folder : Path
     """
-    begin = perf_counter()
     from recgauge.report.figures.style import save_png
 
     drawn = _figures(result, names["model"], names["dataset"])
-    files = [save_png(figure, folder / "figures" / f"{name}.png") for name, figure in drawn]
-    seconds["figures"] = perf_counter() - begin
-    return files
+    return [save_png(figure, folder / "figures" / f"{name}.png") for name, figure in drawn]
 
 
 def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, "Figure"]]:

@@ -42,9 +42,9 @@ def print_run(
     print_table(console, result_table(record, stderr=False) if too_wide else table)
     if too_wide:
         console.print("standard errors need a wider terminal; record.json has them", markup=False)
-    if record.sanity:
+    if record.sanity is not None:
         console.print()
-        print_table(console, sanity_table(record))
+        print_table(console, sanity_table(record.results, record.sanity))
     for line in mark_lines(record):
         console.print(line, style="yellow", markup=False)
     for line in run_lines(record):

@@ -284,17 +284,17 @@ def _inputs(record: RunRecord) -> list["DatasetInput"]:
     """Describe the train and the test part as MLflow's dataset inputs, each with the digest of its rows."""
     from mlflow.entities import Dataset, DatasetInput, InputTag
 
-    facts, split = record.dataset, record.split
+    data = record.dataset
     return [
         DatasetInput(
             Dataset(
-                name=facts["name"],
-                digest=split[f"{part}_sha256"][:36],
-                source_type="http" if facts["source"].startswith("http") else "code",
-                source=json.dumps({"uri": facts["source"], "sha256": facts["sha256"]}),
-                profile=json.dumps({"num_rows": split[f"{part}_rows"], "num_users": split[f"{part}_users"]}),
+                name=data.name,
+                digest=part.sha256[:36],
+                source_type="http" if data.source.startswith("http") else "code",
+                source=json.dumps({"uri": data.source, "sha256": data.sha256}),
+                profile=json.dumps({"num_rows": part.rows, "num_users": part.users}),
             ),
-            tags=[InputTag("mlflow.data.context", part)],
+            tags=[InputTag("mlflow.data.context", name)],
         )
-        for part in ("train", "test")
+        for name, part in (("train", record.split.train), ("test", record.split.test))
     ]

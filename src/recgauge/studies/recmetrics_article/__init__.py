@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from recgauge.runs.facts import MetricValue
 from recgauge.studies import Row, Study, StudyRun
 from recgauge.studies.published import read_published
 from recgauge.studies.published_table import COLUMNS, compare
@@ -74,17 +75,17 @@ def _rows_of(run: StudyRun) -> list[Row]:
         about | {"protocol": protocol} | _measured(entry)
         for protocol in _protocols(run)
         for entry in run.record.results
-        if entry["name"] == CURVE or entry["k"] in (None, K)
+        if entry.name == CURVE or entry.k in (None, K)
     ]
 
 
-def _measured(entry: Mapping[str, Any]) -> Row:
+def _measured(entry: MetricValue) -> Row:
     return {
-        "metric": entry["key"],
-        "ours": f"{entry['value']:.8g}",
-        "stderr": "" if entry["stderr"] is None else f"{entry['stderr']:.3g}",
+        "metric": entry.key,
+        "ours": f"{entry.value:.8g}",
+        "stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}",
         "runs": "1",
-        "definition": entry["definition"],
+        "definition": entry.definition,
     }
 
 

@@ -56,14 +56,14 @@ class SampledMetrics(Study):
         return [
             about
             | {
-                "metric": entry["key"],
-                "value": f"{entry['value']:.8g}",
-                "stderr": "" if entry["stderr"] is None else f"{entry['stderr']:.3g}",
-                "definition": entry["definition"],
+                "metric": entry.key,
+                "value": f"{entry.value:.8g}",
+                "stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}",
+                "definition": entry.definition,
                 "reason": "",
             }
             for entry in run.record.results
-            if entry["k"] == self.k
+            if entry.k == self.k
         ]
 
 

@@ -1,0 +1,203 @@
+"""The typed facts of a run record: numbers and words that survive JSON."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.data.steps import Step
+from recgauge.evaluation.results import MetricResult
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """One number of a run.
+
+    Parameters
+    ----------
+    key : str
+        Such as ``ndcg_at_10``.
+    name : str
+        The key without its cutoff.
+    k : int or None
+        The cutoff; None: the whole list, or no list at all.
+    value : float
+    stderr : float or None
+        Standard error of the mean over users, where there is one.
+    definition : str
+        The canonical text of the definition.
+    higher_is_better : bool
+    """
+
+    key: str
+    name: str
+    k: int | None
+    value: float
+    stderr: float | None
+    definition: str
+    higher_is_better: bool
+
+    @classmethod
+    def of(cls, result: MetricResult) -> Self:
+        """Leave out the values of single users."""
+        return cls(
+            key=result.key,
+            name=result.name,
+            k=result.k,
+            value=result.value,
+            stderr=result.stderr,
+            definition=result.definition,
+            higher_is_better=result.higher_is_better,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """The data set after the filters.
+
+    Parameters
+    ----------
+    name : str
+    sha256 : str
+        Digest of the rows as they were loaded.
+    provenance, source, licence : str
+    feedback : str
+        "explicit" or "implicit".
+    relevant_from : float or None
+        Lowest rating that is relevant; None: every row.
+    n_rows, n_users, n_items : int
+    """
+
+    name: str
+    sha256: str
+    provenance: str
+    source: str
+    licence: str
+    feedback: str
+    relevant_from: float | None
+    n_rows: int
+    n_users: int
+    n_items: int
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Self:
+        """Count a data set."""
+        rows = dataset.interactions
+        return cls(
+            name=dataset.name,
+            sha256=dataset.sha256,
+            provenance=dataset.provenance,
+            source=dataset.source,
+            licence=dataset.licence,
+            feedback=dataset.feedback,
+            relevant_from=dataset.relevant_from,
+            n_rows=len(rows),
+            n_users=rows.n_users,
+            n_items=rows.n_items,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PartFacts:
+    """One part of a split.
+
+    Parameters
+    ----------
+    rows, users : int
+        Users are those with at least one row.
+    sha256 : str
+        Digest of the rows.
+    """
+
+    rows: int
+    users: int
+    sha256: str
+
+    @classmethod
+    def of(cls, part: Interactions) -> Self:
+        """Count a part."""
+        return cls(len(part), int((part.user_counts() > 0).sum()), part.sha256())
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFacts:
+    """The parts of a split and the steps that led to them.
+
+    Parameters
+    ----------
+    train, test : PartFacts
+    validation, fold_in : PartFacts or None
+    steps : tuple of Step
+        Of the filters and of the split, in their order.
+    test_cold_users, test_cold_user_rows, test_cold_items, test_cold_item_rows : int
+        What of the test part the training part does not know.
+    """
+
+    train: PartFacts
+    test: PartFacts
+    validation: PartFacts | None = None
+    fold_in: PartFacts | None = None
+    steps: tuple[Step, ...] = ()
+    test_cold_users: int = 0
+    test_cold_user_rows: int = 0
+    test_cold_items: int = 0
+    test_cold_item_rows: int = 0
+
+    @classmethod
+    def of(cls, split: Split) -> Self:
+        """Count a split."""
+        return cls(
+            train=PartFacts.of(split.train),
+            test=PartFacts.of(split.test),
+            validation=None if split.validation is None else PartFacts.of(split.validation),
+            fold_in=None if split.fold_in is None else PartFacts.of(split.fold_in),
+            steps=split.steps,
+            **split.cold_counts(),
+        )
+
+    @property
+    def parts(self) -> dict[str, PartFacts]:
+        """The parts that there are, by name."""
+        named = {
+            "train": self.train,
+            "fold_in": self.fold_in,
+            "validation": self.validation,
+            "test": self.test,
+        }
+        return {name: part for name, part in named.items() if part is not None}
+
+    @property
+    def dropped_rows(self) -> int:
+        """Rows that filters and split dropped."""
+        return sum(step.dropped_rows for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class SanityFacts:
+    """What random lists and the best lists reach, by result key.
+
+    Parameters
+    ----------
+    chance, oracle : dict of str to float
+        The best reachable is known for metrics of relevance only.
+    """
+
+    chance: dict[str, float]
+    oracle: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TieFacts:
+    """Equal scores at the cutoffs.
+
+    Parameters
+    ----------
+    share_at_cutoff : dict of str to float
+        Cutoff to the share of evaluated users for whom it falls inside a group of equal scores.
+    expected : dict of str to float
+        Result key to the expected value if these were in random order; empty if there are none.
+    """
+
+    share_at_cutoff: dict[str, float]
+    expected: dict[str, float]
