@@ -3,13 +3,13 @@
 Names are imported when they are first used, so ``import recgauge`` costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recgauge._version import __version__
+from recgauge._version import __version__ as __version__
+from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.candidates import AllItems as AllItems
+    from recgauge.candidates.all_items import AllItems as AllItems
     from recgauge.conventions import Convention as Convention
     from recgauge.conventions import get_convention as get_convention
     from recgauge.data.interactions import Interactions as Interactions
@@ -33,43 +33,5 @@ if TYPE_CHECKING:
     from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
     from recgauge.splits.random_holdout import RandomRows as RandomRows
     from recgauge.utils.randomness import stream as stream
-
-_HOMES = {
-    "AllItems": "recgauge.candidates",
-    "Bias": "recgauge.models.bias",
-    "BiasedMF": "recgauge.models.biased_mf",
-    "Convention": "recgauge.conventions",
-    "Demo": "recgauge.datasets.demo",
-    "Evaluation": "recgauge.evaluation.results",
-    "Interactions": "recgauge.data.interactions",
-    "MovieLens": "recgauge.datasets.movielens",
-    "Policies": "recgauge.judging.policies",
-    "Popularity": "recgauge.models.popularity",
-    "Random": "recgauge.models.random",
-    "RandomPerUser": "recgauge.splits.random_holdout",
-    "RandomRating": "recgauge.models.random_rating",
-    "RandomRows": "recgauge.splits.random_holdout",
-    "RatingPredictions": "recgauge.evaluation.predict",
-    "Relevant": "recgauge.data.relevance",
-    "SVD": "recgauge.models.svd",
-    "TopK": "recgauge.models.recommend",
-    "evaluate": "recgauge.evaluation.evaluate",
-    "evaluate_ratings": "recgauge.evaluation.evaluate_ratings",
-    "get_convention": "recgauge.conventions",
-    "predict_ratings": "recgauge.evaluation.predict",
-    "recommend": "recgauge.models.recommend",
-    "stream": "recgauge.utils.randomness",
-}
-
-__all__ = [*sorted(_HOMES), "__version__"]
-__all__.sort()
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'recgauge' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

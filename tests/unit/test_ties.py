@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from recgauge import evaluate
 from recgauge.candidates import CandidateItems
-from recgauge.candidates.rule import pairs_matrix
 from recgauge.conventions import Convention, Definition
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k

@@ -1,6 +1,177 @@
-"""Which items may enter a user's list: the contract of a rule, and the rules, one file each."""
+"""Which items may enter a user's list: what a rule gives, and the contract of a rule; one file per rule."""
 
-from recgauge.candidates.all_items import AllItems
-from recgauge.candidates.rule import CandidateItems, Candidates
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal, get_args
 
-__all__ = ["AllItems", "CandidateItems", "Candidates"]
+import numpy as np
+from scipy import sparse
+
+from recgauge.data.pairs import pairs_matrix, stored
+from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError
+from recgauge.utils.checks import BoolArray, IntArray, LongArray, check_choice, read_only
+from recgauge.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from recgauge.candidates.all_items import AllItems as AllItems
+    from recgauge.candidates.allow_list import AllowList as AllowList
+    from recgauge.candidates.negatives_file import NegativesFile as NegativesFile
+    from recgauge.candidates.own_test_items import OwnTestItems as OwnTestItems
+    from recgauge.candidates.sampled import SampledNegatives as SampledNegatives
+    from recgauge.candidates.train_items import TrainItems as TrainItems
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
+
+Seen = Literal["train", "validation", "both", "none"]
+"""Whose rows count as seen."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateItems:
+    """The items that may enter each user's list.
+
+    Parameters
+    ----------
+    excluded : scipy.sparse.csr_array, shape (n_users, n_items), or None
+        Stored entries are barred, such as the training rows.
+    items : ndarray of int32, shape (c,), or None
+        Rising codes of the only items that anybody may be given; None: all.
+    per_user : scipy.sparse.csr_array, shape (n_users, n_items), or None
+        Stored entries are the only items that the user may be given; stands alone.
+    incomparable : str
+        Why numbers cannot be compared with those of the whole catalogue, for people; empty if they can.
+    notes : tuple of str
+        What else a reader of the numbers should know, one sentence each.
+    facts : mapping of str to int
+        Counts that a rule keeps with the run, by name.
+
+    Raises
+    ------
+    ConfigError
+        If `per_user` comes with one of the others, or nothing may be given to anybody.
+    """
+
+    excluded: sparse.csr_array | None = None
+    items: IntArray | None = None
+    per_user: sparse.csr_array | None = None
+    incomparable: str = ""
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.per_user is not None and not (self.excluded is None and self.items is None):
+            raise ConfigError("CandidateItems: per_user stands alone; give no excluded and no items with it.")
+        nothing = self.items is not None and len(self.items) == 0
+        if nothing or (self.per_user is not None and self.per_user.nnz == 0):
+            raise ConfigError("CandidateItems: nobody may be given any item; choose another candidate rule.")
+        if self.items is not None:
+            object.__setattr__(self, "items", read_only(self.items))
+
+    @property
+    def limited(self) -> bool:
+        """Whether the rule names the candidates, instead of only barring what users have seen."""
+        return self.items is not None or self.per_user is not None
+
+    def sha256(self) -> str:
+        """Return the digest of the candidates that the rule names; empty where it names none."""
+        if not self.limited:
+            return ""
+        matrix = self.per_user
+        arrays = [self.items] if matrix is None else [matrix.indptr.astype(np.int64), matrix.indices]
+        digest = sha256()
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def holds(self, user: IntArray, item: IntArray) -> BoolArray:
+        """Return whether each (user, item) pair is a candidate, shape (n,)."""
+        if self.per_user is not None:
+            return stored(self.per_user, user, item)
+        held = np.ones(len(user), np.bool_)
+        if self.items is not None:
+            held = np.isin(item, self.items)
+        if self.excluded is not None:
+            held &= ~stored(self.excluded, user, item)
+        return held
+
+    def counts(self, n_users: int, n_items: int) -> LongArray:
+        """Return the number of candidates of each user code, shape (n_users,)."""
+        if self.per_user is not None:
+            return np.diff(self.per_user.indptr).astype(np.int64)
+        open_to_all = np.ones(n_items, np.bool_)
+        if self.items is not None:
+            open_to_all[:] = False
+            open_to_all[self.items] = True
+        total = np.full(n_users, np.count_nonzero(open_to_all))
+        if self.excluded is not None:
+            owner = np.repeat(np.arange(n_users), np.diff(self.excluded.indptr))
+            total -= np.bincount(owner[open_to_all[self.excluded.indices]], minlength=n_users)
+        return total
+
+    def irrelevant(self, relevant: Relevant, n_users: int, n_items: int) -> LongArray | None:
+        """Return the candidates of each user code that are not relevant, None where nothing is limited."""
+        if not self.limited:
+            return None
+        owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
+        held = owner[self.holds(owner, relevant.items)]
+        return self.counts(n_users, n_items) - np.bincount(held, minlength=n_users)
+
+
+class Candidates(ABC):
+    """A rule for the items that a model must choose from."""
+
+    @abstractmethod
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:
+        """Return the candidates of every user with test rows.
+
+        Parameters
+        ----------
+        split : Split
+        rng : numpy.random.Generator
+            The stream of the candidates' stage; the model never draws from it, so all models get the same.
+
+        Returns
+        -------
+        CandidateItems
+
+        Raises
+        ------
+        RecgaugeError
+            If the rule cannot be applied to this split.
+        """
+
+
+def check_seen(subject: str, seen: object) -> None:
+    """Refuse a name of seen rows that is not one of `Seen`."""
+    check_choice(f"{subject}: seen", seen, get_args(Seen))
+
+
+def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
+    """Return the rows that users have seen as non-zeros of an (n_users, n_items) matrix, None for none.
+
+    Raises
+    ------
+    ConfigError
+        If only validation rows count and the split has none.
+    """
+    if seen == "validation" and split.validation is None:
+        raise ConfigError(
+            f"candidates.seen=validation: split {split.name} has no validation rows. "
+            "Use seen=train, or hold some out."
+        )
+    if seen == "none":
+        return None
+    parts = [split.history] if seen in ("train", "both") else []
+    if seen in ("validation", "both") and split.validation is not None:
+        parts.append(split.validation)
+    if len(parts) == 1:
+        return parts[0].to_csr()
+    return pairs_matrix(
+        np.concatenate([part.user for part in parts]),
+        np.concatenate([part.item for part in parts]),
+        (split.train.n_users, split.train.n_items),
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from recgauge.candidates.rule import distinct
+from recgauge.data.pairs import distinct
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 _ROUNDS = 8

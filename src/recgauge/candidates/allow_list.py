@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, seen_rows
 from recgauge.candidates._ids import codes_by_text, numbered_lines, some
-from recgauge.candidates.rule import CandidateItems, Candidates, check_seen, seen_rows
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_choice, shown
@@ -46,7 +46,7 @@ class AllowList(Candidates):
 
     items: tuple[Any, ...] | list[Any] | None = None
     path: str | None = None
-    seen: str = "train"
+    seen: Seen = "train"
     unknown: str = "error"
 
     def __post_init__(self) -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recgauge.candidates import CandidateItems, Candidates
 from recgauge.candidates._ids import codes_by_text, numbered_lines, some
-from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix, stored
+from recgauge.data.pairs import pairs_matrix, stored
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import IntArray, shown

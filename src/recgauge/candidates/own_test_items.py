@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix
+from recgauge.candidates import CandidateItems, Candidates
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.split import Split
 
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recgauge.candidates import CandidateItems, Candidates
 from recgauge.candidates._negatives import draw_negatives
-from recgauge.candidates.rule import CandidateItems, Candidates, pairs_matrix
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.split import Split
 from recgauge.utils.checks import check_choice, check_int
 

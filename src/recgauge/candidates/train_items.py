@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge.candidates.rule import CandidateItems, Candidates, check_seen, seen_rows
+from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, seen_rows
 from recgauge.data.split import Split
 
 
@@ -33,7 +33,7 @@ class TrainItems(Candidates):
     True
     """
 
-    seen: str = "train"
+    seen: Seen = "train"
 
     def __post_init__(self) -> None:
         check_seen("TrainItems", self.seen)

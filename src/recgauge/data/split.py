@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge.data._pairs import check_pairs
 from recgauge.data.interactions import Interactions
+from recgauge.data.pairs import check_pairs
 from recgauge.data.steps import Step
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray

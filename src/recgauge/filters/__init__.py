@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,22 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.steps import Step
 from recgauge.errors import EmptySplitError
 from recgauge.utils.checks import BoolArray
+from recgauge.utils.lazy import lazy_names
 from recgauge.utils.randomness import stream
+
+if TYPE_CHECKING:
+    from recgauge.filters.binarise import Binarise as Binarise
+    from recgauge.filters.date_range import DateRange as DateRange
+    from recgauge.filters.duplicates import Duplicates as Duplicates
+    from recgauge.filters.min_rating import MinRating as MinRating
+    from recgauge.filters.n_core import NCore as NCore
+    from recgauge.filters.popular_items import PopularItems as PopularItems
+    from recgauge.filters.row_counts import ItemRows as ItemRows
+    from recgauge.filters.row_counts import UserRows as UserRows
+    from recgauge.filters.sample_users import SampleUsers as SampleUsers
+    from recgauge.filters.user_weights import UserWeights as UserWeights
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 
 class Filter(ABC):

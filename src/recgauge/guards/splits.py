@@ -4,9 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
-from recgauge.candidates.rule import stored
-from recgauge.data._pairs import pair_codes
 from recgauge.data.interactions import Interactions
+from recgauge.data.pairs import pair_codes, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.guards.result import GuardResult

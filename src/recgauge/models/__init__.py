@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -10,6 +10,17 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import ModelError, NotFittedError, SchemaError
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray
+from recgauge.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from recgauge.models.bias import Bias as Bias
+    from recgauge.models.biased_mf import BiasedMF as BiasedMF
+    from recgauge.models.popularity import Popularity as Popularity
+    from recgauge.models.random import Random as Random
+    from recgauge.models.random_rating import RandomRating as RandomRating
+    from recgauge.models.svd import SVD as SVD
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -10,10 +10,82 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.data.steps import Step
-from recgauge.splits.assignment import Assignment
+from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, check_choice
+from recgauge.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from recgauge.splits.k_fold import KFold as KFold
+    from recgauge.splits.k_fold_users import KFoldUsers as KFoldUsers
+    from recgauge.splits.leave_n_out import LeaveLastOut as LeaveLastOut
+    from recgauge.splits.leave_n_out import LeaveRandomOut as LeaveRandomOut
+    from recgauge.splits.published import Published as Published
+    from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
+    from recgauge.splits.random_holdout import RandomRows as RandomRows
+    from recgauge.splits.rolling_window import RollingWindow as RollingWindow
+    from recgauge.splits.strong_generalisation import StrongGeneralisation as StrongGeneralisation
+    from recgauge.splits.surprise_k_fold import SurpriseKFold as SurpriseKFold
+    from recgauge.splits.temporal_date import TemporalDate as TemporalDate
+    from recgauge.splits.temporal_fraction import TemporalFraction as TemporalFraction
+    from recgauge.splits.temporal_per_user import TemporalPerUser as TemporalPerUser
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 POLICIES = ("drop", "keep")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assignment:
+    """The part that each row goes to; a row in none of the masks is a training row.
+
+    Parameters
+    ----------
+    test : ndarray of bool, shape (n,)
+    validation : ndarray of bool, shape (n,), or None
+        None: there is no validation part.
+    fold_in : ndarray of bool, shape (n,), or None
+        Rows of held-out users that models are given after training. None: no user is held out.
+    unused : tuple of (str, ndarray of bool)
+        Rows in no part, with the reason in words.
+
+    Raises
+    ------
+    SchemaError
+        If a row is in several masks.
+
+    Examples
+    --------
+    >>> halves = Assignment(test=np.array([False, True, False]))
+    >>> halves.train.tolist()
+    [True, False, True]
+    """
+
+    test: BoolArray
+    validation: BoolArray | None = None
+    fold_in: BoolArray | None = None
+    unused: tuple[tuple[str, BoolArray], ...] = ()
+
+    def __post_init__(self) -> None:
+        taken = np.zeros(len(self.test), dtype=bool)
+        for name, mask in self._masks():
+            if mask.shape != taken.shape or (taken & mask).any():
+                raise SchemaError(
+                    f"Assignment: each of the {len(taken)} rows may be in one part only; {name} shares rows "
+                    "with another part or has another length. Correct the strategy."
+                )
+            taken |= mask
+
+    def _masks(self) -> list[tuple[str, BoolArray]]:
+        named = [("test", self.test), ("validation", self.validation), ("fold_in", self.fold_in)]
+        return [(name, mask) for name, mask in (*named, *self.unused) if mask is not None]
+
+    @property
+    def train(self) -> BoolArray:
+        """Training rows, shape (n,)."""
+        train = np.ones(len(self.test), dtype=bool)
+        for _, mask in self._masks():
+            train &= ~mask
+        return train
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
+from recgauge.splits import Assignment
 from recgauge.splits._order import latest_first, shuffled
-from recgauge.splits.assignment import Assignment
 from recgauge.utils.checks import BoolArray, LongArray, check_choice, check_real
 
 PICKS = ("random", "last")

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.data._pairs import pair_codes
 from recgauge.data.interactions import Interactions
+from recgauge.data.pairs import pair_codes
 from recgauge.data.published import PublishedParts
-from recgauge.splits.assignment import Assignment
+from recgauge.splits import Assignment
 from recgauge.utils.checks import BoolArray, LongArray, shown, text_array
 
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.splits import Splitter
-from recgauge.splits.assignment import Assignment
+from recgauge.splits import Assignment, Splitter
 from recgauge.utils.checks import BoolArray, IntArray, check_bool, check_int
 
 

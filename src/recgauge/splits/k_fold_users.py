@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.data.interactions import Interactions
+from recgauge.splits import Assignment
 from recgauge.splits._by_time import ByTime
 from recgauge.splits._hide import HeldOutUsers, check_hiding
-from recgauge.splits.assignment import Assignment
 from recgauge.splits.k_fold import Folds
 
 

@@ -6,10 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.splits import Splitter
+from recgauge.splits import Assignment, Splitter
 from recgauge.splits._by_time import ByTime
 from recgauge.splits._order import latest_first, shuffled
-from recgauge.splits.assignment import Assignment
 from recgauge.utils.checks import LongArray, check_int
 
 

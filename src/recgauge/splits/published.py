@@ -13,9 +13,8 @@ from recgauge.data.split import Split
 from recgauge.data.steps import Step
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
-from recgauge.splits import Splitter
+from recgauge.splits import Assignment, Splitter
 from recgauge.splits._match import Matched, match
-from recgauge.splits.assignment import Assignment
 
 Paths = str | Sequence[str]
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.data.interactions import Interactions
+from recgauge.splits import Assignment
 from recgauge.splits._order import places_by
 from recgauge.splits._shares import Shares
-from recgauge.splits.assignment import Assignment
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.splits import Splitter
+from recgauge.splits import Assignment, Splitter
 from recgauge.splits._dates import shown_date
 from recgauge.splits._order import times_of
-from recgauge.splits.assignment import Assignment
 from recgauge.splits.k_fold import check_index
 from recgauge.utils.checks import check_int, check_real
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.splits.assignment import Assignment
+from recgauge.splits import Assignment
 from recgauge.splits.k_fold import Folds
 from recgauge.utils.checks import check_int
 

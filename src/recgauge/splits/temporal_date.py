@@ -8,10 +8,9 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.splits import Splitter
+from recgauge.splits import Assignment, Splitter
 from recgauge.splits._dates import Date, seconds_of, shown_date
 from recgauge.splits._order import times_of
-from recgauge.splits.assignment import Assignment
 from recgauge.utils.checks import BoolArray, LongArray
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from recgauge.candidates import AllItems, CandidateItems
 from recgauge.candidates.allow_list import AllowList
 from recgauge.candidates.own_test_items import OwnTestItems
-from recgauge.candidates.rule import pairs_matrix
 from recgauge.candidates.train_items import TrainItems
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
 from recgauge.splits.random_holdout import RandomRows

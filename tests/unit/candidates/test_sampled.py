@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from recgauge.candidates._negatives import draw_negatives
 from recgauge.candidates.negatives_file import NegativesFile
-from recgauge.candidates.rule import pairs_matrix
 from recgauge.candidates.sampled import SampledNegatives
 from recgauge.data.interactions import Interactions
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError

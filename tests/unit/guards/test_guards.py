@@ -8,8 +8,8 @@ import pytest
 from recgauge.candidates import AllItems, CandidateItems
 from recgauge.candidates.allow_list import AllowList
 from recgauge.candidates.own_test_items import OwnTestItems
-from recgauge.candidates.rule import pairs_matrix
 from recgauge.data.interactions import Interactions
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, GuardError

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recgauge.candidates import CandidateItems
-from recgauge.candidates.rule import pairs_matrix
+from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
 from recgauge.evaluation.full_ranking import place_relevant

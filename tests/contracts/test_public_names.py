@@ -1,0 +1,64 @@
+"""Every public class of a package can be imported from the package, and is known to type checkers."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recgauge
+
+SOURCE = Path(recgauge.__file__).parent
+LAZY = sorted(
+    ".".join(("recgauge", *path.parent.relative_to(SOURCE).parts))
+    for path in SOURCE.rglob("__init__.py")
+    if "lazy_names(__name__)" in path.read_text(encoding="utf-8")
+)
+IN_ONE_PACKAGE = [name for name in LAZY if name != "recgauge"]
+
+
+def public_classes(package):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if module.ispkg or module.name.rsplit(".", 1)[1].startswith("_"):
+            continue
+        for name, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            ours = found.__module__ == module.name and not name.startswith("_")
+            if ours and not inspect.isabstract(found):
+                yield name, found
+
+
+def test_the_packages_that_take_additions_have_lazy_names():
+    assert {f"recgauge.{name}" for name in ("candidates", "filters", "models", "splits")} <= set(LAZY)
+
+
+@pytest.mark.parametrize("name", IN_ONE_PACKAGE)
+def test_every_public_class_can_be_imported_from_its_package(name):
+    package = importlib.import_module(name)
+    for class_name, found in public_classes(package):
+        hint = f"add a line to the imports for type checkers in {name.replace('.', '/')}/__init__.py"
+        assert getattr(package, class_name, None) is found, f"{class_name}: {hint}"
+        assert class_name in package.__all__
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_every_listed_name_is_there(name):
+    package = importlib.import_module(name)
+    assert package.__all__ == sorted(package.__all__)
+    assert all(getattr(package, public) is not None for public in package.__all__)
+    assert dir(package) == package.__all__
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_misspelt_name_is_told_with_those_there_are(name):
+    package = importlib.import_module(name)
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nope'; it has .*, "):
+        _ = package.Nope
+
+
+def test_a_name_imports_its_own_module_and_no_sibling():
+    code = "import sys; from recgauge.models import SVD; print('recgauge.models.bias' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
