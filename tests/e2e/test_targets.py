@@ -37,7 +37,7 @@ ON_THE_COMMAND_LINE = {
     ],
     "function of ours by its public name": [
         "~model",
-        "+model={_target_:recgauge.app.commands.data_card.write_card,card:1,folder:marker}",
+        "+model={_target_:recgauge.report.data_card.page.write_card,card:1,folder:marker}",
     ],
     "our own run command": ["~model", "+model={_target_:recgauge.app.main.run_command}"],
     "class of ours of another kind": [

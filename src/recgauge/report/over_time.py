@@ -7,41 +7,37 @@ from typing import Literal
 import numpy as np
 
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import LongArray, read_only
+from recgauge.utils.checks import LongArray
 
 Unit = Literal["day", "week", "month", "year"]
 
 _DAY = 86_400
-_PIECE = 1 << 17  # rows that are counted at once, so that temporary columns stay in the processor's cache
+PIECE = 1 << 17  # rows that are counted at once, so that temporary columns stay in the processor's cache
 # longest span in days that a unit is drawn for: about a hundred bars, and all of MovieLens' months
 _SPANS: tuple[tuple[Unit, int], ...] = (("day", 92), ("week", 730), ("month", 14_610))
-_EARLIEST, _LATEST = -719_162, 2_932_896  # days of years 1 and 9999, what calendars here can tell
+_EARLIEST, _LATEST = -719_162, 2_932_896  # days of the years 1 and 9999, the limits of Python's calendar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OverTime:
-    """Rows in each period.
+@dataclass(frozen=True, slots=True)
+class RowsOverTime:
+    """Rows of each part in each period; plain types, so that a data card can keep it as JSON.
 
     Parameters
     ----------
     unit : {"day", "week", "month", "year"}
         Length of a period; weeks begin on Monday.
-    starts : tuple of datetime.date
-        First day of each period (UTC), without gaps.
-    counts : dict of str to ndarray of int64, shape (len(starts),)
-        Rows of each part.
+    starts : tuple of str
+        ISO date of the first day of each period (UTC), without gaps.
+    counts : dict of str to tuple of int
+        Rows of each part, one count per period.
     """
 
-    unit: Unit
-    starts: tuple[date, ...]
-    counts: dict[str, LongArray]
-
-    def __post_init__(self) -> None:
-        for name, counts in self.counts.items():
-            self.counts[name] = read_only(counts)
+    unit: str
+    starts: tuple[str, ...]
+    counts: dict[str, tuple[int, ...]]
 
 
-def over_time(timestamps: dict[str, LongArray], unit: Unit | None = None) -> OverTime:
+def over_time(timestamps: dict[str, LongArray], unit: Unit | None = None) -> RowsOverTime:
     """Count the rows of each period.
 
     Parameters
@@ -53,7 +49,7 @@ def over_time(timestamps: dict[str, LongArray], unit: Unit | None = None) -> Ove
 
     Returns
     -------
-    OverTime
+    RowsOverTime
 
     Raises
     ------
@@ -63,13 +59,13 @@ def over_time(timestamps: dict[str, LongArray], unit: Unit | None = None) -> Ove
     Examples
     --------
     >>> found = over_time({"train": np.array([0, 86_399, 86_400])})
-    >>> found.unit, [str(day) for day in found.starts], found.counts["train"].tolist()
-    ('day', ['1970-01-01', '1970-01-02'], [2, 1])
+    >>> found.unit, found.starts, found.counts["train"]
+    ('day', ('1970-01-01', '1970-01-02'), (2, 1))
     """
     return group_days({name: count_days(times) for name, times in timestamps.items() if len(times)}, unit)
 
 
-def group_days(per_day: dict[str, tuple[int, LongArray]], unit: Unit | None = None) -> OverTime:
+def group_days(per_day: dict[str, tuple[int, LongArray]], unit: Unit | None = None) -> RowsOverTime:
     """Add up days to periods.
 
     Parameters
@@ -81,7 +77,7 @@ def group_days(per_day: dict[str, tuple[int, LongArray]], unit: Unit | None = No
 
     Returns
     -------
-    OverTime
+    RowsOverTime
 
     Raises
     ------
@@ -99,8 +95,9 @@ def group_days(per_day: dict[str, tuple[int, LongArray]], unit: Unit | None = No
     for name, (start, days) in per_day.items():
         ordinal = np.arange(len(days)) + day_date(start).toordinal()
         period = np.searchsorted(ordinals, ordinal, side="right") - 1
-        counts[name] = np.bincount(period, days.astype(np.float64), minlength=len(starts)).astype(np.int64)
-    return OverTime(unit, starts, counts)
+        added = np.bincount(period, days.astype(np.float64), minlength=len(starts))
+        counts[name] = tuple(added.astype(np.int64).tolist())
+    return RowsOverTime(unit, tuple(start.isoformat() for start in starts), counts)
 
 
 def count_days(timestamps: LongArray) -> tuple[int, LongArray]:
@@ -130,7 +127,7 @@ def count_days(timestamps: LongArray) -> tuple[int, LongArray]:
             "seconds since 1970. Are they milliseconds? Set dataset.time_unit."
         )
     counts = np.zeros(last - first + 1, np.int64)
-    step = max(_PIECE, 4 * len(counts))
+    step = max(PIECE, 4 * len(counts))
     for begin in range(0, len(timestamps), step):
         counts += np.bincount(timestamps[begin : begin + step] // _DAY - first, minlength=len(counts))
     return first, counts

@@ -13,11 +13,10 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.data.steps import Step
 from recgauge.errors import SchemaError
-from recgauge.report.card_numbers import data_card
-from recgauge.report.card_page import card_markdown
-from recgauge.report.card_text import card_tables
 from recgauge.report.data_card import DataCard
-from recgauge.report.tally import PIECE, count_values, tally
+from recgauge.report.data_card.build import data_card
+from recgauge.report.data_card.page import card_markdown, card_tables
+from recgauge.report.data_card.tally import PIECE, count_values, tally
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.utils.randomness import stream
 from strategies import interactions
@@ -223,7 +222,7 @@ def test_the_page_has_every_table_and_escapes_bars(card):
     page = card_markdown(card, {"long tail": "figures/long_tail.png"})
     assert page.startswith("# Data card: tiny\n")
     for title in ("Size", "Ratings", "Activity and popularity", "Head and tail", "Test against train",
-                  "Dropped before"):  # fmt: skip
+                  "Dropped by filters and split"):  # fmt: skip
         assert f"\n## {title}\n" in page
     assert r"none \| of any kind" in page
     assert "| rows | 8 | 5 | 3 |" in page

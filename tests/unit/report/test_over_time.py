@@ -1,6 +1,6 @@
 """Rows by day, week, month and year, against a calendar."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ def seconds(*days):
 
 def test_months_without_rows_are_there_with_zero():
     table = over_time({"all": seconds((2020, 1, 31), (2020, 1, 1), (2020, 4, 30, 23, 59))}, "month")
-    assert table.starts == (date(2020, 1, 1), date(2020, 2, 1), date(2020, 3, 1), date(2020, 4, 1))
-    assert table.counts["all"].tolist() == [2, 0, 0, 1]
+    assert table.starts == ("2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01")
+    assert table.counts["all"] == (2, 0, 0, 1)
 
 
 def test_weeks_begin_on_monday():
     table = over_time({"all": seconds((2026, 11, 21), (2026, 11, 22), (2026, 11, 23))}, "week")
-    assert table.starts == (date(2026, 11, 16), date(2026, 11, 23))
-    assert table.counts["all"].tolist() == [2, 1]
+    assert table.starts == ("2026-11-16", "2026-11-23")
+    assert table.counts["all"] == (2, 1)
 
 
 def test_parts_share_the_periods():
     table = over_time({"train": seconds((1999, 12, 31)), "test": seconds((2001, 1, 1))}, "year")
-    assert [start.year for start in table.starts] == [1999, 2000, 2001]
-    assert table.counts["train"].tolist() == [1, 0, 0]
-    assert table.counts["test"].tolist() == [0, 0, 1]
+    assert [start[:4] for start in table.starts] == ["1999", "2000", "2001"]
+    assert table.counts["train"] == (1, 0, 0)
+    assert table.counts["test"] == (0, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_every_row_is_in_the_period_that_the_calendar_says(times, unit):
     for time in times:
         day = datetime.fromtimestamp(time, UTC).date()
         start = day.replace(day=1) if unit == "month" else day.replace(month=1, day=1)
-        expected[start] = expected.get(start, 0) + 1
-    found = {s: int(n) for s, n in zip(table.starts, table.counts["all"], strict=True) if n}
+        expected[start.isoformat()] = expected.get(start.isoformat(), 0) + 1
+    found = {s: n for s, n in zip(table.starts, table.counts["all"], strict=True) if n}
     assert found == expected
 
 

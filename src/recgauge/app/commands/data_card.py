@@ -1,8 +1,7 @@
 """``recgauge data card``: a data set and, if asked for, its split in numbers and figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -18,10 +17,9 @@ from recgauge.data.steps import Step
 from recgauge.datasets.citations import citation_of
 from recgauge.errors import MissingDataError
 from recgauge.filters import Filter, apply_filters
-from recgauge.report.card_numbers import data_card
-from recgauge.report.card_page import card_markdown
-from recgauge.report.card_text import CardTable, card_tables
 from recgauge.report.data_card import DataCard
+from recgauge.report.data_card.build import data_card, split_settings
+from recgauge.report.data_card.page import CardTable, card_tables, write_card
 from recgauge.splits import Splitter
 from recgauge.utils.randomness import stream
 
@@ -34,7 +32,7 @@ def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None
     name : str
         The data set.
     overrides : sequence of str
-        As of a run; filters act if named, a split is made if one of the words begins with ``split``.
+        Settings as of a run; filters are applied if named, a split is made if a word begins with ``split``.
     folder : Path or None
         Gets data_card.json, data_card.md and figures/*.png.
 
@@ -69,35 +67,10 @@ def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None
         console.print(f"\nfiles    {written}", markup=False, soft_wrap=True)
 
 
-def split_settings(node: Mapping[str, Any], seed: int) -> dict[str, str]:
-    """Return how a split is made, in words: the settings of its strategy, and the seed."""
-    settings = {key: str(value) for key, value in node.items() if key not in ("_target_", "name")}
-    return {**settings, "seed": str(seed)}
-
-
-def write_card(card: DataCard, folder: Path) -> list[Path]:
-    """Write data_card.json and data_card.md.
-
-    Parameters
-    ----------
-    card : DataCard
-    folder : Path
-        Exists.
-
-    Returns
-    -------
-    list of Path
-    """
-    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card)}
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
-
-
 def _load(
     settings: RunSettings, name: str, *, with_split: bool
 ) -> tuple[Dataset, Split | None, tuple[Step, ...]]:
-    """Walk the first rooms of a run: load, filter, split."""
+    """Do the first steps of a run: load, filter, split."""
     packages = allowed_packages(settings.allowed_targets)
     source = source_of(settings)
     nodes = (settings.filters or {}).items()
@@ -122,12 +95,11 @@ def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) 
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_card(card, folder)
         figures = {}
         for name, figure in card_figures(card, dataset, split):
             figures[name.replace("_", " ")] = f"figures/{name}.png"
             save_png(figure, folder / "figures" / f"{name}.png")
-        (folder / "data_card.md").write_text(card_markdown(card, figures), encoding="utf-8")
+        write_card(card, folder, figures)
     except OSError as error:
         raise MissingDataError(
             f"--out {folder}: cannot be written ({error.strerror or error}). Choose another folder."
@@ -137,8 +109,8 @@ def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) 
 
 def _drawn(table: CardTable) -> Table:
     drawn = Table(pad_edge=False, box=None)
-    for place, name in enumerate(table.header):
-        drawn.add_column(name, justify="right" if place else "left")
+    for index, name in enumerate(table.header):
+        drawn.add_column(name, justify="right" if index else "left")
     for row in table.rows:
         drawn.add_row(*row)
     return drawn

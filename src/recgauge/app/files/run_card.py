@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recgauge.app.commands.data_card import split_settings, write_card
 from recgauge.datasets.citations import citation_of
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.curves.places import Places
-from recgauge.report.card_numbers import data_card
+from recgauge.report.data_card.build import data_card, split_settings
+from recgauge.report.data_card.page import write_card
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
@@ -59,13 +59,12 @@ def draw_run(result: RunResult, names: Mapping[str, str], folder: Path) -> list[
 
 
 def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, "Figure"]]:
+    from recgauge.report.distributions import long_tail, rating_distribution
     from recgauge.report.figures import (
         plot_long_tail,
         plot_predicted_against_actual,
         plot_rating_distribution,
     )
-    from recgauge.report.long_tail import long_tail
-    from recgauge.report.rating_distribution import rating_distribution
 
     train = result.split.train
     yield "long_tail", plot_long_tail(long_tail(train.item_counts()), title=f"Long tail of {dataset}, train")
@@ -127,7 +126,7 @@ def _curves(places: Places, n_relevant: LongArray, title: str) -> Iterator[tuple
     """Yield the curves of full rankings, averaged over users."""
     from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
     from recgauge.report.figures import plot_precision_recall_over_k, plot_roc
-    from recgauge.report.figures.precision_recall_over_k import NAMED_CUTOFFS
+    from recgauge.report.figures.over_k import NAMED_CUTOFFS
 
     if ((places.n_positive > 0) & (places.n_negative > 0)).any():
         yield "roc", plot_roc({"mean over users": mean_roc(places)}, title=f"ROC curve, {title}")

@@ -1,11 +1,23 @@
-"""One number of each label as bars, for any metric."""
+"""One number per model as horizontal bars."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recgauge.report.figures._bars import bar_height, draw_bars
-from recgauge.report.figures.style import look, new_figure
+from recgauge.errors import MetricError
+from recgauge.report.figures.style import (
+    INK,
+    PALETTE,
+    check_labels,
+    check_numbers,
+    look,
+    new_figure,
+    percent_axis,
+    write_beside,
+)
 
 
 def plot_bars(
@@ -15,7 +27,7 @@ def plot_bars(
     stderr: Mapping[str, float] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw one bar a label with its value, and its 95 % interval where there is a standard error.
+    """Draw one bar per label with its value, and its 95 % interval where there is a standard error.
 
     Parameters
     ----------
@@ -43,7 +55,164 @@ def plot_bars(
     ['0.180', '0.090']
     """
     with look():
-        figure, (axes,) = new_figure(title, height=bar_height(len(values)))
+        figure, (axes,) = new_figure(title, height=_height(len(values)))
         draw_bars(axes, "plot_bars", values, text=lambda value: f"{value:.3f}", stderr=stderr)
         axes.set_xlabel(metric)
     return figure
+
+
+def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalogue coverage") -> Figure:
+    """Draw the share of the catalogue that each model recommends to somebody, from 0 to 100 %.
+
+    Parameters
+    ----------
+    coverage : mapping of str to float
+        Shares in [0, 1], such as the metric ``item_coverage`` of each model; the first is on top.
+    title : str or None
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MetricError
+        If there is nothing to draw, or a number is not finite.
+
+    Notes
+    -----
+    What recmetrics' coverage_plot draws, whose coverage is a percentage: divide it by 100.
+
+    Examples
+    --------
+    >>> figure = plot_coverage({"svd": 0.42, "random": 0.995})
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['42.0 %', '99.5 %']
+    """
+    with look():
+        figure, (axes,) = new_figure(title, height=_height(len(coverage)))
+        draw_bars(axes, "plot_coverage", coverage, text=lambda value: f"{value * 100:.1f} %", highest=1.0)
+        percent_axis(axes, "x")
+        axes.set_xlabel("items in at least one list")
+    return figure
+
+
+def plot_personalization_and_similarity(
+    personalization: Mapping[str, float],
+    intra_list_similarity: Mapping[str, float],
+    *,
+    title: str | None = "Personalization and intra-list similarity",
+) -> Figure:
+    """Draw both numbers of each model side by side.
+
+    Parameters
+    ----------
+    personalization : mapping of str to float
+        One minus the mean similarity of two users' lists: 0 if all get the same list.
+    intra_list_similarity : mapping of str to float
+        Mean similarity of two items of a list: 1 if all are alike.
+    title : str or None
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MetricError
+        If the two are not of the same labels, or a number is not finite.
+
+    Notes
+    -----
+    What recmetrics' personalization_plot and intra_list_similarity_plot draw.
+
+    Examples
+    --------
+    >>> figure = plot_personalization_and_similarity({"svd": 0.9, "pop": 0.1}, {"svd": 0.3, "pop": 0.2})
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['personalization', 'intra-list similarity']
+    """
+    owner = "plot_personalization_and_similarity"
+    if personalization.keys() != intra_list_similarity.keys():
+        raise MetricError(
+            f"{owner}: both need the same labels, got "
+            f"{', '.join(personalization) or 'none'} and {', '.join(intra_list_similarity) or 'none'}."
+        )
+    similarity = {label: intra_list_similarity[label] for label in personalization}
+    named = {"personalization": personalization, "intra-list similarity": similarity}
+    with look():
+        figure, panels = new_figure(title, height=_height(len(personalization)), panels=2)
+        for axes, (name, values) in zip(panels, named.items(), strict=True):
+            first = axes is panels[0]
+            draw_bars(axes, owner, values, text=lambda value: f"{value:.3f}", highest=1.0, names=first)
+            axes.set_xlabel(name)
+    return figure
+
+
+def draw_bars(
+    axes: Axes,
+    owner: str,
+    values: Mapping[str, float],
+    *,
+    text: Callable[[float], str],
+    stderr: Mapping[str, float] | None = None,
+    highest: float | None = None,
+    names: bool = True,
+) -> None:
+    """Draw one bar per label into a panel, first on top, each with its value behind it.
+
+    Parameters
+    ----------
+    axes : Axes
+    owner : str
+        The function, for messages.
+    values : mapping of str to float
+    text : callable
+        Writes a value.
+    stderr : mapping of str to float, optional
+        Standard errors, drawn as 95 % intervals; a label may be left out.
+    highest : float, optional
+        Where the axis ends, such as 1 for shares; by default a little beyond the longest bar.
+    names : bool
+        Whether the labels are written; panels beside the first share its own.
+
+    Raises
+    ------
+    MetricError
+        If there is nothing to draw, or a number is not finite.
+    """
+    labels = list(check_labels(owner, values))
+    numbers = check_numbers(owner, "values", list(values.values()))
+    errors = {} if stderr is None else stderr
+    widths = 1.96 * check_numbers(owner, "stderr", [errors.get(label, 0.0) for label in labels])
+    rows = np.arange(len(labels))
+    axes.barh(rows, numbers, height=0.62, color=PALETTE[0])
+    if errors:
+        drawn: npt.NDArray[np.bool_] = widths > 0
+        ends = numbers[drawn], rows[drawn]
+        axes.errorbar(*ends, xerr=widths[drawn], fmt="none", ecolor=INK, elinewidth=1, capsize=2.5)
+    for row, number in enumerate(numbers):
+        end = max(float(number) + float(widths[row]), 0.0)
+        write_beside(axes, text(float(number)), (end, row), (4, 0), va="center")
+    _set_axes(axes, float((numbers - widths).min()), float((numbers + widths).max()), highest)
+    axes.set_ylim(len(labels) - 0.45, -0.55)
+    axes.set_yticks(rows, labels if names else [""] * len(labels))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+
+
+def _set_axes(axes: Axes, lowest: float, longest: float, highest: float | None) -> None:
+    """End the axis at `highest` with its values behind it, else leave space for them inside."""
+    low = min(0.0, lowest)
+    if highest is None:
+        high = max(longest, 0.0) or 1.0
+        axes.set_xlim(low * 1.05, low + (high - low) * 1.16)
+    else:
+        axes.set_xlim(low * 1.05, max(highest, longest))
+        axes.set_xticks(np.linspace(0, highest, 6))
+
+
+def _height(n_bars: int) -> float:
+    """Return the height in inches of a figure with so many bars."""
+    return 1.25 + 0.36 * n_bars

@@ -1,21 +1,33 @@
-"""The figures of a data card."""
+"""The figures of a data card: rows over time, train beside test, and all that a card can show."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
-from recgauge.report.card_numbers import split_parts
-from recgauge.report.data_card import DataCard
-from recgauge.report.figures.activity import plot_activity_and_popularity
-from recgauge.report.figures.drift import plot_drift
-from recgauge.report.figures.long_tail import plot_long_tail
-from recgauge.report.figures.over_time import plot_over_time
-from recgauge.report.figures.rating_distribution import plot_rating_distribution
-from recgauge.report.long_tail import long_tail
-from recgauge.report.rating_distribution import RatingDistribution
+from recgauge.errors import MetricError
+from recgauge.report.data_card import DataCard, Drift, RatingFacts
+from recgauge.report.distributions import RatingDistribution, long_tail
+from recgauge.report.figures.popularity import plot_activity_and_popularity, plot_long_tail
+from recgauge.report.figures.ratings import plot_rating_distribution
+from recgauge.report.figures.style import (
+    PALETTE,
+    check_labels,
+    color,
+    count_axis,
+    look,
+    new_figure,
+    percent_axis,
+)
+from recgauge.report.over_time import RowsOverTime, over_time
+from recgauge.utils.checks import DoubleArray, LongArray
+
+_TRAIN, _TEST = PALETTE[0], PALETTE[1]
 
 
 def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Iterator[tuple[str, Figure]]:
@@ -46,8 +58,153 @@ def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Itera
     counts_of = rows.user_counts(), rows.item_counts()
     yield "activity_and_popularity", plot_activity_and_popularity(*counts_of, title=title)
     if card.over_time is not None:
-        parts = {card.name: rows} if split is None else split_parts(split)
-        times = {name: part.timestamp for name, part in parts.items() if part.timestamp is not None}
-        yield "rows_over_time", plot_over_time(times, title=f"{card.name} over time")
+        yield "rows_over_time", _over_time_figure(card.over_time, f"{card.name} over time")
     if split is not None:
         yield "train_and_test", plot_drift(card, title=f"Train and test: {card.name}, split {split.name}")
+
+
+def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "Rows over time") -> Figure:
+    """Draw the rows of each day, week, month or year, the parts stacked.
+
+    Parameters
+    ----------
+    timestamps : mapping of str to ndarray of int64, shape (n,)
+        Seconds since 1970-01-01 UTC, of each part: ``{"train": ..., "test": ...}``.
+    title : str or None
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    MetricError
+        If there is no part.
+    SchemaError
+        If there are no rows, or a time lies outside the years 1 to 9999.
+
+    Examples
+    --------
+    >>> figure = plot_over_time({"train": np.array([0, 90_000])})
+    >>> figure.axes[0].get_ylabel()
+    'rows per day'
+    """
+    return _over_time_figure(over_time(dict(check_labels("plot_over_time", timestamps))), title)
+
+
+def _over_time_figure(table: RowsOverTime, title: str | None) -> Figure:
+    with look():
+        figure, (axes,) = new_figure(title)
+        _draw_over_time(axes, table)
+        axes.set_ylabel(f"rows per {table.unit}")
+        if len(table.counts) > 1:
+            figure.legend(loc="outside upper right", ncols=len(table.counts))
+    return figure
+
+
+def _draw_over_time(axes: Axes, table: RowsOverTime) -> None:
+    days = date2num(np.array(table.starts, dtype="datetime64[D]"))
+    length = {"day": 1, "week": 7, "month": 31, "year": 366}[table.unit]
+    edges = np.append(days, days[-1] + length)
+    below = np.zeros(len(edges))
+    for index, (name, counts) in enumerate(table.counts.items()):
+        above = below + np.append(counts, counts[-1])
+        axes.fill_between(
+            edges, below, above, step="post", color=color(index), alpha=0.85, linewidth=0, label=name
+        )
+        below = above
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(0, max(float(below.max()) * 1.05, 1.0))
+    locator = AutoDateLocator(minticks=3, maxticks=8)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    count_axis(axes, "y")
+
+
+def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figure:
+    """Draw train beside test: shares of each rating, of items by popularity, and of the rows up to a time.
+
+    Parameters
+    ----------
+    card : DataCard
+        Of a data set with a split.
+    title : str or None
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two or three panels: without ratings or times, theirs is left out.
+
+    Raises
+    ------
+    MetricError
+        If the card has no split.
+
+    Examples
+    --------
+    >>> from recgauge.datasets.demo import Demo
+    >>> from recgauge.report.data_card.build import data_card
+    >>> plot_drift(data_card(Demo().load()))
+    Traceback (most recent call last):
+    recgauge.errors.MetricError: plot_drift: the card of demo has no split; make it with one.
+    """
+    if card.drift is None:
+        raise MetricError(f"plot_drift: the card of {card.name} has no split; make it with one.")
+    train, test, times = card.parts["train"], card.parts["test"], card.over_time
+    has_ratings = card.drift.ratings is not None
+    with look():
+        figure, panels = new_figure(title, height=3.3, panels=1 + has_ratings + (times is not None))
+        remaining = iter(panels)
+        if train.ratings is not None and test.ratings is not None and has_ratings:
+            _draw_ratings(next(remaining), train.ratings, test.ratings)
+        _draw_popularity(next(remaining), card.drift)
+        if times is not None:
+            _draw_times(next(remaining), times)
+        panels[0].set_ylabel("share of rows")
+        handles = [Patch(color=_TRAIN, label="train"), Patch(color=_TEST, label="test")]
+        figure.legend(handles=handles, loc="outside upper right", ncols=2)
+    return figure
+
+
+def _draw_ratings(axes: Axes, train: RatingFacts, test: RatingFacts) -> None:
+    values = sorted({value for part in (train, test) for value, _ in part.values})
+    shares = []
+    for part in (train, test):
+        counted = dict(part.values)
+        shares.append(np.array([counted.get(value, 0) for value in values]) / sum(counted.values()))
+    _pairs(axes, np.array(values), shares[0], shares[1])
+    whole = [value for value in values if value == int(value)]
+    if len(values) <= 5 or 1 < len(whole) <= 6:
+        axes.set_xticks(values if len(values) <= 5 else whole)
+    axes.set_xlabel("rating")
+
+
+def _draw_popularity(axes: Axes, drift: Drift) -> None:
+    shares = np.array(drift.groups)
+    groups = np.arange(1, len(shares) + 1)
+    _pairs(axes, groups, shares[:, 0], shares[:, 1])
+    axes.set_xticks([1, len(shares)], ["most\npopular", "least\npopular"])
+    axes.set_xlabel("items, in tenths of the training rows")
+
+
+def _draw_times(axes: Axes, times: RowsOverTime) -> None:
+    days = date2num(np.array(times.starts, dtype="datetime64[D]"))
+    length = float(days[-1] - days[-2]) if len(days) > 1 else 1.0
+    edges = np.append(days, days[-1] + length)
+    for name, ink, line in (("train", _TRAIN, "-"), ("test", _TEST, (0, (2.5, 1.5)))):
+        reached = np.cumsum([0, *times.counts[name]])
+        axes.plot(edges, reached / reached[-1], color=ink, linestyle=line)
+    locator = AutoDateLocator(minticks=2, maxticks=4)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("share up to then")
+    percent_axis(axes, "y")
+
+
+def _pairs(axes: Axes, positions: DoubleArray | LongArray, train: DoubleArray, test: DoubleArray) -> None:
+    gap = float(np.diff(positions).min()) if len(positions) > 1 else 1.0
+    for side, shares, ink in ((-1, train, _TRAIN), (1, test, _TEST)):
+        axes.bar(positions + side * 0.2 * gap, shares, width=0.4 * gap, color=ink)
+    axes.grid(visible=False, axis="x")
+    percent_axis(axes, "y")

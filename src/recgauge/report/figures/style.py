@@ -20,17 +20,19 @@ from recgauge.utils.checks import DoubleArray
 # Okabe and Ito's colours, told apart with any kind of colour vision, the dark ones first
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INK, MUTED, RULE = "#222222", "#5D5D5D", "#E3E3E3"
+INK, MUTED, GREY, RULE = "#222222", "#5D5D5D", "#9A9A9A", "#E3E3E3"
+REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
+"""Look of lines to compare with, such as chance."""
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
-_LONGEST = 32  # signs of a label beside a line: more would leave the lines too little room
-_WIDTH, _DPI = 7.2, 150  # inches and pixels an inch: 1080 pixels, sharp on fine screens, too
+_LONGEST = 32  # characters of a label beside a line: more would leave the lines too little space
+_WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
 _LOOK: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same figure on every machine
+    "font.family": "DejaVu Sans",  # part of matplotlib: the same figure on every machine
     "font.size": 10.0,
     "axes.titlesize": 10.0,
     "axes.titlelocation": "left",
     "axes.labelcolor": INK,
-    "axes.edgecolor": "#9A9A9A",
+    "axes.edgecolor": GREY,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
@@ -52,7 +54,7 @@ _Values = TypeVar("_Values")
 
 
 def look() -> AbstractContextManager[None]:
-    """Apply the look to what is made or drawn inside; matplotlib's own settings come back after it."""
+    """Apply the common look inside a ``with`` block; matplotlib's own settings are restored after it."""
     return rc_context(_LOOK)
 
 
@@ -75,7 +77,7 @@ def new_figure(
     if title is not None:
         figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
     for one in axes:
-        one.tick_params(color="#9A9A9A", length=3)
+        one.tick_params(color=GREY, length=3)
     return figure, axes
 
 
@@ -137,19 +139,25 @@ def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None
         wanted = "at least one number" if size is None else f"{size} numbers"
         raise MetricError(f"{owner}: {name} must hold {wanted} in one column, got shape {numbers.shape}.")
     if not np.isfinite(numbers).all():
-        place = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise MetricError(f"{owner}: {name} must be finite, got {numbers[place]} at place {place}.")
+        first = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise MetricError(f"{owner}: {name} must be finite, got {numbers[first]} at position {first}.")
     return numbers
 
 
-def color(place: int) -> str:
-    """Return the colour of the label at a place; colours repeat after seven, with another line."""
-    return PALETTE[place % len(PALETTE)]
+def color(index: int) -> str:
+    """Return the colour of a label by its index; colours repeat after seven, with another line style."""
+    return PALETTE[index % len(PALETTE)]
 
 
-def line_style(place: int) -> str:
-    """Return the line of the label at a place: whole for the first seven, then dashed, then dotted."""
-    return ("-", "--", ":")[place // len(PALETTE) % 3]
+def line_style(index: int) -> str:
+    """Return the line style of a label by its index: solid for the first seven, then dashed, then dotted."""
+    return ("-", "--", ":")[index // len(PALETTE) % 3]
+
+
+def line_look(index: int, *, marker: bool = False) -> dict[str, Any]:
+    """Return matplotlib's arguments for a label by its index: colour, line style, marker if asked for."""
+    found: dict[str, Any] = {"color": color(index), "linestyle": line_style(index)}
+    return found | ({"marker": MARKERS[index % len(MARKERS)], "markersize": 5} if marker else {})
 
 
 def percent_axis(axes: Axes, which: str) -> None:
@@ -162,6 +170,14 @@ def count_axis(axes: Axes, which: str) -> None:
     """Write the ticks of counts with commas between thousands."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+
+
+def write_beside(
+    axes: Axes, text: str, point: tuple[float, float], shift: tuple[float, float], **look_of: Any
+) -> None:
+    """Write a small text beside a point, `shift` in points from it; the rest goes to matplotlib."""
+    look_of = {"fontsize": SMALL} | look_of
+    axes.annotate(text, point, xytext=shift, textcoords="offset points", **look_of)
 
 
 def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
@@ -178,22 +194,15 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
     height = axes.get_position().height * axes.figure.get_figheight() * 72.0  # type: ignore[union-attr]
     gap = (high - low) * 1.25 * SMALL / height
     wanted = sorted(ends)
-    places = spread([end[0] for end in wanted], gap, low, high)
-    for place, (_, label, ink) in zip(places, wanted, strict=True):
-        axes.annotate(
-            label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…",
-            (1.0, place),
-            xytext=(7, 0),
-            xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points",
-            va="center",
-            color=ink,
-            fontsize=SMALL,
-        )
+    heights = spread([end[0] for end in wanted], gap, low, high)
+    for height, (_, label, ink) in zip(heights, wanted, strict=True):
+        short = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+        at_edge = axes.get_yaxis_transform()
+        write_beside(axes, short, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
 
 
-def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move rising places apart until neighbours are a gap apart, inside the limits if there is room.
+def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move rising heights apart until neighbours are a gap apart, inside the limits where they fit.
 
     Examples
     --------
@@ -203,8 +212,8 @@ def spread(places: Sequence[float], gap: float, low: float, high: float) -> list
     [9.0, 10.0]
     """
     moved: list[float] = []
-    for place in places:
-        moved.append(max(place, low, *(one + gap for one in moved[-1:])))
+    for height in heights:
+        moved.append(max(height, low, *(one + gap for one in moved[-1:])))
     for back in range(len(moved) - 1, -1, -1):
         ceiling = high if back == len(moved) - 1 else moved[back + 1] - gap
         moved[back] = min(moved[back], ceiling)

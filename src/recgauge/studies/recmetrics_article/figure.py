@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recgauge.report.figures._bars import draw_bars
+from recgauge.report.figures.bars import draw_bars
 from recgauge.report.figures.style import INK, MARKERS, MUTED, color, look, percent_axis
 from recgauge.studies import Row
 from recgauge.studies.metric_disagreement.page import distinct

@@ -6,7 +6,8 @@ import pytest
 from recgauge.errors import ConfigError, DataError, MetricError
 from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK, precision_recall_curve
 from recgauge.metrics.curves.roc import roc_curve
-from recgauge.report.card_numbers import data_card
+from recgauge.report.data_card.build import data_card
+from recgauge.report.distributions import long_tail, rating_distribution
 from recgauge.report.figures import (
     plot_activity_and_popularity,
     plot_bars,
@@ -23,8 +24,6 @@ from recgauge.report.figures import (
     plot_roc,
 )
 from recgauge.report.figures.card import card_figures
-from recgauge.report.long_tail import long_tail
-from recgauge.report.rating_distribution import rating_distribution
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.utils.randomness import stream
 
@@ -216,7 +215,7 @@ def test_a_card_has_its_figures(demo, split):
     [
         (lambda: plot_metric_over_k([1, 2], {}), "nothing to draw"),
         (lambda: plot_metric_over_k([1, 2], {"a": [0.5]}), "a must hold 2 numbers"),
-        (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at place 0"),
+        (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at position 0"),
         (lambda: plot_metric_over_k([1], {"a": [1]}, stderr={"a": [np.inf]}), "stderr of a must be finite"),
         (lambda: plot_metric_over_k([], {"a": []}), "at least one cutoff"),
         (lambda: plot_bars({}), "nothing to draw"),

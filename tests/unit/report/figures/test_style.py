@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from recgauge.report.distributions import long_tail
 from recgauge.report.figures import plot_bars, plot_long_tail, plot_metric_over_k, save_png
 from recgauge.report.figures.style import PALETTE, spread
-from recgauge.report.long_tail import long_tail
 
 
 def test_equal_figures_are_equal_files_of_modest_size(tmp_path):

@@ -1,12 +1,13 @@
-"""The long tail: items by popularity, head and tail apart."""
+"""Popularity of items and activity of users: the long tail, and how many have at least so many rows."""
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
-from recgauge.report.figures.style import PALETTE, SMALL, count_axis, look, new_figure, thin
-from recgauge.report.long_tail import LongTail
+from recgauge.report.distributions import LongTail, share_with_at_least
+from recgauge.report.figures.style import PALETTE, REFERENCE, SMALL, count_axis, look, new_figure, thin
+from recgauge.utils.checks import LongArray
 
 
 def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figure:
@@ -28,7 +29,7 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
 
     Examples
     --------
-    >>> from recgauge.report.long_tail import long_tail
+    >>> from recgauge.report.distributions import long_tail
     >>> figure = plot_long_tail(long_tail(np.array([9, 4, 2, 1, 1]), head=0.8))
     >>> figure.axes[0].get_xlabel()
     'items, most popular first'
@@ -49,7 +50,7 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
                     edges, heights, step="post", color=ink[part], alpha=0.8, linewidth=0, label=part
                 )
         if 0 < n_head < n_items:
-            axes.axvline(n_head + 0.5, color="#9A9A9A", linewidth=1, linestyle=(0, (4, 3)))
+            axes.axvline(n_head + 0.5, **REFERENCE)
         axes.set_xlim(0.5, n_items + 0.5)
         axes.set_ylim(0, float(table.counts[0]) * 1.05)
         axes.set_xlabel("items, most popular first")
@@ -81,3 +82,59 @@ def _name_parts(axes: Axes, table: LongTail, ink: dict[str, str]) -> None:
             linespacing=1.35,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
         )
+
+
+def plot_activity_and_popularity(
+    rows_per_user: LongArray, rows_per_item: LongArray, *, title: str | None = "Activity and popularity"
+) -> Figure:
+    """Draw the share of users, and of items, that have at least so many rows.
+
+    Parameters
+    ----------
+    rows_per_user, rows_per_item : ndarray of int, shape (n_users,) and (n_items,)
+        Such as ``interactions.user_counts()``; zeros are left out.
+    title : str or None
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    SchemaError
+        If every count is zero.
+
+    Notes
+    -----
+    A straight line is a power law.
+
+    Examples
+    --------
+    >>> figure = plot_activity_and_popularity(np.array([2, 2]), np.array([1, 3]))
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['users (median 2 rows)', 'items (median 2 rows)']
+    """
+    with look():
+        figure, (axes,) = new_figure(title)
+        for index, (name, counts) in enumerate((("users", rows_per_user), ("items", rows_per_item))):
+            curve = np.array(share_with_at_least(counts))
+            median = float(np.median(counts[counts > 0]))
+            axes.plot(
+                curve[:, 0],
+                curve[:, 1],
+                drawstyle="steps-pre",
+                color=PALETTE[index],
+                marker="o" if len(curve) == 1 else None,  # a point has no line
+                label=f"{name} (median {median:,.6g} rows)",
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        low, high = axes.get_xlim()
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 5000 * low else (1,)))
+        count_axis(axes, "x")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:g} %")
+        axes.minorticks_off()
+        axes.set_xlabel("rows")
+        axes.set_ylabel("share with at least so many")
+        axes.legend(loc="lower left")
+    return figure

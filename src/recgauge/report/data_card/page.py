@@ -1,10 +1,13 @@
-"""A data card in words: tables that a terminal and a page both show."""
+"""A data card in words: tables that terminal and page share, the page, and the files of both."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
 
-from recgauge.report.counts import Quantiles
+from recgauge.errors import printable
 from recgauge.report.data_card import DataCard, HeadShare, PartCard
+from recgauge.report.distributions import Quantiles
 from recgauge.report.over_time import second_text
 
 _BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
@@ -33,6 +36,76 @@ def card_tables(card: DataCard) -> tuple[CardTable, ...]:
     return tuple(table for table in _tables(card, parts) if table.rows)
 
 
+def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
+    """Return the card as a markdown page.
+
+    Parameters
+    ----------
+    card : DataCard
+    figures : mapping of str to str, optional
+        Caption and relative path of each figure, shown at the end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from recgauge.datasets.demo import Demo
+    >>> from recgauge.report.data_card.build import data_card
+    >>> print(card_markdown(data_card(Demo().load())).splitlines()[0])
+    # Data card: demo
+    """
+    first, *others = card_tables(card)
+    parts = [f"# Data card: {_escaped(first.title)}", "", *_rows(first), ""]
+    for table in others:
+        parts += [f"## {table.title}", "", *_rows(table), ""]
+    for caption, path in (figures or {}).items():
+        parts += [f"![{caption}]({path})", ""]
+    return "\n".join(parts)
+
+
+def _rows(table: CardTable) -> list[str]:
+    numbers = any(table.header)  # a table of names and values reads from the left
+    rule = ["---", *("---:" if numbers else "---" for _ in table.header[1:])]
+    return [_row(table.header), f"| {' | '.join(rule)} |", *map(_row, table.rows)]
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(text: str) -> str:
+    r"""Escape a text from outside, so that markdown shows it as it is: no markup, HTML, link or second row.
+
+    Examples
+    --------
+    >>> print(_escaped("a|b\n# <b>`c`"))
+    a\|b # &lt;b>\`c\`
+    """
+    line = printable(" ".join(text.splitlines()))
+    return re.sub(r"([\\`*\[\]|~]|(?<!\w)_|_(?!\w))", r"\\\1", line.replace("&", "&amp;")).replace(
+        "<", "&lt;"
+    )
+
+
+def write_card(card: DataCard, folder: Path, figures: Mapping[str, str] | None = None) -> list[Path]:
+    """Write data_card.json and data_card.md; return the two files.
+
+    Parameters
+    ----------
+    card : DataCard
+    folder : Path
+        Exists.
+    figures : mapping of str to str, optional
+        As in `card_markdown`.
+    """
+    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, figures)}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
 def _tables(card: DataCard, parts: dict[str, PartCard]) -> Iterator[CardTable]:
     names = tuple(parts)
     yield CardTable(card.name, ("", ""), tuple(_facts(card)))
@@ -44,7 +117,7 @@ def _tables(card: DataCard, parts: dict[str, PartCard]) -> Iterator[CardTable]:
     yield CardTable("Head and tail", ("of", *head_names), tuple(_heads(parts)))
     yield CardTable("Test against train", ("", ""), tuple(_drift(card)))
     dropped = ("", "rows dropped", "users", "items", "rows left")
-    yield CardTable("Dropped before", dropped, tuple(_steps(card)))
+    yield CardTable("Dropped by filters and split", dropped, tuple(_steps(card)))
 
 
 def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
@@ -101,17 +174,7 @@ def _spreads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
 
 
 def _spread(found: Quantiles) -> tuple[str, ...]:
-    numbers = (
-        found.lowest,
-        found.lower_quartile,
-        found.median,
-        found.mean,
-        found.upper_quartile,
-        found.highest_tenth,
-        found.highest_hundredth,
-        found.highest,
-    )
-    return tuple(f"{number:,.1f}".removesuffix(".0") for number in numbers)
+    return tuple(f"{number:,.1f}".removesuffix(".0") for number in astuple(found))
 
 
 def _heads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
@@ -150,8 +213,9 @@ def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
         f"{percent(drift.popularity)} of the rows fall on other tenths of the items",
     )
     yield (
-        "training rows of a row's item",
-        f"{drift.popularity_of_train:,.1f} in the mean over train, {drift.popularity_of_test:,.1f} over test",
+        "popularity of a row's item",
+        f"{drift.popularity_of_train:,.1f} training rows on average in train, "
+        f"{drift.popularity_of_test:,.1f} in test",
     )
     if drift.test_after_train is not None and drift.train_after_first_test is not None:
         yield "test rows later than all of train", percent(drift.test_after_train)

@@ -1,4 +1,4 @@
-"""Tables for plots of popularity and ratings."""
+"""How rows fall on users, items and ratings, against numbers worked out by hand."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.report.long_tail import long_tail
-from recgauge.report.rating_distribution import rating_distribution
+from recgauge.report.distributions import (
+    gini,
+    long_tail,
+    quantiles,
+    rating_distribution,
+    share_with_at_least,
+    shares_by_popularity,
+)
 
 counts_of_items = st.lists(st.integers(0, 20), min_size=1, max_size=12).filter(any)
 
@@ -54,3 +60,55 @@ def test_rating_distribution_refuses_nothing_and_not_a_number() -> None:
         rating_distribution(np.array([]))
     with pytest.raises(SchemaError, match="got nan in row 1"):
         rating_distribution(np.array([1.0, np.nan]))
+
+
+some_counts = st.lists(st.integers(0, 400), min_size=1, max_size=200).filter(any).map(np.array)
+
+
+def test_quantiles_leave_out_those_without_rows():
+    found = quantiles(np.array([0, 10, 20, 30, 40, 50, 0]))
+    assert (found.lowest, found.highest) == (10, 50)
+    assert (found.lower_quartile, found.median, found.mean, found.upper_quartile) == (20, 30, 30, 40)
+    assert found.highest_tenth == pytest.approx(46)
+    assert found.highest_hundredth == pytest.approx(49.6)
+
+
+@pytest.mark.parametrize("function", [quantiles, share_with_at_least, gini])
+def test_nothing_to_count_is_refused(function):
+    with pytest.raises(SchemaError, match="counts must hold rows"):
+        function(np.zeros(3, np.int64))
+
+
+@given(some_counts)
+def test_the_curve_says_what_counting_says(counts):
+    curve = share_with_at_least(counts)
+    known = counts[counts > 0]
+    assert curve[0] == (known.min(), 1.0)
+    assert curve[-1][0] == known.max()
+    assert len(curve) <= 40
+    for n_rows, share in curve:
+        assert share == pytest.approx((known >= n_rows).mean())
+
+
+def test_gini_of_even_and_of_concentrated_counts():
+    assert gini(np.array([5, 5, 5])) == 0
+    assert gini(np.array([0, 0, 0, 9])) == pytest.approx(0.75)
+    # |1-3| + |3-1| over 2 * n * sum = 4 / (2 * 2 * 4)
+    assert gini(np.array([1, 3])) == pytest.approx(0.25)
+
+
+@given(some_counts, st.randoms(use_true_random=False))
+def test_groups_hold_every_row(train, random):
+    test = np.array([random.randint(0, 3) for _ in train])
+    test[0] += 1
+    before, after = shares_by_popularity(train, test)
+    assert len(before) == len(after) == 10
+    assert before.sum() == pytest.approx(1)
+    assert after.sum() == pytest.approx(1)
+
+
+def test_popular_items_are_in_the_first_group_and_unknown_ones_in_the_last():
+    train = np.array([1] * 10 + [10, 0])
+    before, after = shares_by_popularity(train, np.array([0] * 10 + [1, 3]), n_groups=2)
+    assert before.tolist() == [0.5, 0.5]
+    assert after.tolist() == [0.25, 0.75]

@@ -6,7 +6,8 @@ from typing import Self
 
 from recgauge.data.steps import Step
 from recgauge.errors import SchemaError
-from recgauge.report.counts import Quantiles
+from recgauge.report.distributions import Quantiles
+from recgauge.report.over_time import RowsOverTime
 from recgauge.utils.plain import from_plain
 
 
@@ -160,24 +161,6 @@ class Drift:
     popularity_of_test: float
     test_after_train: float | None
     train_after_first_test: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class RowsOverTime:
-    """Rows of each part in each period.
-
-    Parameters
-    ----------
-    unit : str
-        day, week, month or year.
-    starts : tuple of str
-        ISO dates of the periods' first days.
-    counts : dict of str to tuple of int
-    """
-
-    unit: str
-    starts: tuple[str, ...]
-    counts: dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)

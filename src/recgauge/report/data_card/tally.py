@@ -6,11 +6,10 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.report.over_time import count_days
+from recgauge.report.over_time import PIECE, count_days
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
 MOST_VALUES = 100  # distinct ratings; more are counted in bins
-PIECE = 1 << 17  # rows; temporary columns of a piece take a megabyte or less
 _BINS = 20
 
 Days = tuple[int, LongArray]  # the first day, and the rows of each day from there on
