@@ -94,7 +94,7 @@ def test_a_wrong_archive_is_refused(workplace, mirror, tmp_path, change):
     assert "ml-latest-small.zip" in done.err
     assert "sha256" in done.err
     assert "Traceback" not in done.err
-    assert [run.info.status for run in workplace.runs()] == ["FAILED"]
+    assert not (workplace.folder / "mlflow.db").exists()
 
 
 def test_a_missing_mirror_is_named(workplace, tmp_path):
@@ -103,3 +103,21 @@ def test_a_missing_mirror_is_named(workplace, tmp_path):
     assert done.code != 0
     assert "nope" in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["model.n_factors=-1"], "n_factors must be a whole number >= 1, got -1"),
+        (["split.test_size=2"], "test_size must be"),
+        (["metrics=rating"], "need predicted ratings"),
+        (["dataset=table", "dataset.path=nowhere.csv"], "nowhere.csv"),
+        (["dataset=ml_100k", "data.offline=true", "data.cache=cache"], "ml-100k.zip could not be found"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
+)
+def test_what_can_be_known_before_is_said_before_the_store_is_opened(workplace, words, message):
+    done = workplace.run(*words)
+    assert done.code == 1
+    assert message in done.err
+    assert not (workplace.folder / "mlflow.db").exists()

@@ -22,6 +22,7 @@ from recgauge.utils.timing import Timings
 
 if TYPE_CHECKING:
     from recgauge.app.tracking.tracker import Tracker
+    from recgauge.experiment import Experiment
     from recgauge.runs.record import RunRecord
     from recgauge.runs.result import RunResult
     from recgauge.studies import Study
@@ -79,7 +80,7 @@ def _leave(outcome: Outcome, folder: Path) -> None:
 
 def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
     """Conclude a study without runs, reuse a finished run, or make a new one."""
-    from recgauge.app.compose import build_study, build_tracker
+    from recgauge.app.compose import build_study, build_tracker, compose
     from recgauge.app.files.list_files import check_study
     from recgauge.app.names import check_repeats, chosen_names
     from recgauge.app.sweep.needs import known_missing
@@ -102,29 +103,35 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
 
         conclude(study, [], tracker=tracker, hydra=job, folder=folder)
         return
+    experiment = compose(settings)
     if job.mode == RunMode.MULTIRUN and (reason := known_missing(Path(job.sweep.dir), plain["dataset"])):
         outcome.error, outcome.no_data = reason, True
         return
     try:
         if job.mode == RunMode.MULTIRUN:
             tracker.check_there()
-        if settings.reuse and not settings.force and _reuse(settings, tracker, study, job, folder, outcome):
+        reuse = settings.reuse and not settings.force
+        if reuse and _reuse(experiment, tracker, study, job, folder, outcome):
             return
-        _make(settings, tracker, job, folder, outcome)
+        _make(settings, experiment, tracker, job, folder, outcome)
     except TrackingError as error:
         if job.mode != RunMode.MULTIRUN:
             raise  # nothing has been computed yet, and the address may be a typing error
         outcome.untracked = str(error)
-        _make(settings, NoTracker(), job, folder, outcome)
+        _make(settings, experiment, NoTracker(), job, folder, outcome)
     if outcome.untracked is not None:
         print_error(f"not tracked: {outcome.untracked} The results lie complete in {folder}.")
 
 
 def _reuse(
-    settings: RunSettings, tracker: "Tracker", study: "Study | None", job: Any, folder: Path, outcome: Outcome
+    experiment: "Experiment",
+    tracker: "Tracker",
+    study: "Study | None",
+    job: Any,
+    folder: Path,
+    outcome: Outcome,
 ) -> bool:
     """Let a finished run stand for the job if there is one; the data are not loaded."""
-    from recgauge.app.compose import build_dataset
     from recgauge.app.files.sources import read_beside
     from recgauge.app.terminal.console import ConsoleProgress
     from recgauge.app.terminal.printing import print_run
@@ -135,7 +142,7 @@ def _reuse(
     with progress.stage("look for a finished run"):
         # a sweep has fetched its data, and told about them, before its first job
         told = None if job.mode == RunMode.MULTIRUN else progress
-        digest = build_dataset(settings.dataset, settings.allowed_targets).digest(told)
+        digest = experiment.dataset.digest(told)
         found = find_finished(
             outcome.settings,
             digest,
@@ -148,16 +155,23 @@ def _reuse(
     if found is None:
         return False
     run_id, record = found
-    experiment = job.runtime.choices.get("experiment")
-    if experiment is not None:
-        tracker.mark(run_id, experiment_tag(experiment))
+    grid = job.runtime.choices.get("experiment")
+    if grid is not None:
+        tracker.mark(run_id, experiment_tag(grid))
     brief = job.mode == RunMode.MULTIRUN
     print_run(record, address=tracker.address(), run_id=run_id, folder=folder, brief=brief, reused=True)
     outcome.reused = run_id
     return True
 
 
-def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, outcome: Outcome) -> None:
+def _make(
+    settings: RunSettings,
+    experiment: "Experiment",
+    tracker: "Tracker",
+    job: Any,
+    folder: Path,
+    outcome: Outcome,
+) -> None:
     """Do the work of a job: complete files first, then the store, whose failure costs no result.
 
     Raises
@@ -165,7 +179,6 @@ def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, out
     TrackingError
         If the store fails before there is a result.
     """
-    from recgauge.app.compose import compose
     from recgauge.app.files.artifacts import finish, unfinished
     from recgauge.app.files.sources import read_beside
     from recgauge.app.names import run_again
@@ -184,10 +197,12 @@ def _make(settings: RunSettings, tracker: "Tracker", job: Any, folder: Path, out
     start = run_start(plain, names, command, facts, sweep, job.runtime.choices.get("experiment"))
     record, seconds = None, None
     address, run_id = None, None
+    progress = ConsoleProgress()
+    with progress.stage("look for the data"):
+        experiment.dataset.find(progress)  # missing data leave no failed run in the store
     try:
         with tracker.start(start) as log:
-            progress = ConsoleProgress()
-            result = run_experiment(compose(settings), progress)
+            result = run_experiment(experiment, progress)
             record = RunRecord.from_result(
                 result, names=names, seed=settings.seed, command=command, settings=plain, environment=facts
             )

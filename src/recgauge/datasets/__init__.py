@@ -24,6 +24,24 @@ class DatasetSource(ABC):
             If the data cannot be found, are not what was expected, or cannot be read.
         """
 
+    def find(self, progress: Progress | None = None) -> None:  # noqa: B027 - some need no files
+        """Find the files that `load` reads, and download those that are missing, without reading them.
+
+        A run asks for this before it does anything else. Here there are no files.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            Told about a download.
+
+        Raises
+        ------
+        MissingDataError
+            If a file is absent and cannot be had.
+        IntegrityError
+            If an archive is not what it should be.
+        """
+
     def digest(self, progress: Progress | None = None) -> str:
         """Return the ``sha256`` that the loaded data set has, without loading it where that is possible.
 

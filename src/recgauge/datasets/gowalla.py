@@ -113,6 +113,10 @@ class Gowalla(DatasetSource):
         """
         return find(GOWALLA, self._places(), progress or NoProgress())
 
+    def find(self, progress: Progress | None = None) -> None:
+        """Find the archive and verify it."""
+        self.fetch(progress)
+
     def digest(self, progress: Progress | None = None) -> str:
         """Find the archive, verify it and return its sha256."""
         return self.fetch(progress).sha256

@@ -122,14 +122,21 @@ class MovieLens(DatasetSource):
             If the archive is not what it should be.
         """
         progress = progress or NoProgress()
-        release = RELEASES[self.name]
-        try:
-            file = find(release.file, self._places(), progress)
-        except MissingDataError as error:
-            raise MissingDataError(f"{error} Its terms: {release.licence}.") from error
+        file = self._found(progress)
         if not file.is_published:
             progress.note(f"{self.name}: {file.path} is {file.provenance}.")
         return file
+
+    def _found(self, progress: Progress) -> VerifiedFile:
+        release = RELEASES[self.name]
+        try:
+            return find(release.file, self._places(), progress)
+        except MissingDataError as error:
+            raise MissingDataError(f"{error} Its terms: {release.licence}.") from error
+
+    def find(self, progress: Progress | None = None) -> None:
+        """Find or download the archive and verify it."""
+        self._found(progress or NoProgress())
 
     def digest(self, progress: Progress | None = None) -> str:
         """Find or download the archive, verify it and return its sha256."""

@@ -140,6 +140,10 @@ class Table(DatasetSource):
                 check_bool(f"Table: {option}", flag)
         check_bool("Table: prepared", self.prepared)
 
+    def find(self, progress: Progress | None = None) -> None:  # noqa: ARG002 - nothing to tell
+        """Find the files."""
+        find_files(self._paths, self.member)
+
     def digest(self, progress: Progress | None = None) -> str:  # noqa: ARG002 - nothing to tell
         """Return the digest of the files' bytes, without reading rows."""
         files = find_files(self._paths, self.member)
