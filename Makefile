@@ -54,6 +54,11 @@ differential:  ## compare metrics live with ranx, ir_measures, RecTools and scik
 	  $(VENV)-differential/bin/python -m pip install --quiet --editable ".[differential]"; }
 	$(VENV)-differential/bin/python -m pytest tests/differential -p no:cacheprovider $(ARGS)
 
+docs: install  ## write the generated files: docs/metrics.md, docs/articles.md and the index of metrics
+	$(BIN)/python -m recgauge.report.metric_index
+	$(BIN)/python -m recgauge.report.metric_docs
+	$(BIN)/python -m recgauge.report.articles
+
 lint: install  ## check style and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -96,5 +101,5 @@ clean:  ## remove the environment, caches and outputs; tracked results stay
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential lint types
+.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential docs lint types
 .PHONY: check bench bench-quick experiments ui clean help

@@ -15,7 +15,7 @@ from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate import evaluate_top_k
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
-from recgauge.evaluation.full_ranking import place_relevant
+from recgauge.evaluation.full_ranking import rank_relevant
 from recgauge.evaluation.measure import Measure, needs_all_users
 from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.refusals import evaluate_or_refuse
@@ -157,8 +157,8 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         if experiment.curves:
             with timings.stage("curves"):
                 sizes = {"n_items": split.test.n_items, "memory_mib": experiment.memory_mib}
-                places = place_relevant(model, relevant, candidates, **sizes)
-                ranking = replace(ranking, places=places)
+                rankings = rank_relevant(model, relevant, candidates, **sizes)
+                ranking = replace(ranking, rankings=rankings)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:

@@ -8,8 +8,7 @@ from omegaconf import OmegaConf
 
 import recgauge
 from conftest import REPOSITORY
-from recgauge.conventions import get_convention
-from recgauge.conventions.articles import ARTICLES
+from recgauge.conventions import ARTICLES, get_convention
 from recgauge.metrics.rating import RatingMetric
 from recgauge.report.articles import SOURCES, article_docs, named_by_articles
 from recgauge.studies.worked_examples.cases import read_cases
@@ -28,11 +27,11 @@ def given(article, column):
 
 def test_the_page_is_up_to_date():
     page = (REPOSITORY / "docs" / "articles.md").read_text(encoding="utf-8")
-    assert page == article_docs(), "run: python -m recgauge.report.articles"
+    assert page == article_docs(), "run: make docs"
 
 
 def test_the_articles_are_those_of_the_conventions():
-    assert [f"article_{name}" for name in SOURCES] == [convention.name for convention in ARTICLES]
+    assert [f"article_{name}" for name in SOURCES] == list(ARTICLES)
     assert {named.article for named in NAMED} == set(SOURCES)
     assert {named.kind for named in NAMED} == {"metric", "plot", "experiment"}
 

@@ -8,10 +8,8 @@ from omegaconf import OmegaConf
 from conftest import REPOSITORY
 from recgauge.app.compose import compose
 from recgauge.app.settings import conf_folder, register_schema
-from recgauge.evaluation.selection import SUITES
-from recgauge.metrics.classes import ClassMetric
-from recgauge.metrics.curves.auc import FullRankingMetric
-from recgauge.metrics.discovery import default_metrics
+from recgauge.conventions.standard import standard_metrics
+from recgauge.metrics import SUITES
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 
@@ -63,8 +61,8 @@ def test_every_part_of_an_experiment_builds_with_it_and_says_what_it_is(path):
 
 def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
     experiment = compose(OmegaConf.to_object(compose_config("metrics=[all]", "model=biased_mf")))
-    elsewhere = (ClassMetric, FullRankingMetric)  # of labels and of full rankings
-    wanted = {type(metric) for metric in default_metrics().values() if not isinstance(metric, elsewhere)}
+    kinds = ("lists", "ratings")
+    wanted = {type(metric) for metric in standard_metrics().values() if metric.kind in kinds}
     assert {type(definition.metric) for definition in experiment.metrics.values()} == wanted
 
 

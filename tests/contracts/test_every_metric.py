@@ -2,14 +2,20 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from dataclasses import MISSING, fields, is_dataclass
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from recgauge.conventions import canonical_name, conventions, get_convention
+import recgauge.metrics
+from conftest import REPOSITORY
+from recgauge.conventions import LIBRARIES, canonical_name, conventions, get_convention
+from recgauge.conventions.standard import standard_metrics
 from recgauge.errors import ConfigError
-from recgauge.metrics import Metric, check_suite
-from recgauge.metrics.discovery import default_metrics, metric_classes
+from recgauge.metrics import Metric, check_suite, metric_classes, public_classes
+from recgauge.report.metric_index import INDEX, metric_index
 
 CLASSES = metric_classes()
 
@@ -19,7 +25,7 @@ class TestEveryMetric:
     def test_is_a_frozen_value(self, leaf: type[Metric]) -> None:
         assert is_dataclass(leaf)
         assert leaf.__dataclass_params__.frozen
-        if leaf in map(type, default_metrics().values()):
+        if leaf in map(type, standard_metrics().values()):
             assert leaf() == leaf()
             assert hash(leaf()) == hash(leaf())
 
@@ -54,13 +60,68 @@ class TestEveryMetric:
                 for choice in re.findall(r'"(\w+)"', choices[1]):
                     assert choice in str(error.value)
 
+    def test_choices_are_literals_so_that_a_typo_fails_before_it_runs(self, leaf: type[Metric]) -> None:
+        hints = get_type_hints(leaf)
+        for name, listed in re.findall(r"^(\w+) : \{(.+)\}", inspect.getdoc(leaf) or "", re.MULTILINE):
+            choices = [choice.strip() for choice in listed.split(",")]
+            if name not in hints or any("." in choice for choice in choices):
+                continue  # a Literal holds no float
+            assert get_origin(hints[name]) is Literal, f"{leaf.__name__}: {name} is {hints[name]}"
+            typed = [f'"{one}"' if isinstance(one, str) else str(one) for one in get_args(hints[name])]
+            assert sorted(typed) == sorted(choices), f"{leaf.__name__}: {name}"
+
+    def test_can_be_imported_from_the_package(self, leaf: type[Metric]) -> None:
+        assert getattr(recgauge.metrics, leaf.__name__) is leaf
+        assert leaf.__name__ in dir(recgauge.metrics)
+
     def test_definition_names_every_setting(self, leaf: type[Metric]) -> None:
-        if leaf not in map(type, default_metrics().values()):
+        if leaf not in map(type, standard_metrics().values()):
             pytest.skip("needs arguments")
         text = leaf().definition(10)
         assert text.startswith(leaf.label)
         assert text.endswith("@10")
         assert leaf().definition().count("@") == 0
+
+
+def test_the_index_is_that_of_the_classes_and_suites() -> None:
+    assert INDEX.read_text(encoding="utf-8") == metric_index(REPOSITORY / "conf" / "metrics"), (
+        "run: make docs"
+    )
+
+
+def test_no_other_value_than_the_choices_is_checked_by_hand() -> None:
+    """Literals are checked for every metric by the base class; a check of its own would be a second list."""
+    for leaf in public_classes():
+        checked = re.findall(r"check_choice\(\"\w+: (\w+)\"", inspect.getsource(leaf))
+        assert checked == (["ties"] if leaf.__name__ == "AUC" else []), leaf.__name__
+
+
+def loaded(code: str, package: str) -> set[str]:
+    printed = subprocess.run(
+        [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {name.removeprefix(package) for name in printed.split() if name.startswith(package)}
+
+
+def test_the_default_suite_loads_its_own_metrics_and_no_library() -> None:
+    code = (
+        "from recgauge.conventions import get_convention; from recgauge.metrics import SUITES; "
+        "[get_convention('standard').definition(name) for name in SUITES['ranking']]"
+    )
+    assert loaded(code, "recgauge.metrics.") == {
+        *("_index", "metric", "denominators", "gains"),
+        *("precision", "recall", "f_score", "hit_rate", "reciprocal_rank", "average_precision", "ndcg"),
+    }
+    assert loaded(code, "recgauge.conventions.") == {"convention", "standard"}
+
+
+def test_a_convention_loads_its_own_module_only() -> None:
+    code = "from recgauge.conventions import get_convention; get_convention('trec')"
+    assert loaded(code, "recgauge.conventions.libraries.") == {"trec"}
+    assert not {name for name in loaded(code, "recgauge.metrics.") if name.startswith(("beyond", "rating"))}
 
 
 def test_names_are_distinct() -> None:
@@ -74,6 +135,12 @@ def test_a_side_setting_shows_where_it_matters() -> None:
     assert get_convention("standard").metric("ndcg").definition(10) == (
         "nDCG(gain=linear, discount=log2, ideal=at_k)@10"
     )
+
+
+def test_conventions_are_those_of_the_files() -> None:
+    folder = REPOSITORY / "src" / "recgauge" / "conventions" / "libraries"
+    assert set(LIBRARIES) == {path.stem for path in folder.glob("[a-z]*.py")}
+    assert {path.stem for path in (REPOSITORY / "conf" / "conventions").glob("*.yaml")} == set(conventions())
 
 
 def test_conventions_are_the_promised_ones() -> None:

@@ -8,7 +8,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
 def test_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == metric_docs(), "run: python -m recgauge.report.metric_docs"
+    assert PAGE.read_text(encoding="utf-8") == metric_docs(), "run: make docs"
 
 
 def test_page_has_formula_parameters_and_source_of_each_metric() -> None:

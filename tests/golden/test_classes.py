@@ -6,9 +6,7 @@ import pytest
 
 from golden.cases import article_cases
 from golden.rating_lane import agree, entries
-from recgauge.metrics.classes.class_f_score import ClassFScore
-from recgauge.metrics.classes.class_precision import ClassPrecision
-from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
 from recgauge.studies.worked_examples.iris import iris_labels
 
 CLASSES = {"precision": ClassPrecision, "recall": ClassRecall, "f1": ClassFScore}

@@ -8,16 +8,10 @@ from golden.rating_lane import agree, entries
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.top_k import TopK
 from recgauge.judging.judge import Relevant, judge
-from recgauge.metrics.curves.auc import AUC
-from recgauge.metrics.curves.completed_auc import CompletedAUC
-from recgauge.metrics.curves.limited_auc import LimitedAUC
-from recgauge.metrics.curves.list_auc import ListAUC
-from recgauge.metrics.curves.partial_auc import PartialAUC
-from recgauge.metrics.curves.places import place, place_block
-from recgauge.metrics.curves.pooled_auc import PooledAUC
-from recgauge.metrics.curves.precision_recall import precision_recall_curve, precision_recall_over_k
-from recgauge.metrics.curves.roc import roc_curve
-from recgauge.metrics.curves.step_average_precision import StepAveragePrecision
+from recgauge.metrics.curves.areas import AUC, PooledAUC, StepAveragePrecision
+from recgauge.metrics.curves.full_ranking import rank_block, rank_one
+from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC
+from recgauge.metrics.curves.points import precision_recall_curve, precision_recall_over_k, roc_curve
 
 LISTS = {
     ("replay", "RocAuc"): ListAUC(),
@@ -36,9 +30,9 @@ FULL_RANKINGS = {
 }
 POOLED = {("recbole", "AUC")}
 BINARY = {
-    "roc_auc_score": lambda y, s: AUC().value(place(y, s)),
-    "average_precision_score": lambda y, s: StepAveragePrecision().value(place(y, s)),
-    "label_ranking_average_precision_score": lambda y, s: StepAveragePrecision().value(place(y, s)),
+    "roc_auc_score": lambda y, s: AUC().value(rank_one(y, s)),
+    "average_precision_score": lambda y, s: StepAveragePrecision().value(rank_one(y, s)),
+    "label_ranking_average_precision_score": lambda y, s: StepAveragePrecision().value(rank_one(y, s)),
     "auc(precision_recall_curve)": lambda y, s: precision_recall_curve(y, s).area(),
     "roc_curve": roc_curve,
     "roc_curve(drop_intermediate)": lambda y, s: roc_curve(y, s, drop_collinear=True),
@@ -85,8 +79,8 @@ class Ranking:
         catalogue = Catalogue(self.n_items, seen=self.seen)
         return judge(TopK(users, items, scores.astype(np.float32)), relevant, catalogue)
 
-    def places(self):
-        return place_block(self.scores, self.start, self.items, self.seen[self.rows])
+    def rankings(self):
+        return rank_block(self.scores, self.start, self.items, self.seen[self.rows])
 
     def pooled(self):
         candidate = self.seen[self.rows].toarray() == 0
@@ -113,10 +107,10 @@ def compare_list(ranking, metric, expected):
 
 
 def compare_full(ranking, metric, expected):
-    places = ranking.places()
-    n = agree(metric.value(places), expected["value"])
+    rankings = ranking.rankings()
+    n = agree(metric.value(rankings), expected["value"])
     if "per_user" in expected:
-        n += agree(ranking.all_users(metric.per_user(places), np.nan), expected["per_user"])
+        n += agree(ranking.all_users(metric.per_user(rankings), np.nan), expected["per_user"])
     return n
 
 
@@ -136,7 +130,7 @@ def compare(case, expected):
     if key in LISTS:
         return compare_list(ranking, LISTS[key], expected)
     if expected["value"] == "NaN":  # no user has both kinds of candidates
-        assert np.isnan(AUC().per_user(ranking.places())).all()
+        assert np.isnan(AUC().per_user(ranking.rankings())).all()
         return 1
     if key in POOLED:
         return agree(ranking.pooled(), expected["value"])

@@ -6,16 +6,9 @@ import pytest
 from golden.rating_lane import agree, entries
 from recgauge.errors import MetricError
 from recgauge.evaluation.evaluate_ratings import evaluate_ratings
-from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
-from recgauge.metrics.rating.kendall import Kendall
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
-from recgauge.metrics.rating.minkowski import Minkowski
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.pearson import Pearson
-from recgauge.metrics.rating.r_squared import RSquared
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.rating.spearman import Spearman
+from recgauge.metrics.rating.correlations import Pearson, RSquared, Spearman
+from recgauge.metrics.rating.errors import MAE, MSE, RMSE, MedianAbsoluteError, Minkowski
+from recgauge.metrics.rating.pairs import ConcordantPairs, Kendall
 
 ARTICLE = "article_system_evaluation"
 DEFINITIONS = {

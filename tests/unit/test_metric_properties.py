@@ -15,16 +15,13 @@ from recgauge.conventions import conventions
 from recgauge.data.top_k import TopK
 from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics import RunMetric, UserMetric
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.average_recall import AverageRecall
-from recgauge.metrics.cumulative_gain import CumulativeGain
-from recgauge.metrics.dcg import DCG
+from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
+from recgauge.metrics.dcg import DCG, CumulativeGain
 from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
 from recgauge.metrics.f_score import FScore
 from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.pooled_precision import PooledPrecision
-from recgauge.metrics.precision import Precision
+from recgauge.metrics.precision import PooledPrecision, Precision
 from recgauge.metrics.r_precision import RPrecision
 from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
 from recgauge.metrics.recall import Recall

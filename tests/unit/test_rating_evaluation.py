@@ -5,19 +5,19 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation.evaluate_ratings import RATING_METRICS, evaluate_predictions, evaluate_ratings
+from recgauge.evaluation.evaluate_ratings import evaluate_predictions, evaluate_ratings, rating_metrics
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.pearson import Pearson
+from recgauge.metrics.rating.correlations import Pearson
+from recgauge.metrics.rating.errors import MAE
 
 ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
 USERS = ["ann", "ann", "ann", "bob", "cy"]
 
 
 def test_names_are_keys_without_a_cutoff():
-    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=RATING_METRICS).values()
-    assert list(values) == list(RATING_METRICS)
+    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=rating_metrics()).values()
+    assert list(values) == list(rating_metrics())
     assert values["mae"] == pytest.approx(3 / 5)
 
 
@@ -79,7 +79,7 @@ def test_wrong_columns(arguments, message):
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        (["rmsle"], "'rmsle' is unknown; rating metrics are mae, mse, rmse"),
+        (["rmsle"], "'rmsle' is unknown. Rating metrics are fcp, kendall, liked_score, mae"),
         (["mae", MAE(aggregate="user")], "two share a name; pass a mapping"),
         ({"hit": HitRate()}, "hit must be a rating metric, got HitRate"),
         ({"mae": 3}, "mae must be a recgauge metric, got int"),
@@ -100,7 +100,7 @@ def test_undefined_for_everybody():
 
 def test_the_callers_arrays_stay_as_they_are():
     actual, predicted = np.array(ACTUAL), np.array(PREDICTED)
-    evaluate_ratings(actual, predicted, users=USERS, metrics=RATING_METRICS)
+    evaluate_ratings(actual, predicted, users=USERS, metrics=rating_metrics())
     assert actual.tolist() == ACTUAL
     assert predicted.tolist() == PREDICTED
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recgauge import evaluate
 from recgauge.candidates import CandidateItems
 from recgauge.conventions import Convention, Definition
+from recgauge.conventions.standard import standard_metrics
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
@@ -24,11 +25,9 @@ from recgauge.judging.beyond_list import Draws, recommend_with_ties, shuffled
 from recgauge.judging.judge import judge
 from recgauge.judging.policies import Policies
 from recgauge.judging.ties import random_keys
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.average_recall import AverageRecall
+from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.dcg import DCG
-from recgauge.metrics.discovery import default_metrics
 from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
 from recgauge.metrics.f_score import FScore
 from recgauge.metrics.hit_rate import HitRate
@@ -113,7 +112,7 @@ def tied_scores(draw):
 
 
 def test_every_metric_with_a_formula_is_tested():
-    kinds = {type(metric) for metric in default_metrics().values() if metric.has_expected}
+    kinds = {type(metric) for metric in standard_metrics().values() if metric.has_expected}
     assert kinds == {type(metric) for metric in EXACT}
     assert all(metric.has_expected for metric in EXACT)
 
@@ -296,7 +295,7 @@ def test_without_ties_every_policy_gives_the_same_bits():
     grades = (rng.random(scores.shape) < 0.2).astype(int)
     grades[:, 0] = 1
     lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
-    suite = {name: metric for name, metric in default_metrics().items() if metric.has_expected}
+    suite = {name: metric for name, metric in standard_metrics().items() if metric.has_expected}
     results = [
         evaluate_top_k(
             suite, lists, relevant, cutoffs=(1, 5, 10), user_ids=np.arange(20), policies=Policies(ties=ties)

@@ -2,35 +2,38 @@
 
 from dataclasses import replace
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.conventions.libraries.capri import CAPRI
 from recgauge.conventions.libraries.recmetrics import RECMETRICS
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage
-from recgauge.metrics.beyond.diversity import PooledDiversity
-from recgauge.metrics.beyond.novelty import Novelty
-from recgauge.metrics.beyond.popularity import Popularity
-from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
-from recgauge.metrics.cumulative_gain import CumulativeGain
-from recgauge.metrics.dcg import DCG
-from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.rating.liked import LikedScore
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.minkowski import Minkowski
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.pearson import Pearson
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.rating.spearman import Spearman
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    DCG,
+    MAE,
+    MSE,
+    NDCG,
+    RMSE,
+    AveragePrecision,
+    CatalogCoverage,
+    CumulativeGain,
+    ExpectedReciprocalRank,
+    FScore,
+    HitRate,
+    LikedScore,
+    Minkowski,
+    Novelty,
+    Pearson,
+    PooledDiversity,
+    Popularity,
+    Precision,
+    PredictionCoverage,
+    RankBiasedPrecision,
+    Recall,
+    ReciprocalRank,
+    Spearman,
+    UnpopularSerendipity,
+)
 
-OFFLINE_METRICS = Convention(
+ARTICLE_OFFLINE_METRICS = Convention(
     name="article_offline_metrics",
     about="A blog from precision to nDCG: AP by hits; where its code crashes, the user is undefined.",
     metrics={
@@ -50,7 +53,7 @@ OFFLINE_METRICS = Convention(
     },
 )
 
-SYSTEM_EVALUATION = Convention(
+ARTICLE_SYSTEM_EVALUATION = Convention(
     name="article_system_evaluation",
     about="A long article from MAE to serendipity: precision by list length, the ideal list of nDCG not cut.",
     metrics={
@@ -82,7 +85,7 @@ SYSTEM_EVALUATION = Convention(
     deviations={"map_rounded": {"round_mean": 2}, "ndcg_rounded": {"round": 2}},
 )
 
-CAPRI_METRICS = replace(
+ARTICLE_CAPRI = replace(
     CAPRI,
     name="article_capri",
     about="CAPRI's page on its metrics: the same as CAPRI's own evaluator.",
@@ -92,7 +95,7 @@ CAPRI_METRICS = replace(
     },
 )
 
-RECMETRICS_GUIDE = replace(
+ARTICLE_RECMETRICS = replace(
     RECMETRICS,
     name="article_recmetrics",
     about="The article that introduces recmetrics; its MAP divides by min(relevant, k).",
@@ -113,7 +116,7 @@ AVERAGES = {
 }
 """Of the labels liked and not liked; where a row is a user with several labels, the average over samples."""
 
-NDCG_NOTE = Convention(
+ARTICLE_NDCG_NOTE = Convention(
     name="article_ndcg_note",
     about="A note with two nDCG methods: the list's own gains re-sorted, stretched from worst to best.",
     metrics={
@@ -134,5 +137,3 @@ NDCG_NOTE = Convention(
     },
     policies=Policies(no_relevant="zero"),
 )
-
-ARTICLES = (OFFLINE_METRICS, SYSTEM_EVALUATION, CAPRI_METRICS, RECMETRICS_GUIDE, NDCG_NOTE)

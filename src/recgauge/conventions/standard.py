@@ -1,28 +1,34 @@
-"""The house's own convention: every metric with its defaults, and a few named settings."""
+"""The default definitions: every metric with its defaults, and a few named settings."""
 
-from functools import cache
+from collections.abc import Callable, Mapping
 
-from recgauge.conventions import Convention
-from recgauge.metrics import Metric
-from recgauge.metrics.beyond.diversity import Diversity
-from recgauge.metrics.curves.partial_auc import PartialAUC
-from recgauge.metrics.discovery import default_metrics
-from recgauge.metrics.ndcg import NDCG
+from recgauge import metrics
+from recgauge.metrics import Metric, has_defaults, metric_class, metric_classes
+
+NAMED: Mapping[str, Callable[[], Metric]] = {
+    "ndcg_exp": lambda: metrics.NDCG(gain="exponential"),
+    "ndcg_binary": lambda: metrics.NDCG(gain="binary"),
+    "list_diversity": lambda: metrics.Diversity(similarity="matrix"),
+    "pap": lambda: metrics.PartialAUC(positives="min_relevant_k"),
+}
+"""Names of settings that differ from a class's defaults."""
 
 
-@cache
+def standard_metric(name: str) -> Metric | None:
+    """Return the default definition of a name, None if there is none; imports that metric only.
+
+    Examples
+    --------
+    >>> standard_metric("ndcg_exp").definition(), standard_metric("nothing")
+    ('nDCG(gain=exponential, discount=log2, ideal=at_k)', None)
+    """
+    if name in NAMED:
+        return NAMED[name]()
+    leaf = metric_class(name)
+    return None if leaf is None or not has_defaults(leaf) else leaf()
+
+
 def standard_metrics() -> dict[str, Metric]:
-    """Return the house's definitions by name."""
-    named: dict[str, Metric] = {
-        "ndcg_exp": NDCG(gain="exponential"),
-        "ndcg_binary": NDCG(gain="binary"),
-        "list_diversity": Diversity(similarity="matrix"),
-        "pap": PartialAUC(positives="min_relevant_k"),
-    }
-    return {**default_metrics(), **named}
-
-
-STANDARD = Convention(
-    name="standard",
-    about="trec_eval's definitions; users without relevant items are left out and counted.",
-)
+    """Return every default definition by name. Imports every metric."""
+    defaults = {leaf.name: leaf() for leaf in metric_classes() if has_defaults(leaf)}
+    return {**defaults, **{name: make() for name, make in NAMED.items()}}

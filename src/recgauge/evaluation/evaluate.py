@@ -13,11 +13,11 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
 from recgauge.evaluation.counted import Counted
-from recgauge.evaluation.lanes import check_list_metrics
 from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr, merge, rounded
 from recgauge.evaluation.selection import (
     Metrics,
     check_all_cutoffs,
+    check_measures_lists,
     possible_cutoffs,
     select_metrics,
     with_policies,
@@ -113,7 +113,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
 
     convention = _chosen(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
-    check_list_metrics(suite)
+    check_measures_lists(suite)
     given = convert(
         recommendations,
         relevant,

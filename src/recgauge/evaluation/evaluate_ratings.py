@@ -6,32 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.conventions import canonical_name
-from recgauge.conventions.standard import standard_metrics
+from recgauge.conventions.standard import standard_metric, standard_metrics
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr
 from recgauge.metrics import check_suite
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
-from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
-from recgauge.metrics.rating.kendall import Kendall
-from recgauge.metrics.rating.liked import LikedScore
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
-from recgauge.metrics.rating.minkowski import Minkowski
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.pearson import Pearson
-from recgauge.metrics.rating.r_squared import RSquared
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.rating.spearman import Spearman
 from recgauge.utils.checks import DoubleArray, read_only
-
-_CLASSES: tuple[type[RatingMetric], ...] = (
-    MAE, MSE, RMSE, Minkowski, MedianAbsoluteError, RSquared, Pearson, Spearman, Kendall, ConcordantPairs,
-    LikedScore,
-)  # fmt: skip
-RATING_METRICS: Mapping[str, RatingMetric] = {metric.name: metric() for metric in _CLASSES}
-"""Names that `evaluate_ratings` knows, each with its default parameters; also the suite of them all."""
 
 Metrics = Iterable[str | RatingMetric] | Mapping[str, RatingMetric]
 
@@ -75,6 +56,7 @@ def evaluate_ratings(
     >>> evaluation = evaluate_ratings([4, 2, 5], [3, 2, 3], users=["ann", "ann", "bob"])
     >>> evaluation.values()
     {'mae': 1.0, 'rmse': 1.2909944487358056}
+    >>> from recgauge.metrics import MAE
     >>> by_user = {"mae_user": MAE(aggregate="user")}
     >>> evaluate_ratings(
     ...     [4, 2, 5], [3, 2, 3], users=["ann", "ann", "bob"], metrics=by_user
@@ -146,7 +128,7 @@ def _evaluate(
 
 def _result(key: str, metric: RatingMetric, judged: JudgedRatings, has_users: bool) -> MetricResult:
     if not has_users and (metric.needs_users or metric.aggregate == "user"):
-        raise ConfigError(f"{key}: {metric.definition()} is a metric of users; pass users=, one id a row.")
+        raise ConfigError(f"{key}: {metric.definition()} is a metric of users; pass users=, one id per row.")
     per_user = metric.per_group(judged) if metric.aggregate == "user" else None
     value = metric.value(judged)
     if not np.isfinite(value):
@@ -188,17 +170,21 @@ def _suite(metrics: Metrics) -> dict[str, RatingMetric]:
     return suite
 
 
+def rating_metrics() -> dict[str, RatingMetric]:
+    """Return every rating metric by name, each with its default parameters."""
+    return {name: metric for name, metric in standard_metrics().items() if isinstance(metric, RatingMetric)}
+
+
 def _metric(metric: str | RatingMetric) -> RatingMetric:
     if not isinstance(metric, str):
         return metric
-    if metric not in RATING_METRICS:
-        if canonical_name(metric) in standard_metrics():
-            raise ConfigError(
-                f"metrics: {metric!r} does not measure predicted ratings; recgauge.evaluate measures ranked "
-                f"lists. Rating metrics are {', '.join(RATING_METRICS)}."
-            )
-        raise ConfigError(f"metrics: {metric!r} is unknown; rating metrics are {', '.join(RATING_METRICS)}.")
-    return RATING_METRICS[metric]
+    found = standard_metric(metric)
+    if isinstance(found, RatingMetric):
+        return found
+    problem = "is unknown"
+    if found is not None:
+        problem = "does not measure predicted ratings; recgauge.evaluate measures ranked lists"
+    raise ConfigError(f"metrics: {metric!r} {problem}. Rating metrics are {', '.join(rating_metrics())}.")
 
 
 def _ratings(name: str, values: npt.ArrayLike) -> DoubleArray:

@@ -5,14 +5,14 @@ from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
-from recgauge.metrics.curves.places import Places, place_block
+from recgauge.metrics.curves.full_ranking import FullRankings, rank_block
 from recgauge.models import Recommender
 from recgauge.utils.checks import IntArray
 
 
-def place_relevant(
+def rank_relevant(
     model: Recommender, relevant: Relevant, candidates: CandidateItems, n_items: int, *, memory_mib: int = 256
-) -> Places:
+) -> FullRankings:
     """Score all items for every user with relevant ones, block by block, and place the relevant ones.
 
     Parameters
@@ -29,7 +29,7 @@ def place_relevant(
 
     Returns
     -------
-    Places
+    FullRankings
         Of the users of `relevant`, in its order.
 
     Examples
@@ -39,8 +39,8 @@ def place_relevant(
     >>> train = Interactions.from_ids([1, 1, 2, 3], ["a", "b", "b", "c"])
     >>> model = Popularity().fit(train, rng=np.random.default_rng(0))
     >>> relevant = Relevant(np.array([2]), np.array([0, 1]), np.array([0]), np.ones(1), 0)
-    >>> places = place_relevant(model, relevant, CandidateItems(excluded=train.to_csr()), 3)
-    >>> places.above.tolist(), places.n_negative.tolist()
+    >>> rankings = rank_relevant(model, relevant, CandidateItems(excluded=train.to_csr()), 3)
+    >>> rankings.above.tolist(), rankings.n_negative.tolist()
     ([1], [1])
     """
     step = max(1, memory_mib * 2**20 // (16 * n_items))
@@ -48,17 +48,17 @@ def place_relevant(
         _place(model, relevant, candidates, n_items, slice(first, first + step))
         for first in range(0, len(relevant.users), step)
     ]
-    return Places.merge(blocks)
+    return FullRankings.merge(blocks)
 
 
 def _place(
     model: Recommender, relevant: Relevant, candidates: CandidateItems, n_items: int, rows: slice
-) -> Places:
+) -> FullRankings:
     users = relevant.users[rows]
     start = relevant.start[rows.start : rows.start + len(users) + 1]
     items = relevant.items[start[0] : start[-1]]
     scores = np.asarray(model.score(users), np.float32)
-    return place_block(scores, start - start[0], items, _barred(candidates, users, n_items))
+    return rank_block(scores, start - start[0], items, _barred(candidates, users, n_items))
 
 
 def _barred(candidates: CandidateItems, users: IntArray, n_items: int) -> sparse.csr_array | None:

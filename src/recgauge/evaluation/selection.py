@@ -5,19 +5,16 @@ from collections.abc import Mapping, Sequence
 from recgauge.conventions import Convention, Definition
 from recgauge.errors import ConfigError
 from recgauge.judging.policies import Policies
-from recgauge.metrics import Metric, check_suite
+from recgauge.metrics import SUITES, Kind, Metric, check_suite
 from recgauge.utils.checks import check_cutoffs
 
-SUITES: Mapping[str, tuple[str, ...]] = {
-    "ranking": ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"),
-    "beyond_accuracy": (
-        "catalog_coverage", "user_coverage", "prediction_coverage", "gini", "entropy", "personalization",
-        "novelty", "popularity", "long_tail_share", "serendipity", "rank_serendipity", "seen_share",
-    ),
-    "diversity": ("diversity", "intra_list_similarity"),
-    "curves": ("list_auc", "partial_auc", "pap", "limited_auc", "completed_auc"),
-}  # fmt: skip
-"""Suites of lists by name, as under conf/metrics."""
+_NOT_LISTS: Mapping[Kind, str] = {
+    "ratings": "measures predicted ratings, not lists; pass it to recgauge.evaluate_ratings",
+    "full rankings": "needs the scores of all candidates, not lists: ask for it in a run, as "
+    "metrics=[curves] does, or choose list_auc or partial_auc",
+    "class labels": "measures class labels, not lists; call its value(actual, predicted)",
+}
+"""Kind of metric to what a message says about it."""
 
 Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
@@ -53,10 +50,29 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
     return suite
 
 
+def check_measures_lists(suite: Mapping[str, Definition]) -> None:
+    """Refuse metrics that measure something other than ranked lists, and say what evaluates them.
+
+    Raises
+    ------
+    ConfigError
+        If there is one.
+    """
+    for name, definition in suite.items():
+        kind: Kind | None = getattr(definition.metric, "kind", None)
+        if kind is not None and kind in _NOT_LISTS:
+            raise ConfigError(f"metrics: {name!r} {_NOT_LISTS[kind]}.")
+        if kind != "lists":
+            raise ConfigError(
+                f"metrics: {name!r} must be a UserMetric or a RunMetric to measure lists, "
+                f"got {type(definition.metric).__name__}."
+            )
+
+
 def with_policies(
     metrics: Mapping[str, Metric | Definition], policies: Policies | None
 ) -> dict[str, Definition]:
-    """Return metrics as definitions; one that comes without policies takes the given ones or the house's."""
+    """Return metrics as definitions; one without policies takes the given ones, else the default ones."""
     check_suite({n: m.metric if isinstance(m, Definition) else m for n, m in metrics.items()})
     return {
         name: metric if isinstance(metric, Definition) else Definition(metric, policies or Policies())

@@ -1,177 +1,81 @@
-"""The contracts of metrics: a metric is a frozen dataclass of its definition's parameters."""
+"""Metrics by class and by name. A metric is imported when it is first asked for.
 
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeVar
+``from recgauge.metrics import NDCG`` works for every class; `metric_class` finds one by its name, such as
+``ndcg``. Where each class is, `make docs` writes into `recgauge.metrics._index`.
+"""
 
-from recgauge.errors import ConfigError
-from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
-from recgauge.utils.checks import DoubleArray, check_choice
+from dataclasses import MISSING, fields
+from functools import cache
+from importlib import import_module
+from inspect import isabstract
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any
 
-UNDEFINED = (0, "nan", "raise")
-"""What a metric may give where its formula divides by nothing."""
+from recgauge.metrics._index import CLASSES, NAMES, SUITES
+from recgauge.metrics.metric import Kind as Kind
+from recgauge.metrics.metric import Metric as Metric
+from recgauge.metrics.metric import RunMetric as RunMetric
+from recgauge.metrics.metric import UserMetric as UserMetric
+from recgauge.metrics.metric import check_suite as check_suite
+from recgauge.metrics.metric import metric_key as metric_key
+from recgauge.metrics.metric import quiet as quiet
 
+if TYPE_CHECKING:
+    from recgauge.metrics._index import *  # noqa: F403
 
-@dataclass(frozen=True)
-class Metric(ABC):
-    """A definition with all its parameters; equal parameters make equal metrics.
-
-    A metric knows no cutoff: the suite's cutoffs apply to all its metrics, and one set of lists serves all.
-    """
-
-    name: ClassVar[str]
-    """Default start of the result's key, as in ``ndcg_at_10``."""
-    label: ClassVar[str]
-    """How the metric is written for people, as in ``nDCG``."""
-    higher_is_better: ClassVar[bool] = True
-    needs_relevant: ClassVar[bool] = True
-    """False: the metric looks at lists only, so users without relevant items count too."""
-    needs_all_users: ClassVar[bool] = False
-    """True: a run makes lists for all users of the test part for this metric, not only for evaluated ones."""
-
-    @property
-    def smallest_k(self) -> int:
-        """The smallest cutoff at which the metric can have a value; smaller ones are left out of a suite."""
-        return 1
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """What the lists' catalogue must hold: "train", "features", "similarity" or its size, "n_items"."""
-        return frozenset()
-
-    def definition(self, k: int | None = None) -> str:
-        """Return the canonical text of the definition.
-
-        Parameters
-        ----------
-        k : int, optional
-            The cutoff; None for the whole list.
-
-        Returns
-        -------
-        str
-            Such as ``nDCG(gain=linear, discount=log2, ideal=at_k)@10``; a side setting appears only where
-            it is not at its default.
-        """
-        shown = (f for f in fields(self) if "quiet" not in f.metadata or getattr(self, f.name) != f.default)
-        settings = ", ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in shown)
-        return self.label + (f"({settings})" if settings else "") + ("" if k is None else f"@{k}")
-
-    @property
-    def has_expected(self) -> bool:
-        """Whether a formula gives the expected value over random orders of equal scores (`expected`)."""
-        return False
-
-    @property
-    def refuses_undefined(self) -> bool:
-        """Whether a user without a value is an error under this definition."""
-        return any(getattr(self, f.name) == "raise" for f in fields(self))
+__all__ = ["SUITES", "Metric", "RunMetric", "UserMetric", "metric_class", "metric_classes", *CLASSES]
 
 
-MetricT = TypeVar("MetricT", bound=Metric)
+def __getattr__(name: str) -> Any:
+    if name not in CLASSES:
+        raise AttributeError(f"module 'recgauge.metrics' has no attribute {name!r}")
+    return getattr(import_module(CLASSES[name]), name)
 
 
-class UserMetric(Metric):
-    """A metric of one user's list; its value is the mean over users."""
-
-    @abstractmethod
-    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return one value a user.
-
-        Parameters
-        ----------
-        judged : JudgedTopK
-            Lists and relevant items of m users, some perhaps without either.
-        k : int or None
-            Only the first `k` ranks count; None: the whole list.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-            NaN where the definition gives a user no value.
-        """
-
-    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
-        """Return each user's expected value over random orders of equal scores.
-
-        Parameters
-        ----------
-        judged : JudgedTopK
-            Lists and relevant items of t users with equal scores.
-        tied : TiedGains
-            Their relevant items by group of equal scores, in and beyond the lists.
-        k : int or None
-
-        Returns
-        -------
-        ndarray of float64, shape (t,)
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no formula; see has_expected.")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *CLASSES})
 
 
-class RunMetric(Metric):
-    """A metric of all lists together, from sums that add up over blocks of users."""
+def metric_class(name: str) -> type[Metric] | None:
+    """Return the metric class with this name, None if there is none.
 
-    @abstractmethod
-    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return what a block of users adds, shape (s,); blocks' sums are added to merge them.
-
-        Parameters
-        ----------
-        judged : JudgedTopK
-            Lists of a block of users; its `catalogue` is the same for all blocks.
-        k : int or None
-            Only the first `k` ranks count; None: the whole list.
-
-        Returns
-        -------
-        ndarray of float64, shape (s,)
-        """
-
-    @abstractmethod
-    def value(self, sums: DoubleArray) -> float:
-        """Return the metric's value from the sums over all users."""
-
-
-def quiet(default: Any) -> Any:
-    """Declare a field that the definition's text shows only where it differs from `default`."""
-    return field(default=default, metadata={"quiet": True})
-
-
-def check_undefined(subject: str, value: object) -> float:
-    """Return what stands for an undefined value: 0 or NaN; 'raise' is acted on by the evaluation."""
-    check_choice(subject, value, UNDEFINED)
-    return 0.0 if value == 0 else float("nan")
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def metric_key(name: str, k: int | None) -> str:
-    """Return the name of a result, the same in config, code, tracker and tables.
+    Only the module of the class is imported; a name that the index lacks is looked for in all of them.
 
     Examples
     --------
-    >>> metric_key("ndcg", 10), metric_key("ndcg", None)
-    ('ndcg_at_10', 'ndcg')
+    >>> metric_class("ndcg").__name__, metric_class("nothing")
+    ('NDCG', None)
     """
-    return name if k is None else f"{name}_at_{k}"
+    if name in NAMES:
+        found: type[Metric] = __getattr__(NAMES[name])
+        return found
+    return next((leaf for leaf in metric_classes() if leaf.name == name), None)
 
 
-def check_suite(metrics: Mapping[str, MetricT]) -> dict[str, MetricT]:
-    """Return `metrics` if every name can be a key and every value is a metric."""
-    for name, metric in metrics.items():
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or "_at_" in name:
-            raise ConfigError(
-                f"Metrics: a name must be lower-case letters, digits and underscores without '_at_', "
-                f"got {name!r}; cutoffs are set by cutoffs=[...]."
-            )
-        if not isinstance(metric, Metric):
-            raise ConfigError(f"Metrics: {name} must be a recgauge metric, got {type(metric).__name__}.")
-    if not metrics:
-        raise ConfigError("Metrics: the suite is empty; name at least one, such as metrics=[ranking].")
-    return dict(metrics)
+@cache
+def metric_classes() -> tuple[type[Metric], ...]:
+    """Import every metric of the package; return the classes that can be used, by name and class name."""
+    found = [leaf for leaf in public_classes() if not isabstract(leaf) and hasattr(leaf, "name")]
+    return tuple(sorted(found, key=lambda leaf: (leaf.name, leaf.__name__)))
+
+
+def public_classes() -> set[type[Metric]]:
+    """Import every module of the package; return the metric classes without a leading underscore."""
+    for module in walk_packages([str(Path(__file__).parent)], f"{__name__}."):
+        import_module(module.name)
+    return {
+        leaf
+        for leaf in _below(Metric)
+        if leaf.__module__.startswith(f"{__name__}.") and not leaf.__name__.startswith("_")
+    }
+
+
+def has_defaults(leaf: type[Metric]) -> bool:
+    """Whether all parameters have defaults, so that the name alone says what is meant."""
+    return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(leaf))
+
+
+def _below(parent: type[Metric]) -> set[type[Metric]]:
+    children = set(parent.__subclasses__())
+    return children.union(*(_below(child) for child in children))

@@ -1,13 +1,18 @@
-"""Average precision: precision at each hit, averaged; its mean is the MAP."""
+"""Average precision and average recall: a curve over the list, summed and divided."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, check_undefined, quiet
-from recgauge.metrics.average_at import AT, NORMALIZERS, expected_precision_sum, normalised, precision_sum
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.denominators import denominator, divide, list_length
+from recgauge.metrics.metric import UserMetric, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray
+
+At = Literal["hits", "ranks"]
+Normalizer = Literal["relevant", "min_relevant_k", "min_relevant_list", "hits", "k"]
 
 
 @dataclass(frozen=True)
@@ -53,18 +58,13 @@ class AveragePrecision(UserMetric):
     name: ClassVar[str] = "map"
     label: ClassVar[str] = "MAP"
 
-    normalizer: str = "relevant"
-    at: str = quiet("hits")
-    zero: int | str = quiet(0)
-
-    def __post_init__(self) -> None:
-        check_choice("AveragePrecision: normalizer", self.normalizer, NORMALIZERS)
-        check_choice("AveragePrecision: at", self.at, AT)
-        check_choice("AveragePrecision: zero", self.zero, (0, "nan"))
+    normalizer: Normalizer = "relevant"
+    at: At = quiet("hits")
+    zero: Literal[0, "nan"] = quiet(0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the average precision of each list, shape (m,)."""
-        empty = check_undefined("AveragePrecision: zero", self.zero)
+        empty = undefined_value(self.zero)
         return normalised(precision_sum(judged, k, self.at), judged, k, self.normalizer, empty)
 
     @property
@@ -74,6 +74,142 @@ class AveragePrecision(UserMetric):
 
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected average precision of each list, shape (t,)."""
-        empty = check_undefined("AveragePrecision: zero", self.zero)
+        empty = undefined_value(self.zero)
         total = expected_precision_sum(judged, tied, k, self.at)
         return normalised(total, judged, k, self.normalizer, empty)
+
+
+@dataclass(frozen=True)
+class AverageRecall(UserMetric):
+    r"""Mean of the recall at ranks 1 to k.
+
+    .. math:: \mathrm{AR@}k(u) = \frac{1}{k} \sum_{r \le k} \mathrm{R@}r(u)
+
+    Parameters
+    ----------
+    normalizer : {"relevant", "min_relevant_k", "min_relevant_list", "hits", "k"}, default "k"
+        What the sum is divided by.
+    at : {"hits", "ranks"}, default "ranks"
+        Sum recall where the list hits, or at every rank.
+    zero : {0, "nan"}, default 0
+        The value where the divisor is 0.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. What recmetrics calls MAR
+    is not this: it is average precision divided by the relevant items.
+
+    References
+    ----------
+    .. [1] V. W. Anelli et al., "Elliot: a comprehensive and rigorous framework for reproducible recommender
+       systems evaluation", SIGIR 2021.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3, two relevant items: (1/2 + 1/2 + 1) / 3.
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> AverageRecall().per_user(judged_example(), 3).round(4)
+    array([0.6667])
+    """
+
+    name: ClassVar[str] = "mar"
+    label: ClassVar[str] = "MAR"
+
+    normalizer: Normalizer = "k"
+    at: At = "ranks"
+    zero: Literal[0, "nan"] = quiet(0)
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the average recall of each list, shape (m,)."""
+        empty = undefined_value(self.zero)
+        return normalised(recall_sum(judged, k, self.at), judged, k, self.normalizer, empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.normalizer != "hits"
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected average recall of each list, shape (t,)."""
+        empty = undefined_value(self.zero)
+        total = expected_recall_sum(judged, tied, k, self.at)
+        return normalised(total, judged, k, self.normalizer, empty)
+
+
+def precision_sum(judged: JudgedTopK, k: int | None, at: At) -> DoubleArray:
+    """Return the sum of precision@i over the hits' ranks i, or over all ranks up to `k`, shape (m,)."""
+    found = judged.hits.cut(k)
+    if at == "ranks":
+        # a hit at rank r adds 1/i to the precision at every rank i >= r
+        last = _last_rank(judged, k)
+        harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
+        return found.total(harmonic[last[found.owner]] - harmonic[found.rank - 1])
+    if found.tie_last is None:
+        return found.total(found.ordinal / found.rank)
+    # items that share their places are taken together: precision where the last of them is in
+    ends = found.tie_last if k is None else np.minimum(found.tie_last, k)
+    starts = np.ones(len(ends), bool)
+    starts[1:] = (np.diff(found.owner) != 0) | (np.diff(ends) != 0)
+    group = np.cumsum(starts) - 1
+    hits_at_end = np.zeros(group[-1] + 1 if len(group) else 0)
+    np.maximum.at(hits_at_end, group, found.ordinal)
+    return found.total(hits_at_end[group] / ends)
+
+
+def recall_sum(judged: JudgedTopK, k: int | None, at: At) -> DoubleArray:
+    """Return the sum of recall@i over the hits' ranks i, or over all ranks up to `k`, shape (m,)."""
+    found = judged.hits.cut(k)
+    if at == "hits":
+        return divide(found.total(found.ordinal.astype(np.float64)), judged.n_relevant.astype(np.float64))
+    # a hit at rank r adds 1/|R| to the recall at every rank i >= r
+    last = _last_rank(judged, k)
+    ranks_left = (last[found.owner] - found.rank + 1).astype(np.float64)
+    return divide(found.total(ranks_left), judged.n_relevant.astype(np.float64))
+
+
+def expected_precision_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, at: At) -> DoubleArray:
+    """Return the `precision_sum` that is expected of random orders of equal scores, shape (t,)."""
+    inside = tied.inside(k)
+    last = _last_rank(judged, k)
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
+    if at == "ranks":
+        # as above, summed over the places of the group that count
+        summed = inside * harmonic[last[tied.owner]] - tied.weight(k, np.concatenate(([0.0], harmonic)))
+        return tied.total(tied.share * summed)
+    base, step = tied.hit_ordinals()
+    inverse = tied.weight(k, np.diff(harmonic, prepend=0.0))
+    # of j / (first + j), summed over places j: their number less first times the sum of 1 / (first + j)
+    return tied.total(tied.share * (base * inverse + step * (inside - tied.first * inverse)))
+
+
+def expected_recall_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, at: At) -> DoubleArray:
+    """Return the `recall_sum` that is expected of random orders of equal scores, shape (t,)."""
+    inside = tied.inside(k)
+    if at == "hits":
+        base, step = tied.hit_ordinals()
+        summed = base * inside + step * (inside * (inside - 1) / 2.0)
+    else:
+        highest = _last_rank(judged, k)[tied.owner] - tied.first + 1
+        summed = inside * highest - inside * (inside - 1) / 2.0
+    return divide(tied.total(tied.share * summed), judged.n_relevant.astype(np.float64))
+
+
+def normalised(
+    total: DoubleArray, judged: JudgedTopK, k: int | None, normalizer: Normalizer, empty: float
+) -> DoubleArray:
+    """Return `total` divided by the count called `normalizer`, `empty` where that is 0; shape (m,)."""
+    if normalizer == "hits":
+        return divide(total, judged.hits.cut(k).counts(), empty)
+    return divide(total, denominator(normalizer, judged, k), empty)
+
+
+def _last_rank(judged: JudgedTopK, k: int | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    if k is None:
+        return list_length(judged, None).astype(np.int64)
+    return np.full(judged.n_users, k, np.int64)

@@ -1,13 +1,15 @@
-"""Discounted cumulative gain."""
+"""Cumulative gain, plain and discounted by rank."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, quiet
-from recgauge.metrics.gains import DISCOUNTS, GAINS, discounts, expected_gain, list_gain
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
+from recgauge.metrics.gains import Discount, Gain, discounts, expected_gain, list_gain
+from recgauge.metrics.metric import UserMetric, quiet
+from recgauge.utils.checks import DoubleArray, check_real
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,12 @@ class DCG(UserMetric):
     name: ClassVar[str] = "dcg"
     label: ClassVar[str] = "DCG"
 
-    gain: str = "linear"
-    discount: str = "log2"
+    gain: Gain = "linear"
+    discount: Discount = "log2"
     gain_offset: float = quiet(0.0)
 
     def __post_init__(self) -> None:
-        check_choice("DCG: gain", self.gain, GAINS)
-        check_choice("DCG: discount", self.discount, DISCOUNTS)
+        super().__post_init__()
         check_real("DCG: gain_offset", self.gain_offset, low=float("-inf"), high=float("inf"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
@@ -74,3 +75,48 @@ class DCG(UserMetric):
         """Return the expected DCG of each list, shape (t,)."""
         weights = discounts(self.discount, judged.items.shape[1])
         return expected_gain(tied, k, weights, self.gain, self.gain_offset)
+
+
+@dataclass(frozen=True)
+class CumulativeGain(UserMetric):
+    r"""Gains of the first k items, all ranks alike.
+
+    .. math:: \mathrm{CG@}k(u) = \sum_{r=1}^{k} g_{ur}
+
+    Parameters
+    ----------
+    gain : {"linear", "exponential", "binary"}, default "linear"
+        The grade as it is, ``2**grade - 1``, or 1 for every relevant item, which counts the hits.
+
+    Raises
+    ------
+    ConfigError
+        If `gain` is unknown.
+
+    Notes
+    -----
+    Range [0, inf), higher is better; 0 without a hit. The order within the first k does not matter: see DCG.
+
+    References
+    ----------
+    .. [1] K. Järvelin, J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> CumulativeGain().per_user(judged_example(), 3)
+    array([2.])
+    """
+
+    name: ClassVar[str] = "cg"
+    label: ClassVar[str] = "CG"
+
+    gain: Gain = "linear"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the cumulative gain of each list, shape (m,)."""
+        weights = np.ones(judged.items.shape[1] + 1)
+        weights[0] = 0.0  # there is no rank 0
+        return list_gain(judged, k, weights, self.gain, 0.0)

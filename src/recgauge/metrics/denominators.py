@@ -1,15 +1,13 @@
 """The counts that metrics divide by; a name means the same count in every metric."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from recgauge.errors import ConfigError
 from recgauge.judging.judge import JudgedTopK
 from recgauge.utils.checks import DoubleArray
 
 Denominator = Literal["k", "list", "relevant", "min_relevant_k", "min_relevant_list", "hits"]
-DENOMINATORS: tuple[str, ...] = get_args(Denominator)
 
 
 def list_length(judged: JudgedTopK, k: int | None) -> DoubleArray:
@@ -23,7 +21,7 @@ def hits(judged: JudgedTopK, k: int | None) -> DoubleArray:
     return judged.hits.cut(k).counts()
 
 
-def denominator(name: str, judged: JudgedTopK, k: int | None) -> DoubleArray:
+def denominator(name: Denominator, judged: JudgedTopK, k: int | None) -> DoubleArray:
     """Return the count called `name` for each user, shape (m,).
 
     Parameters
@@ -52,8 +50,6 @@ def denominator(name: str, judged: JudgedTopK, k: int | None) -> DoubleArray:
             return np.minimum(relevant, list_length(judged, k))
         case "hits":
             return hits(judged, k)
-        case _:
-            raise ConfigError(f"denominator must be one of {', '.join(DENOMINATORS)}; got {name!r}.")
 
 
 def divide(numerator: DoubleArray, count: DoubleArray, empty: float = 0.0) -> DoubleArray:

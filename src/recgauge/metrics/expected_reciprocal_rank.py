@@ -7,7 +7,7 @@ import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import UserMetric
+from recgauge.metrics.metric import UserMetric
 from recgauge.utils.checks import DoubleArray, check_real
 
 
@@ -56,6 +56,7 @@ class ExpectedReciprocalRank(UserMetric):
     max_grade: float = 4.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_real("ExpectedReciprocalRank: max_grade", self.max_grade, low=0.0, high=1000.0, low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:

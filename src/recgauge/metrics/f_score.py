@@ -1,17 +1,17 @@
 """F-score: the weighted harmonic mean of precision and recall."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide
+from recgauge.metrics.metric import UserMetric, quiet, undefined_value
 from recgauge.metrics.precision import Precision
 from recgauge.metrics.recall import Recall
-from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real
+from recgauge.utils.checks import DoubleArray, LongArray, check_real
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class FScore(UserMetric):
     label: ClassVar[str] = "F"
 
     beta: float = 1.0
-    zero: int | str = quiet(0)
+    zero: Literal[0, "nan", "raise"] = quiet(0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
-        check_choice("FScore: zero", self.zero, (0, "nan", "raise"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the F-score of each list, shape (m,)."""
@@ -66,7 +66,7 @@ class FScore(UserMetric):
 
     def _score(self, precision: DoubleArray, recall: DoubleArray) -> DoubleArray:
         weight = self.beta**2
-        empty = check_undefined("FScore: zero", self.zero)
+        empty = undefined_value(self.zero)
         return divide((1 + weight) * precision * recall, weight * precision + recall, empty)
 
     @property

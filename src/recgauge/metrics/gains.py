@@ -1,16 +1,18 @@
 """Gains of grades, discounts of ranks, and what a list gains under them: shared by DCG and nDCG."""
 
+from typing import Literal
+
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
 from recgauge.utils.checks import DoubleArray, LongArray
 
-GAINS = ("linear", "exponential", "binary")
-DISCOUNTS = ("log2", "ln", "jarvelin2", "reciprocal")
+Gain = Literal["linear", "exponential", "binary"]
+Discount = Literal["log2", "ln", "jarvelin2", "reciprocal"]
 
 
-def gain_of(grades: DoubleArray, gain: str, offset: float) -> DoubleArray:
+def gain_of(grades: DoubleArray, gain: Gain, offset: float) -> DoubleArray:
     """Return the gain of each grade.
 
     Examples
@@ -24,7 +26,7 @@ def gain_of(grades: DoubleArray, gain: str, offset: float) -> DoubleArray:
     return lowered if gain == "linear" else np.exp2(lowered) - 1.0
 
 
-def discounts(name: str, n: int) -> DoubleArray:
+def discounts(name: Discount, n: int) -> DoubleArray:
     """Return the weights of ranks 0 to `n`, shape (n + 1,); rank 0 has none.
 
     Examples
@@ -46,7 +48,7 @@ def discounts(name: str, n: int) -> DoubleArray:
 
 
 def list_gain(
-    judged: JudgedTopK, k: int | None, weights: DoubleArray, gain: str, offset: float
+    judged: JudgedTopK, k: int | None, weights: DoubleArray, gain: Gain, offset: float
 ) -> DoubleArray:
     """Return the discounted gain of each list, shape (m,)."""
     hits = judged.hits
@@ -62,14 +64,14 @@ def list_gain(
 
 
 def expected_gain(
-    tied: TiedGains, k: int | None, weights: DoubleArray, gain: str, offset: float
+    tied: TiedGains, k: int | None, weights: DoubleArray, gain: Gain, offset: float
 ) -> DoubleArray:
     """Return the discounted gain of each list that is expected of random orders of equal scores, (t,)."""
     return tied.total(tied.mean_gain(gain_of(tied.gain, gain, offset)) * tied.weight(k, weights))
 
 
 def best_gain(
-    judged: JudgedTopK, length: LongArray, weights: DoubleArray, gain: str, offset: float
+    judged: JudgedTopK, length: LongArray, weights: DoubleArray, gain: Gain, offset: float
 ) -> DoubleArray:
     """Return the discounted gain of each user's best list of `length` (m,) items, shape (m,)."""
     counted = np.minimum(judged.n_relevant, length)
@@ -82,6 +84,6 @@ def best_gain(
     return _join.sum_best(judged.relevant_start, gains, counted, weights)
 
 
-def _flat(judged: JudgedTopK, gain: str, offset: float) -> float:
+def _flat(judged: JudgedTopK, gain: Gain, offset: float) -> float:
     """Return the gain of every relevant item, where they are all alike."""
     return float(gain_of(np.array([judged.flat_gain or 1.0]), gain, offset)[0])

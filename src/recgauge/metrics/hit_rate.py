@@ -7,8 +7,8 @@ import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric
 from recgauge.metrics.denominators import hits
+from recgauge.metrics.metric import UserMetric
 from recgauge.utils.checks import DoubleArray
 
 

@@ -1,27 +1,24 @@
 """Normalised discounted cumulative gain."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import divide, list_length
 from recgauge.metrics.gains import (
-    DISCOUNTS,
-    GAINS,
+    Discount,
+    Gain,
     best_gain,
     discounts,
     expected_gain,
     gain_of,
     list_gain,
 )
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
-
-IDEALS = ("at_k", "full", "list_length", "own_list", "k_ones")
-NORMALIZATIONS = ("max", "minmax")
+from recgauge.metrics.metric import UserMetric, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray, check_real
 
 
 @dataclass(frozen=True)
@@ -76,19 +73,15 @@ class NDCG(UserMetric):
     name: ClassVar[str] = "ndcg"
     label: ClassVar[str] = "nDCG"
 
-    gain: str = "linear"
-    discount: str = "log2"
-    ideal: str = "at_k"
-    normalization: str = quiet("max")
-    zero: int | str = quiet(0)
+    gain: Gain = "linear"
+    discount: Discount = "log2"
+    ideal: Literal["at_k", "full", "list_length", "own_list", "k_ones"] = "at_k"
+    normalization: Literal["max", "minmax"] = quiet("max")
+    zero: Literal[0, "nan", "raise"] = quiet(0)
     gain_offset: float = quiet(0.0)
 
     def __post_init__(self) -> None:
-        check_choice("NDCG: gain", self.gain, GAINS)
-        check_choice("NDCG: discount", self.discount, DISCOUNTS)
-        check_choice("NDCG: ideal", self.ideal, IDEALS)
-        check_choice("NDCG: normalization", self.normalization, NORMALIZATIONS)
-        check_undefined("NDCG: zero", self.zero)
+        super().__post_init__()
         check_real("NDCG: gain_offset", self.gain_offset, low=-np.inf, high=np.inf)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
@@ -97,7 +90,7 @@ class NDCG(UserMetric):
         weights = discounts(self.discount, longest)
         gained = list_gain(judged, k, weights, self.gain, self.gain_offset)
         best = self._best(judged, k, weights)
-        empty = check_undefined("NDCG: zero", self.zero)
+        empty = undefined_value(self.zero)
         if self.normalization == "max":
             return divide(gained, best, empty)
         worst = self._own(judged, k, weights, best_first=False)
@@ -141,4 +134,4 @@ class NDCG(UserMetric):
         longest = max(judged.items.shape[1], int(judged.n_relevant.max(initial=0)), k or 0)
         weights = discounts(self.discount, longest)
         gained = expected_gain(tied, k, weights, self.gain, self.gain_offset)
-        return divide(gained, self._best(judged, k, weights), check_undefined("NDCG: zero", self.zero))
+        return divide(gained, self._best(judged, k, weights), undefined_value(self.zero))

@@ -1,13 +1,15 @@
-"""Precision: the share of the list that is relevant."""
+"""Precision: the share of the list that is relevant, per user or pooled over all users."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide, hits
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.metric import RunMetric, UserMetric, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,12 @@ class Precision(UserMetric):
     name: ClassVar[str] = "precision"
     label: ClassVar[str] = "Precision"
 
-    denominator: str = "k"
-    zero: int | str = quiet(0)
-
-    def __post_init__(self) -> None:
-        check_choice("Precision: denominator", self.denominator, ("k", "list", "min_relevant_k"))
-        check_undefined("Precision: zero", self.zero)
+    denominator: Literal["k", "list", "min_relevant_k"] = "k"
+    zero: Literal[0, "nan", "raise"] = quiet(0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the precision of each list, shape (m,)."""
-        empty = check_undefined("Precision: zero", self.zero)
+        empty = undefined_value(self.zero)
         return divide(hits(judged, k), denominator(self.denominator, judged, k), empty)
 
     @property
@@ -69,6 +67,56 @@ class Precision(UserMetric):
 
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected precision of each list, shape (t,)."""
-        empty = check_undefined("Precision: zero", self.zero)
+        empty = undefined_value(self.zero)
         found = tied.total(tied.share * tied.inside(k))
         return divide(found, denominator(self.denominator, judged, k), empty)
+
+
+@dataclass(frozen=True)
+class PooledPrecision(RunMetric):
+    r"""Hits of all users together, divided by the most that could be hit.
+
+    .. math:: \mathrm{P_{micro}@}k = \frac{\sum_u |L_k(u) \cap R_u|}{\sum_u \min(k, |R_u|)}
+
+    Parameters
+    ----------
+    denominator : {"min_relevant_k", "k", "list"}, default "min_relevant_k"
+        What each user adds below the line.
+
+    Raises
+    ------
+    ConfigError
+        If `denominator` is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better. Users with many relevant items weigh more than in the mean over users.
+    A value of the whole run: there are no per-user values.
+
+    References
+    ----------
+    .. [1] implicit, https://github.com/benfred/implicit, ``evaluation.pyx`` (its "precision").
+
+    Examples
+    --------
+    One of at most two hits:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> metric = PooledPrecision()
+    >>> metric.value(metric.sums(judged_example(), 2))
+    0.5
+    """
+
+    name: ClassVar[str] = "micro_precision"
+    label: ClassVar[str] = "PooledPrecision"
+
+    denominator: Literal["min_relevant_k", "k", "list"] = "min_relevant_k"
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return hits and the most that could be hit, shape (2,)."""
+        possible = denominator(self.denominator, judged, k)
+        return np.array([hits(judged, k).sum(), possible.sum()])
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the share of hits."""
+        return float(sums[0] / sums[1]) if sums[1] else float("nan")

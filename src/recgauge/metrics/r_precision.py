@@ -1,15 +1,15 @@
 """R-precision: precision at as many items as the user has relevant ones."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import denominator, divide
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.metric import UserMetric, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,13 @@ class RPrecision(UserMetric):
     name: ClassVar[str] = "r_precision"
     label: ClassVar[str] = "RPrecision"
 
-    denominator: str = "relevant"
-    zero: int | str = quiet(0)
-
-    def __post_init__(self) -> None:
-        check_choice("RPrecision: denominator", self.denominator, ("relevant", "min_relevant_k"))
-        check_choice("RPrecision: zero", self.zero, (0, "nan"))
+    denominator: Literal["relevant", "min_relevant_k"] = "relevant"
+    zero: Literal[0, "nan"] = quiet(0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the R-precision of each list, shape (m,)."""
         early = judged.hits.cut(k).within(judged.n_relevant).counts()
-        empty = check_undefined("RPrecision: zero", self.zero)
+        empty = undefined_value(self.zero)
         values = divide(early, denominator(self.denominator, judged, k), empty)
         values[early == 0] = empty
         return values

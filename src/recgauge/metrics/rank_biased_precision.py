@@ -1,15 +1,15 @@
 """Rank-biased precision: what a reader finds who goes on to the next rank with probability p."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, quiet
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
+from recgauge.metrics.metric import UserMetric, quiet
+from recgauge.utils.checks import DoubleArray, check_real
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,13 @@ class RankBiasedPrecision(UserMetric):
     label: ClassVar[str] = "RBP"
 
     p: float = 0.8
-    gain: str = "binary"
-    normalization: str = quiet("infinite")
+    gain: Literal["binary", "linear"] = "binary"
+    normalization: Literal["infinite", "ideal"] = quiet("infinite")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if check_real("RankBiasedPrecision: p", self.p, low=0.0, high=1.0, low_open=True) == 1.0:
             check_real("RankBiasedPrecision: p", self.p, low=0.0, high=np.nextafter(1.0, 0.0), low_open=True)
-        check_choice("RankBiasedPrecision: gain", self.gain, ("binary", "linear"))
-        check_choice("RankBiasedPrecision: normalization", self.normalization, ("infinite", "ideal"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the rank-biased precision of each list, shape (m,)."""

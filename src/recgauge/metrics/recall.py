@@ -1,13 +1,13 @@
 """Recall: the share of the relevant items that the list holds."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric
 from recgauge.metrics.denominators import denominator, divide, hits
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.metric import UserMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,7 @@ class Recall(UserMetric):
     name: ClassVar[str] = "recall"
     label: ClassVar[str] = "Recall"
 
-    denominator: str = "relevant"
-
-    def __post_init__(self) -> None:
-        choices = ("relevant", "min_relevant_k", "min_relevant_list")
-        check_choice("Recall: denominator", self.denominator, choices)
+    denominator: Literal["relevant", "min_relevant_k", "min_relevant_list"] = "relevant"
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the recall of each list, shape (m,)."""

@@ -1,15 +1,15 @@
 """Reciprocal rank: how early the first relevant item comes; its mean is the MRR."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.judging.tied_gains import TiedGains
-from recgauge.metrics import UserMetric, check_undefined, quiet
 from recgauge.metrics.denominators import hits
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.metric import UserMetric, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,14 @@ class ReciprocalRank(UserMetric):
     name: ClassVar[str] = "mrr"
     label: ClassVar[str] = "MRR"
 
-    miss: int | str = quiet(0)
-
-    def __post_init__(self) -> None:
-        check_choice("ReciprocalRank: miss", self.miss, (0, "raise"))
+    miss: Literal[0, "raise"] = quiet(0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the reciprocal rank of each list, shape (m,)."""
         found = judged.hits.cut(k)
         counts = hits(judged, k).astype(np.int64)
         hit = counts > 0
-        values = np.full(judged.n_users, check_undefined("ReciprocalRank: miss", self.miss))
+        values = np.full(judged.n_users, undefined_value(self.miss))
         values[hit] = 1.0 / found.rank[(np.cumsum(counts) - counts)[hit]]
         return values
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from recgauge.errors import SchemaError
 from recgauge.metrics.beyond.concentration import Gini
-from recgauge.metrics.beyond.tail import by_popularity, short_head
+from recgauge.metrics.beyond.long_tail import by_popularity, short_head
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_choice, check_real, read_only
 
 CURVE_POINTS = 40  # enough for a smooth line over six decades, few enough for a readable record

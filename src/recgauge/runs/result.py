@@ -13,7 +13,7 @@ from recgauge.evaluation.results import Evaluation, MetricResult
 from recgauge.evaluation.sanity import SanityRows
 from recgauge.evaluation.tied import Ties
 from recgauge.guards import GuardResult
-from recgauge.metrics.curves.places import Places
+from recgauge.metrics.curves.full_ranking import FullRankings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class RankingResult:
         What the candidate rule counted.
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
-    places : Places or None
+    rankings : FullRankings or None
         Where the users' relevant items stand among all candidates, if curves were asked for.
     """
 
@@ -53,7 +53,7 @@ class RankingResult:
     candidates_sha256: str = ""
     candidate_facts: Mapping[str, int] = field(default_factory=dict)
     sanity: SanityRows | None = None
-    places: Places | None = None
+    rankings: FullRankings | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

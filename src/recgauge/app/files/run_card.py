@@ -8,7 +8,7 @@ import numpy as np
 
 from recgauge.datasets.citations import citation_of
 from recgauge.evaluation.predict import RatingPredictions
-from recgauge.metrics.curves.places import Places
+from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.report.data_card.build import data_card, split_settings
 from recgauge.report.data_card.page import write_card
 from recgauge.runs.record import RunRecord
@@ -85,7 +85,7 @@ def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str,
 
 def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Figure"]]:
     from recgauge.judging.judge import judge
-    from recgauge.metrics.curves.precision_recall import precision_recall_over_k
+    from recgauge.metrics.curves.points import precision_recall_over_k
     from recgauge.report.figures import plot_coverage, plot_metric_over_k, plot_precision_recall_over_k
 
     results = [one for one in lane.evaluation.results if one.name in _DRAWN and one.k is not None]
@@ -106,8 +106,8 @@ def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Fi
     yield "precision_recall_over_k", figure
     if shares := _coverage(lane):
         yield "coverage", plot_coverage(shares, title=f"Catalogue coverage, {title}")
-    if lane.places is not None:
-        yield from _curves(lane.places, np.diff(lane.relevant.start), title)
+    if lane.rankings is not None:
+        yield from _curves(lane.rankings, np.diff(lane.relevant.start), title)
 
 
 def _coverage(lane: RankingResult) -> dict[str, float]:
@@ -122,19 +122,19 @@ def _coverage(lane: RankingResult) -> dict[str, float]:
     }
 
 
-def _curves(places: Places, n_relevant: LongArray, title: str) -> Iterator[tuple[str, "Figure"]]:
+def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterator[tuple[str, "Figure"]]:
     """Yield the curves of full rankings, averaged over users."""
     from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
     from recgauge.report.figures import plot_precision_recall_over_k, plot_roc
     from recgauge.report.figures.over_k import NAMED_CUTOFFS
 
-    if ((places.n_positive > 0) & (places.n_negative > 0)).any():
-        yield "roc", plot_roc({"mean over users": mean_roc(places)}, title=f"ROC curve, {title}")
-    longest = int((places.n_positive + places.n_negative).max())
+    if ((rankings.n_positive > 0) & (rankings.n_negative > 0)).any():
+        yield "roc", plot_roc({"mean over users": mean_roc(rankings)}, title=f"ROC curve, {title}")
+    longest = int((rankings.n_positive + rankings.n_negative).max())
     # the head of the ranking changes most: cutoffs one by one there, ever fewer further down
     spread = np.geomspace(1, max(1, longest), 600).round().astype(np.int64)
     k = np.union1d(spread, [named for named in NAMED_CUTOFFS if named < longest])
-    curve = mean_precision_recall(places, n_relevant, k)
+    curve = mean_precision_recall(rankings, n_relevant, k)
     figure = plot_precision_recall_over_k(
         {"mean": curve}, title=f"Precision and recall at all ranks, {title}"
     )
@@ -143,8 +143,7 @@ def _curves(places: Places, n_relevant: LongArray, title: str) -> Iterator[tuple
 
 def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, "Figure"]]:
     """Yield the curves of predicted ratings, all rows pooled: liked against not liked."""
-    from recgauge.metrics.curves.precision_recall import precision_recall_curve
-    from recgauge.metrics.curves.roc import roc_curve
+    from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
     from recgauge.report.figures import plot_precision_recall_curve, plot_roc
 
     liked = made.actual >= liked_from

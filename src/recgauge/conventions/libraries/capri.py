@@ -1,14 +1,16 @@
 """What CAPRI computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.diversity import Diversity
-from recgauge.metrics.beyond.novelty import Novelty
-from recgauge.metrics.beyond.personalization import Personalization
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.recall import Recall
+from recgauge.conventions.convention import Convention
+from recgauge.metrics import (
+    NDCG,
+    AveragePrecision,
+    CatalogCoverage,
+    Diversity,
+    Novelty,
+    Personalization,
+    Precision,
+    Recall,
+)
 
 CAPRI = Convention(
     name="capri",

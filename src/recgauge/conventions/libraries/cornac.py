@@ -1,15 +1,7 @@
 """What Cornac computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.conventions.convention import Convention
+from recgauge.metrics import MAE, MSE, NDCG, RMSE, FScore, HitRate, Precision, Recall, ReciprocalRank
 
 CORNAC = Convention(
     name="cornac",

@@ -1,20 +1,24 @@
 """What Elliot computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.average_recall import AverageRecall
-from recgauge.metrics.beyond.concentration import Entropy, GiniComplement
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
-from recgauge.metrics.beyond.popularity import Popularity
-from recgauge.metrics.curves.limited_auc import LimitedAUC
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    NDCG,
+    AveragePrecision,
+    AverageRecall,
+    CatalogCoverage,
+    Entropy,
+    ExpectedFreeDiscovery,
+    ExpectedPopularityComplement,
+    FScore,
+    GiniComplement,
+    HitRate,
+    LimitedAUC,
+    Popularity,
+    Precision,
+    Recall,
+    ReciprocalRank,
+)
 
 ELLIOT = Convention(
     name="elliot",

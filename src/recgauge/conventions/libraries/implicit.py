@@ -1,10 +1,7 @@
 """What implicit computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.curves.completed_auc import CompletedAUC
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.pooled_precision import PooledPrecision
+from recgauge.conventions.convention import Convention
+from recgauge.metrics import NDCG, AveragePrecision, CompletedAUC, PooledPrecision
 
 IMPLICIT = Convention(
     name="implicit",

@@ -1,14 +1,17 @@
 """What irspack computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.concentration import Entropy, Gini
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.recall import Recall
+from recgauge.metrics import (
+    NDCG,
+    AveragePrecision,
+    CatalogCoverage,
+    Entropy,
+    Gini,
+    HitRate,
+    Precision,
+    Recall,
+)
 
 IRSPACK = Convention(
     name="irspack",

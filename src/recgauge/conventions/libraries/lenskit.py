@@ -1,17 +1,19 @@
 """What LensKit computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.dcg import DCG
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    DCG,
+    MAE,
+    NDCG,
+    RMSE,
+    AveragePrecision,
+    HitRate,
+    Precision,
+    RankBiasedPrecision,
+    Recall,
+    ReciprocalRank,
+)
 
 LENSKIT = Convention(
     name="lenskit",

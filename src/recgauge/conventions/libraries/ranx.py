@@ -1,17 +1,19 @@
 """What ranx computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.dcg import DCG
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.r_precision import RPrecision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    DCG,
+    NDCG,
+    AveragePrecision,
+    FScore,
+    HitRate,
+    Precision,
+    RankBiasedPrecision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+)
 
 RANX = Convention(
     name="ranx",

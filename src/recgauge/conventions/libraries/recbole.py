@@ -1,19 +1,22 @@
 """What RecBole computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.concentration import Entropy, Gini
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.long_tail import TailPercentage
-from recgauge.metrics.beyond.popularity import Popularity
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    MAE,
+    NDCG,
+    RMSE,
+    AveragePrecision,
+    CatalogCoverage,
+    Entropy,
+    Gini,
+    HitRate,
+    Popularity,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    TailPercentage,
+)
 
 RECBOLE = Convention(
     name="recbole",

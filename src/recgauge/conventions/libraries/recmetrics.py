@@ -1,16 +1,18 @@
 """What recmetrics computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.diversity import IntraListSimilarity
-from recgauge.metrics.beyond.novelty import Novelty
-from recgauge.metrics.beyond.personalization import Personalization
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.recall import Recall
+from recgauge.metrics import (
+    MSE,
+    RMSE,
+    AveragePrecision,
+    CatalogCoverage,
+    IntraListSimilarity,
+    Novelty,
+    Personalization,
+    Precision,
+    Recall,
+)
 
 RECMETRICS = Convention(
     name="recmetrics",

@@ -1,19 +1,21 @@
 """What Microsoft recommenders computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.concentration import Entropy
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.diversity import Diversity
-from recgauge.metrics.beyond.novelty import PooledNovelty
-from recgauge.metrics.beyond.serendipity import HistorySerendipity
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.r_precision import RPrecision
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.recall import Recall
+from recgauge.metrics import (
+    MAE,
+    NDCG,
+    RMSE,
+    AveragePrecision,
+    CatalogCoverage,
+    Diversity,
+    Entropy,
+    HistorySerendipity,
+    PooledNovelty,
+    Precision,
+    Recall,
+    RPrecision,
+)
 
 RECOMMENDERS = Convention(
     name="recommenders",

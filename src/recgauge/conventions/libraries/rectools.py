@@ -1,20 +1,22 @@
 """What RecTools computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.diversity import Diversity
-from recgauge.metrics.beyond.novelty import Novelty
-from recgauge.metrics.beyond.popularity import Popularity
-from recgauge.metrics.beyond.serendipity import RankSerendipity
-from recgauge.metrics.curves.partial_auc import PartialAUC
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    NDCG,
+    AveragePrecision,
+    CatalogCoverage,
+    Diversity,
+    FScore,
+    HitRate,
+    Novelty,
+    PartialAUC,
+    Popularity,
+    Precision,
+    RankSerendipity,
+    Recall,
+    ReciprocalRank,
+)
 
 RECTOOLS = Convention(
     name="rectools",

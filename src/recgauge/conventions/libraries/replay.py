@@ -1,17 +1,19 @@
 """What RePlay computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.beyond.novelty import Novelty
-from recgauge.metrics.beyond.seen_share import UnseenShare
-from recgauge.metrics.curves.list_auc import ListAUC
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    NDCG,
+    AveragePrecision,
+    CatalogCoverage,
+    HitRate,
+    ListAUC,
+    Novelty,
+    Precision,
+    Recall,
+    ReciprocalRank,
+    UnseenShare,
+)
 
 REPLAY = Convention(
     name="replay",

@@ -1,15 +1,8 @@
 """What scikit-learn computes under its names; each row is proven by values that it gave."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.dcg import DCG
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.r_squared import RSquared
-from recgauge.metrics.rating.rmse import RMSE
+from recgauge.metrics import DCG, MAE, MSE, NDCG, RMSE, AveragePrecision, MedianAbsoluteError, RSquared
 
 SKLEARN = Convention(
     name="sklearn",

@@ -1,16 +1,18 @@
 """What trec_eval and the other programs behind ir_measures compute; each row is proven by their values."""
 
-from recgauge.conventions import Convention
+from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics.average_precision import AveragePrecision
-from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
-from recgauge.metrics.hit_rate import HitRate
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.r_precision import RPrecision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics import (
+    NDCG,
+    AveragePrecision,
+    ExpectedReciprocalRank,
+    HitRate,
+    Precision,
+    RankBiasedPrecision,
+    Recall,
+    ReciprocalRank,
+    RPrecision,
+)
 
 PRINTED = {"score_precision": "double", "round": 5, "rounding": "printf"}
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import Metric
+from recgauge.metrics.metric import Metric
 from recgauge.utils.checks import LongArray
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> from recgauge.metrics.beyond.popularity import Popularity
     >>> catalogue_of(Popularity(), beyond_example()).n_items
     5

@@ -1,16 +1,16 @@
 """Concentration: how evenly recommendations fall on the items of the catalogue."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import RunMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of
 from recgauge.metrics.beyond.lists import exposure
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.metric import RunMetric
+from recgauge.utils.checks import DoubleArray
 
 BASES = {"2": np.log(2.0), "e": 1.0}
 
@@ -51,7 +51,7 @@ class Gini(RunMetric):
     --------
     Of five items, one appears twice, two once, two never: (0 + 1*0 + 1*2 + 2*4) / (5 * 4).
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = Gini()
     >>> metric.value(metric.sums(beyond_example(), 2))
     0.5
@@ -63,10 +63,7 @@ class Gini(RunMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
-    normalizer: str = "n"
-
-    def __post_init__(self) -> None:
-        check_choice(f"{self.label}: normalizer", self.normalizer, ("n", "n_minus_1"))
+    normalizer: Literal["n", "n_minus_1"] = "n"
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return each item's appearances, shape (n_items,)."""
@@ -104,7 +101,7 @@ class GiniComplement(Gini):
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = GiniComplement()
     >>> metric.value(metric.sums(beyond_example(), 2))
     0.5
@@ -159,7 +156,7 @@ class Entropy(RunMetric):
     --------
     Shares 1/2, 1/4, 1/4:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = Entropy()
     >>> metric.value(metric.sums(beyond_example(), 2))
     1.5
@@ -169,14 +166,9 @@ class Entropy(RunMetric):
     label: ClassVar[str] = "Entropy"
     needs_relevant: ClassVar[bool] = False
 
-    base: str = "2"
-    divisor: str = "one"
-    weight: str = "recommendations"
-
-    def __post_init__(self) -> None:
-        check_choice("Entropy: base", self.base, tuple(BASES))
-        check_choice("Entropy: divisor", self.divisor, ("one", "recommended"))
-        check_choice("Entropy: weight", self.weight, ("recommendations", "users"))
+    base: Literal["2", "e"] = "2"
+    divisor: Literal["one", "recommended"] = "one"
+    weight: Literal["recommendations", "users"] = "recommendations"
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return each item's appearances and weight, and the whole weight, shape (2 * n_items + 1,)."""

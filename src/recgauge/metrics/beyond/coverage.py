@@ -1,16 +1,16 @@
 """Coverage: how much of the catalogue, of the possible pairs and of the users recommendations reach."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows
 from recgauge.metrics.beyond.lists import exposure
 from recgauge.metrics.denominators import list_length
-from recgauge.utils.checks import DoubleArray, check_bool, check_choice
+from recgauge.metrics.metric import RunMetric, UserMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class CatalogCoverage(RunMetric):
     --------
     Items 1, 2 and 3 of five are recommended:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = CatalogCoverage()
     >>> metric.value(metric.sums(beyond_example(), 2))
     0.6
@@ -63,14 +63,9 @@ class CatalogCoverage(RunMetric):
     label: ClassVar[str] = "CatalogCoverage"
     needs_relevant: ClassVar[bool] = False
 
-    scale: str = "fraction"
-    catalog: str = "all"
+    scale: Literal["fraction", "percent", "count"] = "fraction"
+    catalog: Literal["all", "train"] = "all"
     intersect: bool = True
-
-    def __post_init__(self) -> None:
-        check_choice("CatalogCoverage: scale", self.scale, ("fraction", "percent", "count"))
-        check_choice("CatalogCoverage: catalog", self.catalog, ("all", "train"))
-        check_bool("CatalogCoverage: intersect", self.intersect)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -125,7 +120,7 @@ class PredictionCoverage(RunMetric):
     --------
     Four of two times five pairs:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = PredictionCoverage()
     >>> metric.value(metric.sums(beyond_example(), 2))
     0.4
@@ -179,7 +174,7 @@ class UserCoverage(UserMetric):
     --------
     Both users get two items, not three:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> UserCoverage().per_user(beyond_example(), 3)
     array([1., 1.])
     >>> UserCoverage(at_least="k").per_user(beyond_example(), 3)
@@ -191,10 +186,7 @@ class UserCoverage(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs_all_users: ClassVar[bool] = True
 
-    at_least: str = "one"
-
-    def __post_init__(self) -> None:
-        check_choice("UserCoverage: at_least", self.at_least, ("one", "k"))
+    at_least: Literal["one", "k"] = "one"
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return 1 for each user with a list, shape (m,)."""

@@ -1,20 +1,17 @@
 """Diversity of a list: how little its items resemble each other, per user or pooled over all pairs."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.beyond.lists import sum_over_list
-from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity
+from recgauge.metrics.beyond.similarity import NEEDS, SimilarityKind, item_similarity
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.utils.checks import DoubleArray, check_choice
-
-UNDESCRIBED = ("zero", "drop", "raise")
-SINGLE = ("nan", 0, 1, "raise")
+from recgauge.metrics.metric import RunMetric, UserMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class IntraListSimilarity(UserMetric):
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> IntraListSimilarity().per_user(beyond_example(), 2)
     array([0., 0.])
     >>> IntraListSimilarity(similarity="cooccurrence").per_user(beyond_example(), 2)
@@ -68,14 +65,9 @@ class IntraListSimilarity(UserMetric):
     higher_is_better: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
 
-    similarity: str = "features"
-    single: str | int = "nan"
-    undescribed: str = "zero"
-
-    def __post_init__(self) -> None:
-        check_choice(f"{self.label}: similarity", self.similarity, KINDS)
-        check_choice(f"{self.label}: single", self.single, SINGLE)
-        check_choice(f"{self.label}: undescribed", self.undescribed, UNDESCRIBED)
+    similarity: SimilarityKind = "features"
+    single: Literal["nan", 0, 1, "raise"] = "nan"
+    undescribed: Literal["zero", "drop", "raise"] = "zero"
 
     @property
     def needs(self) -> frozenset[str]:
@@ -140,7 +132,7 @@ class Diversity(IntraListSimilarity):
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> Diversity().per_user(beyond_example(), 2)
     array([1., 1.])
     """
@@ -183,7 +175,7 @@ class PooledDiversity(RunMetric):
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = PooledDiversity()
     >>> metric.value(metric.sums(beyond_example(), 2))
     1.0
@@ -193,12 +185,8 @@ class PooledDiversity(RunMetric):
     label: ClassVar[str] = "PooledDiversity"
     needs_relevant: ClassVar[bool] = False
 
-    similarity: str = "features"
-    undescribed: str = "zero"
-
-    def __post_init__(self) -> None:
-        check_choice("PooledDiversity: similarity", self.similarity, KINDS)
-        check_choice("PooledDiversity: undescribed", self.undescribed, UNDESCRIBED)
+    similarity: SimilarityKind = "features"
+    undescribed: Literal["zero", "drop", "raise"] = "zero"
 
     @property
     def needs(self) -> frozenset[str]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.metrics.metric import UserMetric
 from recgauge.utils.checks import DoubleArray
 
 
@@ -61,7 +61,7 @@ class ExpectedFreeDiscovery(_Discovery):
     --------
     Both users hit at rank 1 of two, items with 1 and 2 of six interactions:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> ExpectedFreeDiscovery().per_user(beyond_example(), 2).round(4)
     array([1.585 , 0.9718])
     """
@@ -107,7 +107,7 @@ class ExpectedPopularityComplement(_Discovery):
     --------
     Both users hit at rank 1 of two, items that one and two of three users know:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> ExpectedPopularityComplement().per_user(beyond_example(), 2).round(4)
     array([0.4088, 0.2044])
     """

@@ -1,6 +1,7 @@
 """Sums over the items of lists, in blocks of users so that memory stays bounded."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ def sum_over_list(item_value: npt.NDArray[np.generic], judged: JudgedTopK, k: in
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> sum_over_list(np.arange(5) * 10, beyond_example(), k=2)
     array([50., 40.])
     """
@@ -55,7 +56,7 @@ def sum_over_list(item_value: npt.NDArray[np.generic], judged: JudgedTopK, k: in
 
 
 def mean_over_list(
-    item_value: npt.NDArray[np.generic], judged: JudgedTopK, k: int | None, divisor: str
+    item_value: npt.NDArray[np.generic], judged: JudgedTopK, k: int | None, divisor: Literal["k", "list"]
 ) -> DoubleArray:
     """Average a value of items over each list, shape (m,).
 
@@ -97,7 +98,7 @@ def exposure(
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> exposure(beyond_example(), 2, 5)
     array([0., 1., 1., 2., 0.])
     """

@@ -1,14 +1,15 @@
-"""Share of the list in the long tail."""
+"""Share of the list in the long tail, and which items are the tail."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import train_rows
 from recgauge.metrics.beyond.lists import mean_over_list
-from recgauge.metrics.beyond.tail import least_popular, short_head
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
+from recgauge.metrics.metric import UserMetric
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_real
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class LongTailShare(UserMetric):
     --------
     Items 0 and 1 hold five of six interactions; the lists' others are tail:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> LongTailShare().per_user(beyond_example(), 2)
     array([1. , 0.5])
     """
@@ -61,15 +62,13 @@ class LongTailShare(UserMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     head: float = 0.8
-    boundary: str = "head"
-    untrained: str = "tail"
-    divisor: str = "list"
+    boundary: Literal["head", "tail"] = "head"
+    untrained: Literal["tail", "neither"] = "tail"
+    divisor: Literal["k", "list"] = "list"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_real("LongTailShare: head", self.head, low=0, high=1, low_open=True)
-        check_choice("LongTailShare: boundary", self.boundary, ("head", "tail"))
-        check_choice("LongTailShare: untrained", self.untrained, ("tail", "neither"))
-        check_choice("LongTailShare: divisor", self.divisor, ("k", "list"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the tail's share of each list, shape (m,)."""
@@ -114,7 +113,7 @@ class TailPercentage(UserMetric):
     --------
     Of the items 0, 1, 2 the least popular third is item 2:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> TailPercentage(tail=0.34).per_user(beyond_example(), 2)
     array([0.5, 0. ])
     """
@@ -125,12 +124,92 @@ class TailPercentage(UserMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     tail: float = 0.1
-    divisor: str = "k"
+    divisor: Literal["k", "list"] = "k"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_real("TailPercentage: tail", self.tail, low=0, high=1, low_open=True)
-        check_choice("TailPercentage: divisor", self.divisor, ("k", "list"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the tail's share of each list, shape (m,)."""
         return mean_over_list(least_popular(train_rows(self, judged), self.tail), judged, k, self.divisor)
+
+
+def by_popularity(counts: LongArray) -> LongArray:
+    """Return item codes, most popular first, equal counts by rising code, shape (n_items,)."""
+    return np.argsort(-counts, kind="stable")
+
+
+def whole(share: float, count: int) -> int:
+    """Return a share of a count, rounded down, yet 0.29 of 100 is 29 whatever floats make of it.
+
+    Examples
+    --------
+    >>> whole(0.29, 100), int(0.29 * 100)
+    (29, 28)
+    """
+    return int(share * count * (1 + 1e-12))
+
+
+def short_head(counts: LongArray, share: float, boundary: str) -> BoolArray:
+    """Mark the most popular items that together hold a share of the interactions.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (n_items,)
+        Interactions of each item.
+    share : float
+        Of all interactions, in (0, 1].
+    boundary : {"head", "tail"}
+        Where the item goes with which the share is crossed.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_items,)
+        Items without interactions are never in the head.
+
+    Examples
+    --------
+    >>> short_head(np.array([1, 6, 3]), 0.8, "head")
+    array([False,  True,  True])
+    >>> short_head(np.array([1, 6, 3]), 0.8, "tail")
+    array([False,  True, False])
+    """
+    order = by_popularity(counts)
+    reached = np.cumsum(counts[order])
+    wanted = share * counts.sum()
+    # a hair of tolerance, since 0.55 of 100 is a little more than 55 as floats
+    if boundary == "head":
+        size = int(np.searchsorted(reached, wanted * (1 - 1e-12), side="left")) + 1
+    else:
+        size = int(np.searchsorted(reached, wanted * (1 + 1e-12), side="right"))
+    head = np.zeros(len(counts), np.bool_)
+    head[order[:size]] = True
+    return head & (counts > 0)
+
+
+def least_popular(counts: LongArray, share: float) -> BoolArray:
+    """Mark the least popular items among those with interactions.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (n_items,)
+        Interactions of each item.
+    share : float
+        Of the items with interactions, in (0, 1]; their number is rounded down, but at least one.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_items,)
+        Equal counts: lower codes first.
+
+    Examples
+    --------
+    >>> least_popular(np.array([2, 0, 1, 1]), 0.5)
+    array([False, False,  True, False])
+    """
+    known = np.flatnonzero(counts)
+    order = known[np.argsort(counts[known], kind="stable")]
+    tail = np.zeros(len(counts), np.bool_)
+    tail[order[: max(1, whole(share, len(known)))]] = True
+    return tail

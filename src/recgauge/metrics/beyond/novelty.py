@@ -1,21 +1,20 @@
 """Novelty: the self-information of recommended items, per user or pooled over all lists."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
 from recgauge.metrics.beyond.lists import sum_over_list
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
+from recgauge.metrics.metric import RunMetric, UserMetric
+from recgauge.utils.checks import DoubleArray, check_real
 
-TOTALS = ("users", "interactions")
-UNSEEN = ("zero", "one", "max", "drop", "raise")
-SCALES = ("none", "log_users")
+Total = Literal["users", "interactions"]
+Unseen = Literal["zero", "one", "max", "drop", "raise"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Novelty(UserMetric):
     --------
     Of three users one knows item 2, nobody item 3, two item 1:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> Novelty().per_user(beyond_example(), 2).round(4)
     array([1.585, 1.085])
     """
@@ -74,18 +73,15 @@ class Novelty(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    total: str = "users"
+    total: Total = "users"
     base: float = 2.0
-    divisor: str = "list"
-    unseen: str = "one"
-    scale: str = "none"
+    divisor: Literal["list", "k"] = "list"
+    unseen: Unseen = "one"
+    scale: Literal["none", "log_users"] = "none"
 
     def __post_init__(self) -> None:
-        check_choice("Novelty: total", self.total, TOTALS)
+        super().__post_init__()
         check_real("Novelty: base", self.base, low=1, high=np.inf, low_open=True)
-        check_choice("Novelty: divisor", self.divisor, ("list", "k"))
-        check_choice("Novelty: unseen", self.unseen, UNSEEN)
-        check_choice("Novelty: scale", self.scale, SCALES)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the novelty of each list, shape (m,)."""
@@ -144,7 +140,7 @@ class PooledNovelty(RunMetric):
     --------
     Items 2 and 1 have 1 and 2 of six interactions, item 3 none: (log2(6) + log2(3)) / 4.
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = PooledNovelty()
     >>> round(metric.value(metric.sums(beyond_example(), 2)), 4)
     1.0425
@@ -155,14 +151,13 @@ class PooledNovelty(RunMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    total: str = "interactions"
+    total: Total = "interactions"
     base: float = 2.0
-    unseen: str = "zero"
+    unseen: Unseen = "zero"
 
     def __post_init__(self) -> None:
-        check_choice("PooledNovelty: total", self.total, TOTALS)
+        super().__post_init__()
         check_real("PooledNovelty: base", self.base, low=1, high=np.inf, low_open=True)
-        check_choice("PooledNovelty: unseen", self.unseen, UNSEEN)
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the sum of self-information and the number of recommendations, shape (2,)."""
@@ -176,7 +171,7 @@ class PooledNovelty(RunMetric):
 
 
 def self_information(
-    metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, total: str, unseen: str
+    metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, total: Total, unseen: Unseen
 ) -> DoubleArray:
     """Return the self-information of each item in nats, shape (n_items,).
 
@@ -215,7 +210,9 @@ def self_information(
     return information
 
 
-def _counted(metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, unseen: str) -> DoubleArray:
+def _counted(
+    metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, unseen: Unseen
+) -> DoubleArray:
     if unseen == "drop":
         return sum_over_list(train_rows(metric, judged) > 0, judged, k)
     return list_length(judged, k)

@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import RunMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of
 from recgauge.metrics.beyond.lists import exposure
 from recgauge.metrics.denominators import divide, list_length
+from recgauge.metrics.metric import RunMetric
 from recgauge.utils.checks import DoubleArray
 
 
@@ -40,7 +40,7 @@ class Personalization(RunMetric):
     --------
     The two lists share one of two items:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> metric = Personalization()
     >>> round(metric.value(metric.sums(beyond_example(), 2)), 4)
     0.5

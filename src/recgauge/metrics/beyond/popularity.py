@@ -1,15 +1,15 @@
 """Popularity of recommended items: how far lists repeat what everybody knows."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import train_rows, train_users
 from recgauge.metrics.beyond.lists import mean_over_list
-from recgauge.utils.checks import DoubleArray, LongArray, check_choice
+from recgauge.metrics.metric import UserMetric
+from recgauge.utils.checks import DoubleArray, LongArray
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Popularity(UserMetric):
     --------
     Items of 1 and 0, and of 2 and 0 training rows:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> Popularity().per_user(beyond_example(), 2)
     array([0.5, 1. ])
     """
@@ -62,12 +62,8 @@ class Popularity(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    value: str = "count"
-    divisor: str = "list"
-
-    def __post_init__(self) -> None:
-        check_choice("Popularity: value", self.value, ("count", "share", "quantile"))
-        check_choice("Popularity: divisor", self.divisor, ("k", "list"))
+    value: Literal["count", "share", "quantile"] = "count"
+    divisor: Literal["k", "list"] = "list"
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the mean popularity of each list, shape (m,)."""

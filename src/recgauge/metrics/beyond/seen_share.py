@@ -1,16 +1,16 @@
 """Share of the list that the user already knows from training."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import seen_items
 from recgauge.metrics.beyond.lists import row_blocks
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.utils.checks import DoubleArray, check_choice
+from recgauge.metrics.metric import UserMetric
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SeenShare(UserMetric):
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> SeenShare().per_user(beyond_example(), 2)
     array([0., 0.])
     """
@@ -54,10 +54,7 @@ class SeenShare(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    empty: str = "nan"
-
-    def __post_init__(self) -> None:
-        check_choice(f"{self.label}: empty", self.empty, ("nan", "unseen"))
+    empty: Literal["nan", "unseen"] = "nan"
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the share of seen items in each list, shape (m,)."""
@@ -104,7 +101,7 @@ class UnseenShare(SeenShare):
 
     Examples
     --------
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> UnseenShare().per_user(beyond_example(), 2)
     array([1., 1.])
     """

@@ -1,17 +1,17 @@
 """Serendipity in its three forms: relevant and unpopular, relevant beyond popularity, far from history."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import UserMetric
 from recgauge.metrics.beyond.catalogue_needs import catalogue_of, seen_items, train_rows
-from recgauge.metrics.beyond.similarity import KINDS, NEEDS, item_similarity, listed
-from recgauge.metrics.beyond.tail import by_popularity, whole
+from recgauge.metrics.beyond.long_tail import by_popularity, whole
+from recgauge.metrics.beyond.similarity import NEEDS, SimilarityKind, item_similarity, listed
 from recgauge.metrics.denominators import divide, list_length
-from recgauge.utils.checks import BoolArray, DoubleArray, check_bool, check_choice, check_real
+from recgauge.metrics.metric import UserMetric
+from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class UnpopularSerendipity(UserMetric):
     --------
     Both users hit once in two; item 2 is not among the two most popular, item 1 is:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> UnpopularSerendipity(popular=0.4).per_user(beyond_example(), 2)
     array([0.5, 0. ])
     """
@@ -56,11 +56,11 @@ class UnpopularSerendipity(UserMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     popular: float = 0.2
-    divisor: str = "k"
+    divisor: Literal["k", "list"] = "k"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_real("UnpopularSerendipity: popular", self.popular, low=0, high=1, low_open=True)
-        check_choice("UnpopularSerendipity: divisor", self.divisor, ("k", "list"))
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the serendipity of each list, shape (m,)."""
@@ -102,7 +102,7 @@ class RankSerendipity(UserMetric):
     --------
     Items 2 and 1 stand at rank 1, third and second by popularity of five: (1 - 3/5) / 2, (1 - 4/5) / 2.
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> RankSerendipity().per_user(beyond_example(), 2)
     array([0.2, 0.1])
     """
@@ -161,7 +161,7 @@ class HistorySerendipity(UserMetric):
     --------
     Item 2 has the feature of all items in user 0's past, item 1 of those in user 1's, item 3 another:
 
-    >>> from recgauge.metrics.beyond.examples import beyond_example
+    >>> from recgauge.metrics.examples import beyond_example
     >>> HistorySerendipity(similarity="features").per_user(beyond_example(), 2)
     array([0.5, 0.5])
     """
@@ -170,12 +170,8 @@ class HistorySerendipity(UserMetric):
     label: ClassVar[str] = "HistorySerendipity"
     needs_relevant: ClassVar[bool] = False
 
-    similarity: str = "cooccurrence"
+    similarity: SimilarityKind = "cooccurrence"
     relevance: bool = False
-
-    def __post_init__(self) -> None:
-        check_choice("HistorySerendipity: similarity", self.similarity, KINDS)
-        check_bool("HistorySerendipity: relevance", self.relevance)
 
     @property
     def needs(self) -> frozenset[str]:

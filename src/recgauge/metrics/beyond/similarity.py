@@ -3,20 +3,21 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics import Metric
 from recgauge.metrics.beyond.catalogue_needs import features, seen_items, similarity, train_users
 from recgauge.metrics.beyond.lists import list_blocks, row_blocks
+from recgauge.metrics.metric import Metric
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 Vectors = sparse.csr_array | DoubleArray
 
-KINDS = ("features", "matrix", "cooccurrence")
+SimilarityKind = Literal["features", "matrix", "cooccurrence"]
 NEEDS = {
     "features": frozenset({"features"}),
     "matrix": frozenset({"similarity"}),
@@ -118,7 +119,7 @@ class RowSimilarity(ItemSimilarity):
         return sums
 
 
-def item_similarity(metric: Metric, judged: JudgedTopK, kind: str) -> ItemSimilarity:
+def item_similarity(metric: Metric, judged: JudgedTopK, kind: SimilarityKind) -> ItemSimilarity:
     """Return the similarity of items that a metric asks for.
 
     Parameters

@@ -3,18 +3,17 @@
 import numpy as np
 
 from recgauge.errors import MetricError
-from recgauge.metrics.curves.places import Places
-from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK
-from recgauge.metrics.curves.roc import RocCurve
+from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.metrics.curves.points import PrecisionRecallOverK, RocCurve
 from recgauge.utils.checks import LongArray
 
 
-def mean_roc(places: Places) -> RocCurve:
+def mean_roc(rankings: FullRankings) -> RocCurve:
     """Return the mean over users of the true positive rate at each false positive rate.
 
     Parameters
     ----------
-    places : Places
+    rankings : FullRankings
         Of m users; those whose candidates are all relevant, or none, have no curve and are left out.
 
     Returns
@@ -35,17 +34,17 @@ def mean_roc(places: Places) -> RocCurve:
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.places import place
-    >>> curve = mean_roc(place([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
+    >>> from recgauge.metrics.curves.full_ranking import rank_one
+    >>> curve = mean_roc(rank_one([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]))
     >>> curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist(), curve.area()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0], 0.75)
     """
-    drawn = (places.n_positive > 0) & (places.n_negative > 0)
+    drawn = (rankings.n_positive > 0) & (rankings.n_negative > 0)
     if not drawn.any():
         raise MetricError("A ROC curve is undefined: no user has relevant and other candidates.")
-    kept = np.repeat(drawn, places.n_positive)
-    misses = (places.above + places.tied / 2)[kept] / places.of_each(places.n_negative)[kept]
-    rises = 1.0 / places.of_each(places.n_positive)[kept] / np.count_nonzero(drawn)
+    kept = np.repeat(drawn, rankings.n_positive)
+    misses = (rankings.above + rankings.tied / 2)[kept] / rankings.of_each(rankings.n_negative)[kept]
+    rises = 1.0 / rankings.of_each(rankings.n_positive)[kept] / np.count_nonzero(drawn)
     at, entry = np.unique(misses, return_inverse=True)
     found = np.minimum(np.cumsum(np.bincount(entry, rises)), 1.0)
     before = np.concatenate(([0.0], found[:-1]))
@@ -55,12 +54,14 @@ def mean_roc(places: Places) -> RocCurve:
     return RocCurve(x[new], y[new], np.full(np.count_nonzero(new), np.nan))
 
 
-def mean_precision_recall(places: Places, n_relevant: LongArray, k: LongArray) -> PrecisionRecallOverK:
+def mean_precision_recall(
+    rankings: FullRankings, n_relevant: LongArray, k: LongArray
+) -> PrecisionRecallOverK:
     """Return mean precision and recall at cutoffs anywhere in the full ranking.
 
     Parameters
     ----------
-    places : Places
+    rankings : FullRankings
         Of m users.
     n_relevant : ndarray of int64, shape (m,)
         Relevant items of each user, each >= 1, candidates or not: what recall divides by.
@@ -70,21 +71,21 @@ def mean_precision_recall(places: Places, n_relevant: LongArray, k: LongArray) -
     Returns
     -------
     PrecisionRecallOverK
-        What `recgauge.metrics.curves.precision_recall.precision_recall_over_k` gives of lists that are long
+        What `recgauge.metrics.curves.points.precision_recall_over_k` gives of lists that are long
         enough; equal scores are in the order of item codes there, too.
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.places import place
-    >>> places = place([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
-    >>> curve = mean_precision_recall(places, np.array([2]), np.arange(1, 5))
+    >>> from recgauge.metrics.curves.full_ranking import rank_one
+    >>> rankings = rank_one([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    >>> curve = mean_precision_recall(rankings, np.array([2]), np.arange(1, 5))
     >>> curve.recall.tolist(), curve.precision.round(2).tolist()
     ([0.5, 0.5, 1.0, 1.0], [1.0, 0.5, 0.67, 0.5])
     """
-    owner = np.repeat(np.arange(len(places.n_positive)), places.n_positive)
-    misses = places.above + places.tied_before
+    owner = np.repeat(np.arange(len(rankings.n_positive)), rankings.n_positive)
+    misses = rankings.above + rankings.tied_before
     order = np.lexsort((misses, owner))
-    start = np.cumsum(places.n_positive) - places.n_positive
+    start = np.cumsum(rankings.n_positive) - rankings.n_positive
     rank = misses[order] + np.arange(1, len(owner) + 1) - start[owner]
     by_rank = np.argsort(rank, kind="stable")
     reached = np.searchsorted(rank[by_rank], k, side="right")

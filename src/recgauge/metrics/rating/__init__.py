@@ -3,14 +3,12 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from recgauge.metrics import Metric
-from recgauge.utils.checks import DoubleArray, LongArray, check_choice
-
-AGGREGATES = ("pooled", "user")
+from recgauge.metrics.metric import Kind, Metric
+from recgauge.utils.checks import DoubleArray, LongArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +95,11 @@ class RatingMetric(Metric):
         If a parameter is unknown or out of range.
     """
 
+    kind: ClassVar[Kind] = "ratings"
     needs_users: ClassVar[bool] = False
     """True: the metric compares rows of one user even when it pools."""
 
-    aggregate: str = "pooled"
-
-    def __post_init__(self) -> None:
-        check_choice(f"{type(self).__name__}: aggregate", self.aggregate, AGGREGATES)
+    aggregate: Literal["pooled", "user"] = "pooled"
 
     @abstractmethod
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:

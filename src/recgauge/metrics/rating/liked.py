@@ -1,17 +1,14 @@
 """Precision, recall and F1 of ratings cut into liked and not liked, averaged over these two labels."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from recgauge.metrics.classes import ClassMetric
-from recgauge.metrics.classes.class_f_score import ClassFScore
-from recgauge.metrics.classes.class_precision import ClassPrecision
-from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.metrics.classes import ClassFScore, ClassMetric, ClassPrecision, ClassRecall
 from recgauge.metrics.denominators import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
+from recgauge.utils.checks import DoubleArray, check_real
 
 SCORES: dict[str, ClassMetric] = {
     "precision": ClassPrecision(),
@@ -74,14 +71,12 @@ class LikedScore(RatingMetric):
     name: ClassVar[str] = "liked_score"
     label: ClassVar[str] = "LikedScore"
 
-    score: str = "f1"
-    average: str = "macro"
+    score: Literal["precision", "recall", "f1"] = "f1"
+    average: Literal["macro", "micro", "weighted", "binary"] = "macro"
     liked_from: float = 4.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("LikedScore: score", self.score, tuple(SCORES))
-        check_choice("LikedScore: average", self.average, ("macro", "micro", "weighted", "binary"))
         check_real("LikedScore: liked_from", self.liked_from, low=-np.inf, high=np.inf)
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:

@@ -1,11 +1,131 @@
-"""Pairs of ratings that predictions put in the right or the wrong order, counted in each group."""
+"""Pairs of ratings that predictions put in the right or the wrong order: Kendall's tau and FCP."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from recgauge.metrics.rating import JudgedRatings
+from recgauge.metrics.denominators import divide
+from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
+
+
+@dataclass(frozen=True)
+class Kendall(RatingMetric):
+    r"""How many more pairs of ratings are predicted in the right order than in the wrong one (tau-b).
+
+    .. math:: \tau_b = \frac{C - D}{\sqrt{(N - T_r)(N - T_{\hat r})}}
+
+    with C concordant and D discordant of N pairs, T of them tied in actual or in predicted rating.
+
+    Parameters
+    ----------
+    aggregate : {"pooled", "user"}, default "pooled"
+        Over all rows, pairs of different users included; or for each user and then the mean over users for
+        whom it is defined.
+
+    Raises
+    ------
+    ConfigError
+        If `aggregate` is unknown.
+
+    Notes
+    -----
+    Range [-1, 1], higher is better. Undefined (NaN) if the actual or the predicted ratings are all equal;
+    such users are left out of the mean and counted. Counted in O(n log n).
+
+    References
+    ----------
+    .. [1] M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33(3), 1945.
+
+    Examples
+    --------
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
+    >>> evaluate_ratings([1, 2, 3], [1, 3, 2], metrics=["kendall"]).values()["kendall"]
+    0.3333333333333333
+    """
+
+    name: ClassVar[str] = "kendall"
+    label: ClassVar[str] = "Kendall tau-b"
+
+    def per_group(self, ratings: JudgedRatings) -> DoubleArray:
+        """Return tau-b of each group, shape (g,); NaN where undefined."""
+        pairs = count_pairs(ratings)
+        untied_actual = (pairs.all - pairs.tied_actual).astype(np.float64)
+        untied_predicted = (pairs.all - pairs.tied_predicted).astype(np.float64)
+        norms = np.sqrt(untied_actual * untied_predicted)
+        excess = (pairs.concordant - pairs.discordant).astype(np.float64)
+        return np.clip(divide(excess, norms, empty=np.nan), -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class ConcordantPairs(RatingMetric):
+    r"""The share of a user's pairs of differently rated items that predictions put in the right order.
+
+    .. math:: \mathrm{FCP} = \frac{n_c}{n_c + n_d}
+
+    with n_c pairs in the right order and n_d pairs in the wrong order or predicted as equal.
+
+    Parameters
+    ----------
+    aggregate : {"pooled", "user", "counted_users"}, default "pooled"
+        ``pooled``: pairs of all users are added, then divided; ``user``: the share of each user, then the
+        mean; ``counted_users``: Surprise's, with n_c the mean over the users that have a concordant pair and
+        n_d the mean over those that have another one, which are not the same users.
+
+    Raises
+    ------
+    ConfigError
+        If `aggregate` is unknown.
+
+    Notes
+    -----
+    Range [0, 1], higher is better; .5 for chance without ties. Pairs are always within a user. Undefined
+    (NaN) for a user without two different ratings.
+
+    References
+    ----------
+    .. [1] Y. Koren, J. Sill, "Collaborative filtering on ordinal user feedback", IJCAI 2013.
+
+    Examples
+    --------
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
+    >>> users = ["ann", "ann", "ann", "bob", "bob"]
+    >>> evaluate_ratings([1, 2, 3, 5, 4], [1, 3, 2, 4, 4], users=users, metrics=["fcp"]).values()
+    {'fcp': 0.5}
+    """
+
+    name: ClassVar[str] = "fcp"
+    label: ClassVar[str] = "FCP"
+    needs_users: ClassVar[bool] = True
+
+    aggregate: Literal["pooled", "user", "counted_users"] = "pooled"  # type: ignore[assignment]
+
+    def per_group(self, ratings: JudgedRatings) -> DoubleArray:
+        """Return the share of each group, shape (g,); NaN without a pair of different ratings."""
+        concordant, others = _concordant_and_others(ratings)
+        return divide(concordant, concordant + others, empty=np.nan)
+
+    def value(self, ratings: JudgedRatings) -> float:
+        """Return the value as `aggregate` says; NaN if no user has two different ratings."""
+        if self.aggregate == "user":
+            return super().value(ratings)
+        concordant, others = _concordant_and_others(ratings)
+        if self.aggregate == "counted_users":
+            right, wrong = _mean_of_positive(concordant), _mean_of_positive(others)
+        else:
+            right, wrong = float(concordant.sum()), float(others.sum())
+        return right / (right + wrong) if right + wrong else float("nan")
+
+
+def _concordant_and_others(ratings: JudgedRatings) -> tuple[DoubleArray, DoubleArray]:
+    pairs = count_pairs(ratings)
+    others = pairs.discordant + pairs.tied_predicted - pairs.tied_both
+    return pairs.concordant.astype(np.float64), others.astype(np.float64)
+
+
+def _mean_of_positive(counts: DoubleArray) -> float:
+    return float(counts[counts > 0].mean()) if (counts > 0).any() else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +168,7 @@ def count_pairs(ratings: JudgedRatings) -> PairCounts:
     >>> counts.concordant.tolist(), counts.discordant.tolist(), counts.tied_actual.tolist()
     ([1], [1], [1])
     """
-    from recgauge.metrics.rating._inversions import count_inversions  # compiled for those who count
+    from recgauge.metrics.rating._inversions import count_inversions  # compiled where it is used
 
     order = np.lexsort((ratings.predicted, ratings.actual, ratings.owner))
     actual, predicted = ratings.actual[order], ratings.predicted[order]

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from recgauge.metrics.curves.precision_recall import PrecisionRecallCurve
-from recgauge.metrics.curves.roc import RocCurve
+from recgauge.metrics.curves.points import PrecisionRecallCurve, RocCurve
 from recgauge.report.figures.style import (
     REFERENCE,
     check_labels,
@@ -41,7 +40,7 @@ def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve")
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.roc import roc_curve
+    >>> from recgauge.metrics.curves.points import roc_curve
     >>> figure = plot_roc({"svd": roc_curve([1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1])})
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['svd (area 0.875)', 'chance (area 0.5)']
@@ -87,7 +86,7 @@ def plot_precision_recall_curve(
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.precision_recall import precision_recall_curve
+    >>> from recgauge.metrics.curves.points import precision_recall_curve
     >>> figure = plot_precision_recall_curve({"svd": precision_recall_curve([1, 0, 1], [0.9, 0.7, 0.5])})
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['svd (average precision 0.833)']

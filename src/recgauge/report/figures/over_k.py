@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK
+from recgauge.metrics.curves.points import PrecisionRecallOverK
 from recgauge.report.figures.style import (
     MUTED,
     SMALL,
@@ -126,7 +126,7 @@ def plot_precision_recall_over_k(
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.precision_recall import precision_recall_over_k
+    >>> from recgauge.metrics.curves.points import precision_recall_over_k
     >>> from recgauge.metrics.examples import judged_example
     >>> figure = plot_precision_recall_over_k({"svd": precision_recall_over_k(judged_example(), 3)})
     >>> figure.axes[0].lines[0].get_xdata().tolist()

@@ -2,10 +2,7 @@
 
 import recgauge
 from recgauge.errors import SchemaError
-from recgauge.metrics.classes import ClassMetric
-from recgauge.metrics.classes.class_f_score import ClassFScore
-from recgauge.metrics.classes.class_precision import ClassPrecision
-from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.metrics.classes import ClassFScore, ClassMetric, ClassPrecision, ClassRecall
 from recgauge.studies.worked_examples.cases import Case, Computed
 from recgauge.studies.worked_examples.iris import iris_labels
 

@@ -24,15 +24,14 @@ from recgauge.metrics.beyond import (
 from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
-from recgauge.metrics.beyond.examples import beyond_example
 from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
-from recgauge.metrics.beyond.long_tail import LongTailShare
+from recgauge.metrics.beyond.long_tail import LongTailShare, least_popular, short_head, whole
 from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
 from recgauge.metrics.beyond.personalization import Personalization
 from recgauge.metrics.beyond.popularity import Popularity
 from recgauge.metrics.beyond.seen_share import SeenShare, UnseenShare
 from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity
-from recgauge.metrics.beyond.tail import least_popular, short_head, whole
+from recgauge.metrics.examples import beyond_example
 
 TRAIN = [[0, 1], [0], [0, 1, 2]]
 FEATURES: list[list[float]] = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 0]]

@@ -4,10 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.metrics.classes import AVERAGES
-from recgauge.metrics.classes.class_f_score import ClassFScore
-from recgauge.metrics.classes.class_precision import ClassPrecision
-from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
 
 METRICS = [ClassPrecision, ClassRecall, ClassFScore]
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20)
@@ -79,13 +76,13 @@ def of_sets(actual, predicted):
 
 
 def test_samples_need_several_labels_a_row_and_binary_one():
-    with pytest.raises(SchemaError, match="average=samples needs several labels a row: pass tables"):
+    with pytest.raises(SchemaError, match="average=samples needs several labels per row: pass tables"):
         ClassRecall(average="samples").value([1, 0], [1, 1])
-    with pytest.raises(ConfigError, match="average=binary needs one label a row, got a table"):
+    with pytest.raises(ConfigError, match="average=binary needs one label per row, got a table"):
         ClassRecall(average="binary").value([[1, 0]], [[1, 1]])
 
 
-@given(rows=ROWS, average=st.sampled_from(AVERAGES[:3]))
+@given(rows=ROWS, average=st.sampled_from(["macro", "micro", "weighted"]))
 def test_range_and_best(rows, average):
     actual, predicted = columns(rows)
     for metric in METRICS:

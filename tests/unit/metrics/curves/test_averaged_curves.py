@@ -9,13 +9,12 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
-from recgauge.evaluation.full_ranking import place_relevant
+from recgauge.evaluation.full_ranking import rank_relevant
 from recgauge.judging.judge import judge
-from recgauge.metrics.curves.auc import AUC
+from recgauge.metrics.curves.areas import AUC
 from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
-from recgauge.metrics.curves.places import Places, place
-from recgauge.metrics.curves.precision_recall import precision_recall_over_k
-from recgauge.metrics.curves.roc import roc_curve
+from recgauge.metrics.curves.full_ranking import FullRankings, rank_one
+from recgauge.metrics.curves.points import precision_recall_over_k, roc_curve
 from recgauge.models.popularity import Popularity
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
@@ -25,7 +24,7 @@ ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.4])),
 
 
 def places_of(users):
-    return Places.merge([place(*zip(*rows, strict=True)) for rows in users])
+    return FullRankings.merge([rank_one(*zip(*rows, strict=True)) for rows in users])
 
 
 def has_both(rows):
@@ -71,12 +70,12 @@ def test_every_rank_has_the_precision_and_recall_of_lists_that_long(held_out, mo
     lists = judge(recommend(fitted, relevant.users, 60, candidates=candidates), relevant)
     expected = precision_recall_over_k(lists, 60)
     for memory_mib in (1, 64):
-        places = place_relevant(fitted, relevant, candidates, n_items, memory_mib=memory_mib)
-        curve = mean_precision_recall(places, np.diff(relevant.start), np.arange(1, 61))
+        rankings = rank_relevant(fitted, relevant, candidates, n_items, memory_mib=memory_mib)
+        curve = mean_precision_recall(rankings, np.diff(relevant.start), np.arange(1, 61))
         np.testing.assert_allclose(curve.precision, expected.precision, atol=1e-12)
         np.testing.assert_allclose(curve.recall, expected.recall, atol=1e-12)
     counts = candidates.counts(split.train.n_users, n_items)[relevant.users]
-    assert (places.n_positive + places.n_negative == counts).all()
+    assert (rankings.n_positive + rankings.n_negative == counts).all()
 
 
 def chosen(split, rule, rng):

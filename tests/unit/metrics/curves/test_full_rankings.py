@@ -9,12 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from recgauge.errors import ConfigError, MetricError, SchemaError, ScoreError
-from recgauge.metrics.curves.auc import AUC
-from recgauge.metrics.curves.places import Places, place, place_block
-from recgauge.metrics.curves.pooled_auc import PooledAUC
-from recgauge.metrics.curves.precision_recall import precision_recall_curve
-from recgauge.metrics.curves.roc import roc_curve
-from recgauge.metrics.curves.step_average_precision import StepAveragePrecision
+from recgauge.metrics.curves.areas import AUC, PooledAUC, StepAveragePrecision
+from recgauge.metrics.curves.full_ranking import FullRankings, rank_block, rank_one
+from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
 
 SCORES = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 2.0])
 ROWS = st.lists(st.tuples(st.booleans(), SCORES), min_size=1, max_size=15).filter(
@@ -50,7 +47,7 @@ def relevant_of(kinds):
 
 
 def place_of(scores, kinds):
-    return place_block(scores, *relevant_of(kinds), sparse.csr_array(np.isin(kinds, (2, 3)).astype(np.int8)))
+    return rank_block(scores, *relevant_of(kinds), sparse.csr_array(np.isin(kinds, (2, 3)).astype(np.int8)))
 
 
 @given(block=blocks(), ties=st.sampled_from([0.5, 0]))
@@ -101,8 +98,8 @@ def test_blocks_merge_to_the_whole(block, cut):
     scores, kinds = block
     cut = min(cut, len(scores))
     parts = [place_of(scores[part], kinds[part]) for part in (slice(cut), slice(cut, None))]
-    merged, whole = Places.merge(parts), place_of(scores, kinds)
-    for name in Places.__slots__:
+    merged, whole = FullRankings.merge(parts), place_of(scores, kinds)
+    for name in FullRankings.__slots__:
         assert np.array_equal(getattr(merged, name), getattr(whole, name))
 
 
@@ -115,7 +112,7 @@ def test_pooling_equals_one_long_list(block):
     for row, kind in zip(scores, kinds, strict=True):
         pool.add(row[kind == 0])
     chosen = np.isin(kinds.ravel(), (0, 1))
-    whole = place(kinds.ravel()[chosen] == 1, scores.ravel()[chosen])
+    whole = rank_one(kinds.ravel()[chosen] == 1, scores.ravel()[chosen])
     for ties in (0.5, 0):
         assert pool.value(ties) == pytest.approx(AUC(ties=ties).value(whole))
 
@@ -123,15 +120,15 @@ def test_pooling_equals_one_long_list(block):
 @given(rows=ROWS)
 def test_curves_and_areas_agree(rows):
     relevant, scores = columns(rows)
-    places = place(relevant, scores)
+    rankings = rank_one(relevant, scores)
     curve = precision_recall_curve(relevant, scores)
-    assert curve.average_precision() == pytest.approx(StepAveragePrecision().value(places))
+    assert curve.average_precision() == pytest.approx(StepAveragePrecision().value(rankings))
     assert curve.recall[0] == 1
     assert (np.diff(curve.recall) <= 0).all()
     if not all(relevant):
         for drop in (False, True):
             roc = roc_curve(relevant, scores, drop_collinear=drop)
-            assert roc.area() == pytest.approx(AUC().value(places))
+            assert roc.area() == pytest.approx(AUC().value(rankings))
             assert (np.diff(roc.true_positive_rate) >= 0).all()
             assert (np.diff(roc.false_positive_rate) >= 0).all()
 
@@ -141,22 +138,23 @@ def test_raising_a_relevant_score_never_hurts_auc(rows, row, lift):
     relevant, scores = columns(rows)
     row %= len(rows)
     assume(relevant[row] and not all(relevant))
-    before = AUC().value(place(relevant, scores))
+    before = AUC().value(rank_one(relevant, scores))
     scores[row] += lift
-    assert AUC().value(place(relevant, scores)) >= before - 1e-12
+    assert AUC().value(rank_one(relevant, scores)) >= before - 1e-12
 
 
 def test_weighted_by_relevant_candidates():
-    places = Places.merge([place([1, 1, 0], [3.0, 2.0, 1.0]), place([1, 0], [0.0, 1.0]), place([1], [0.0])])
-    assert AUC().per_user(places)[:2].tolist() == [1.0, 0.0]
-    assert AUC().value(places) == 1 / 2
-    assert AUC(aggregate="weighted").value(places) == 2 / 3
-    assert math.isnan(AUC().value(place([1], [0.0])))
+    users = ([1, 1, 0], [3.0, 2.0, 1.0]), ([1, 0], [0.0, 1.0]), ([1], [0.0])
+    rankings = FullRankings.merge([rank_one(*user) for user in users])
+    assert AUC().per_user(rankings)[:2].tolist() == [1.0, 0.0]
+    assert AUC().value(rankings) == 1 / 2
+    assert AUC(aggregate="weighted").value(rankings) == 2 / 3
+    assert math.isnan(AUC().value(rank_one([1], [0.0])))
 
 
 def test_without_exclusions():
-    places = place_block(np.array([[3.0, 2.0, 1.0]], np.float32), np.array([0, 1]), np.array([1], np.int32))
-    assert (places.n_negative.tolist(), AUC().value(places)) == ([2], 0.5)
+    rankings = rank_block(np.array([[3.0, 2.0, 1.0]], np.float32), np.array([0, 1]), np.array([1], np.int32))
+    assert (rankings.n_negative.tolist(), AUC().value(rankings)) == ([2], 0.5)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +168,7 @@ def test_without_exclusions():
     ],
 )
 def test_wrong_columns(relevant, scores, error, message):
-    for function in (place, roc_curve, precision_recall_curve):
+    for function in (rank_one, roc_curve, precision_recall_curve):
         with pytest.raises(error, match=message):
             function(relevant, scores)
 
@@ -178,11 +176,11 @@ def test_wrong_columns(relevant, scores, error, message):
 def test_wrong_blocks():
     scores, items = np.zeros((2, 3), np.float32), np.zeros(0, np.int32)
     with pytest.raises(SchemaError, match="must be given for 2 rows"):
-        place_block(scores, np.array([0, 0]), items)
+        rank_block(scores, np.array([0, 0]), items)
     with pytest.raises(SchemaError, match="must be given for 2 rows"):
-        place_block(scores, np.array([0, 0, 0]), items, sparse.csr_array((1, 3)))
+        rank_block(scores, np.array([0, 0, 0]), items, sparse.csr_array((1, 3)))
     with pytest.raises(ScoreError, match="got NaN"):
-        place_block(scores + np.nan, np.array([0, 0, 0]), items)
+        rank_block(scores + np.nan, np.array([0, 0, 0]), items)
 
 
 def test_only_relevant_rows_have_no_roc_curve():

@@ -12,11 +12,8 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
 from recgauge.judging.judge import Relevant, judge
-from recgauge.metrics.curves.completed_auc import CompletedAUC
-from recgauge.metrics.curves.limited_auc import LimitedAUC
-from recgauge.metrics.curves.list_auc import ListAUC
-from recgauge.metrics.curves.partial_auc import PartialAUC
-from recgauge.metrics.curves.precision_recall import precision_recall_over_k
+from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC
+from recgauge.metrics.curves.points import precision_recall_over_k
 from recgauge.metrics.examples import judged_example
 
 N_ITEMS = 9

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 import recgauge
 from recgauge.errors import ConfigError
-from recgauge.metrics.classes.class_f_score import ClassFScore
-from recgauge.metrics.classes.class_precision import ClassPrecision
-from recgauge.metrics.classes.class_recall import ClassRecall
+from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
 from recgauge.metrics.rating.liked import LikedScore
 from recgauge.studies.worked_examples.cases import read_cases
 

@@ -10,17 +10,9 @@ from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError
 from recgauge.metrics.rating import JudgedRatings
-from recgauge.metrics.rating.concordant_pairs import ConcordantPairs
-from recgauge.metrics.rating.kendall import Kendall
-from recgauge.metrics.rating.mae import MAE
-from recgauge.metrics.rating.median_absolute_error import MedianAbsoluteError
-from recgauge.metrics.rating.minkowski import Minkowski
-from recgauge.metrics.rating.mse import MSE
-from recgauge.metrics.rating.pairs import count_pairs
-from recgauge.metrics.rating.pearson import Pearson
-from recgauge.metrics.rating.r_squared import RSquared
-from recgauge.metrics.rating.rmse import RMSE
-from recgauge.metrics.rating.spearman import Spearman
+from recgauge.metrics.rating.correlations import Pearson, RSquared, Spearman
+from recgauge.metrics.rating.errors import MAE, MSE, RMSE, MedianAbsoluteError, Minkowski
+from recgauge.metrics.rating.pairs import ConcordantPairs, Kendall, count_pairs
 
 STARS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 3.7, 4.0, 5.0])
 ROWS = st.lists(st.tuples(st.integers(0, 3), STARS, STARS), min_size=1, max_size=25)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, DataError, MetricError
-from recgauge.metrics.curves.precision_recall import PrecisionRecallOverK, precision_recall_curve
-from recgauge.metrics.curves.roc import roc_curve
+from recgauge.metrics.curves.points import PrecisionRecallOverK, precision_recall_curve, roc_curve
 from recgauge.report.data_card.build import data_card
 from recgauge.report.distributions import long_tail, rating_distribution
 from recgauge.report.figures import (

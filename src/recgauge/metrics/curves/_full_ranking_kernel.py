@@ -11,7 +11,7 @@ CANDIDATE, EXCLUDED, POSITIVE = 0, 1, 2
 
 
 @compiled(nogil=True)
-def place_row(
+def rank_row(
     scores: npt.NDArray[Any],
     positives: npt.NDArray[np.int32],
     excluded: npt.NDArray[np.int32],
@@ -49,24 +49,24 @@ def place_row(
         low = np.searchsorted(levels, scores[item])
         if low > 0:
             counts[0, low - 1] += 1  # above all relevant ones before `low`: summed up below
-        place = low
-        while place < n_positive and levels[place] == scores[item]:
-            counts[1, place] += 1
-            if item < kept[place]:
-                counts[2, place] += 1
-            place += 1
-    for place in range(n_positive - 2, -1, -1):
-        counts[0, place] += counts[0, place + 1]
-    for place in range(n_positive):
-        same = place > 0 and levels[place] == levels[place - 1]
-        counts[3, place] = counts[3, place - 1] if same else n_positive - place
+        level = low
+        while level < n_positive and levels[level] == scores[item]:
+            counts[1, level] += 1
+            if item < kept[level]:
+                counts[2, level] += 1
+            level += 1
+    for level in range(n_positive - 2, -1, -1):
+        counts[0, level] += counts[0, level + 1]
+    for level in range(n_positive):
+        same = level > 0 and levels[level] == levels[level - 1]
+        counts[3, level] = counts[3, level - 1] if same else n_positive - level
     kind[excluded] = CANDIDATE
     kind[kept] = CANDIDATE
     return n_positive
 
 
 @compiled(nogil=True)
-def place_rows(
+def rank_rows(
     scores: npt.NDArray[Any],
     positive_start: npt.NDArray[np.int64],
     positives: npt.NDArray[np.int32],
@@ -81,6 +81,6 @@ def place_rows(
     for row in range(len(scores)):
         own = positives[positive_start[row] : positive_start[row + 1]]
         barred = excluded[excluded_start[row] : excluded_start[row + 1]]
-        n_positive[row] = place_row(scores[row], own, barred, kind, counts[:, filled : filled + len(own)])
+        n_positive[row] = rank_row(scores[row], own, barred, kind, counts[:, filled : filled + len(own)])
         filled += n_positive[row]
     return counts[:, :filled], n_positive

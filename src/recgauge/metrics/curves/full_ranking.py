@@ -1,4 +1,4 @@
-"""Where relevant items stand among all candidates of a user: what every metric of full rankings needs."""
+"""Where the relevant items stand in the ranking of all candidates of their user."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.errors import SchemaError, ScoreError
-from recgauge.metrics.curves import check_scored
+from recgauge.metrics.curves.points import check_scored
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """For each relevant candidate, how many others stand where; users back to back.
+class FullRankings:
+    """For each relevant candidate, how many others score more, as much or less; users back to back.
 
-    Sums over users' blocks are small: a few numbers a relevant item, whatever the catalogue's size.
+    A few numbers per relevant item, whatever the size of the catalogue.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ class Places:
         return np.repeat(values, self.n_positive).astype(np.float64)
 
     @classmethod
-    def merge(cls, blocks: Sequence["Places"]) -> "Places":
+    def merge(cls, blocks: Sequence["FullRankings"]) -> "FullRankings":
         """Return the users of all blocks, in order."""
         return cls(*(np.concatenate([getattr(block, name) for block in blocks]) for name in cls.__slots__))
 
 
-def place(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> Places:
-    """Place the relevant rows of one user's candidates, or of all users' candidates taken as one pool.
+def rank_one(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> FullRankings:
+    """Rank one user's candidates, or all users' candidates taken as one pool.
 
     Parameters
     ----------
@@ -61,26 +61,26 @@ def place(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> Places:
 
     Returns
     -------
-    Places
+    FullRankings
         Of one user.
 
     Examples
     --------
-    >>> place([1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1]).above.tolist()
+    >>> rank_one([1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1]).above.tolist()
     [0, 0]
     """
     positive, values = check_scored(relevant, scores)
     items = np.flatnonzero(positive).astype(np.int32)
-    return place_block(values[None, :], np.array([0, len(items)]), items)
+    return rank_block(values[None, :], np.array([0, len(items)]), items)
 
 
-def place_block(
+def rank_block(
     scores: FloatArray | DoubleArray,
     positive_start: LongArray,
     positives: IntArray,
     excluded: sparse.csr_array | None = None,
-) -> Places:
-    """Place the relevant items of a block of users among all candidates.
+) -> FullRankings:
+    """Rank the candidates of a block of users, and keep where the relevant items stand.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def place_block(
 
     Returns
     -------
-    Places
-        Time n_items log(relevant items) a user; memory a few numbers a relevant item.
+    FullRankings
+        Time n_items log(relevant items) per user; memory a few numbers per relevant item.
 
     Raises
     ------
@@ -106,22 +106,22 @@ def place_block(
     SchemaError
         If shapes do not fit.
     """
-    from recgauge.metrics.curves._places_kernel import place_rows  # compiled for those who place
+    from recgauge.metrics.curves._full_ranking_kernel import rank_rows  # compiled where it is used
 
     n_rows, n_items = scores.shape
     if len(positive_start) != n_rows + 1 or (excluded is not None and excluded.shape != scores.shape):
-        raise SchemaError(f"place_block: relevant and excluded items must be given for {n_rows} rows.")
+        raise SchemaError(f"rank_block: relevant and excluded items must be given for {n_rows} rows.")
     if np.isnan(scores).any():
-        raise ScoreError("place_block: scores must be numbers, got NaN.")
+        raise ScoreError("rank_block: scores must be numbers, got NaN.")
     if excluded is None:
         barred_start, barred = np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32)
     else:
         barred_start, barred = excluded.indptr.astype(np.int64), excluded.indices.astype(np.int32)
-    counts, n_positive = place_rows(
+    counts, n_positive = rank_rows(
         np.ascontiguousarray(scores),
         np.asarray(positive_start, np.int64),
         np.ascontiguousarray(positives, np.int32),
         barred_start,
         barred,
     )
-    return Places(n_positive, n_items - np.diff(barred_start) - n_positive, *counts)
+    return FullRankings(n_positive, n_items - np.diff(barred_start) - n_positive, *counts)

@@ -1,0 +1,270 @@
+"""Areas under the ROC curve as far as a list of the best items shows it."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from recgauge.errors import MetricError
+from recgauge.judging.judge import JudgedTopK
+from recgauge.metrics.denominators import denominator, divide
+from recgauge.metrics.metric import UserMetric
+from recgauge.utils.checks import DoubleArray, LongArray
+
+
+@dataclass(frozen=True)
+class ListAUC(UserMetric):
+    r"""The chance that, of a hit and a miss in the list, the hit stands first.
+
+    .. math:: \frac{1}{h (n - h)} \sum_{\text{hits } i} |\{\text{misses below } i\}|
+
+    Notes
+    -----
+    Range [0, 1], higher is better. 0 without a hit, 1 for a list of hits only. Says nothing about what the
+    list misses, and a longer list of the same model can be worse. RePlay's RocAuc.
+
+    References
+    ----------
+    .. [1] A. Vasilev et al., "RePlay: a recommendation framework for experimentation and production use",
+       RecSys 2024.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three: one of two pairs of a hit and a miss is in order.
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> ListAUC().per_user(judged_example(), 3)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "list_auc"
+    label: ClassVar[str] = "List AUC"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the area of each list, shape (m,)."""
+        lists = walk(judged, k)
+        in_order = lists.total((lists.misses[lists.owner] - lists.misses_before).astype(np.float64))
+        areas = divide(in_order, lists.hits * lists.misses)
+        areas[(lists.hits > 0) & (lists.misses == 0)] = 1.0
+        return areas
+
+
+@dataclass(frozen=True)
+class PartialAUC(UserMetric):
+    r"""How many relevant items stand above each of the first `k` misses, as a share of what is possible.
+
+    .. math:: \frac{1}{k P} \sum_{j=1}^{k} \min(P, |\{\text{hits above miss } j\}|)
+
+    Parameters
+    ----------
+    positives : {"relevant", "min_relevant_k"}, default "relevant"
+        P: all relevant items of the user (pAUC), or at most k of them (pAp, so that k hits on top are
+        perfect).
+
+    Raises
+    ------
+    ConfigError
+        If `positives` is unknown.
+    MetricError
+        Without a cutoff.
+
+    Notes
+    -----
+    Range [0, 1], higher is better. Here k counts misses, not ranks: the whole list is read, and a list that
+    ends before its k-th miss counts as if only misses followed. Longer lists may therefore give higher
+    values at the same k. RecTools' PartialAUC and PAP.
+
+    References
+    ----------
+    .. [1] L. E. Dodd, M. S. Pepe, "Partial AUC estimation and regression", Biometrics 59(3), 2003.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3: one hit above the first miss, two above the second, which never comes.
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> PartialAUC().per_user(judged_example(), 2)
+    array([0.75])
+    """
+
+    name: ClassVar[str] = "partial_auc"
+    label: ClassVar[str] = "Partial AUC"
+
+    positives: Literal["relevant", "min_relevant_k"] = "relevant"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the partial area of each list, shape (m,); 0 without relevant items."""
+        if k is None:
+            raise MetricError("PartialAUC: needs a cutoff, the number of misses; pass cutoffs=[...].")
+        lists = walk(judged, None)
+        most = judged.n_relevant.astype(np.float64)
+        if self.positives == "min_relevant_k":
+            most = np.minimum(most, k)
+        misses_below = np.maximum(k - lists.misses_before, 0)
+        counted = lists.ordinal <= most[lists.owner]
+        return divide(lists.total(np.where(counted, misses_below, 0).astype(np.float64)), k * most)
+
+
+@dataclass(frozen=True)
+class LimitedAUC(UserMetric):
+    r"""The share of irrelevant candidates that each hit in the list leaves behind, misses counting nothing.
+
+    .. math::
+        \frac{1}{\min(|R_u|, k)} \sum_{\text{hits } i}
+        \frac{N_u + 1 - |\{\text{misses above } i\}|}{N_u + 1}
+
+    with N candidates that are not relevant: the catalogue less the user's training and relevant items, or
+    what a candidate rule leaves of it.
+
+    Raises
+    ------
+    MetricError
+        If the lists were judged without a catalogue.
+
+    Notes
+    -----
+    Range [0, 1] for lists without training items, higher is better. Close to recall over at most k items,
+    since few candidates of a large catalogue can stand above a hit. Elliot's LAUC, which counts one candidate
+    more than there is.
+
+    References
+    ----------
+    .. [1] G. Schröder, M. Thiele, W. Lehner, "Setting goals and choosing metrics for recommender system
+       evaluations", UCERSTI workshop at RecSys 2011.
+
+    Examples
+    --------
+    Eleven items, two relevant: the hits leave 10 of 10 and 9 of 10 behind.
+
+    >>> from dataclasses import replace
+    >>> from recgauge.data.catalogue import Catalogue
+    >>> from recgauge.metrics.examples import judged_example
+    >>> LimitedAUC().per_user(replace(judged_example(), catalogue=Catalogue(11)), 3)
+    array([0.95])
+    """
+
+    name: ClassVar[str] = "limited_auc"
+    label: ClassVar[str] = "Limited AUC"
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the value of each list, shape (m,); 0 without relevant items."""
+        n_items, lists = catalogue_size(judged, "LimitedAUC"), walk(judged, k)
+        irrelevant = limited_irrelevant(judged)
+        if irrelevant is None:
+            irrelevant = n_items - judged.n_relevant - _seen_counts(judged)
+        ahead_of = irrelevant[lists.owner] + 1.0
+        shares = (ahead_of - lists.misses_before) / ahead_of
+        return divide(lists.total(shares), denominator("min_relevant_k", judged, k))
+
+
+def _seen_counts(judged: JudgedTopK) -> DoubleArray:
+    """Return the number of training items of each judged user, shape (m,)."""
+    seen = None if judged.catalogue is None else judged.catalogue.seen
+    if seen is None:
+        return np.zeros(judged.n_users)
+    return np.diff(seen.indptr)[judged.users].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class CompletedAUC(UserMetric):
+    r"""AUC as if, beyond the list, the remaining relevant items were spread evenly over all other items.
+
+    .. math::
+        \frac{1}{|R_u| N_u} \left( \sum_{\text{misses } j} |\{\text{hits above } j\}|
+        + \frac{h + |R_u|}{2} (N_u - \text{misses}) \right), \qquad N_u = n_{items} - |R_u|
+
+    Raises
+    ------
+    MetricError
+        If the lists were judged without a catalogue.
+
+    Notes
+    -----
+    Range [0, 1], higher is better; about .5 without a hit, so values of short lists say little. Items that
+    the user has seen count among the N irrelevant ones, unless a rule limits the candidates. Undefined (NaN)
+    if every item is relevant or none is. The AUC of implicit's ranking_metrics_at_k.
+
+    References
+    ----------
+    .. [1] G. Schröder, M. Thiele, W. Lehner, "Setting goals and choosing metrics for recommender system
+       evaluations", UCERSTI workshop at RecSys 2011.
+
+    Examples
+    --------
+    Twelve items; hits at ranks 1 and 3 are all relevant ones, and one miss stands between them.
+
+    >>> from dataclasses import replace
+    >>> from recgauge.data.catalogue import Catalogue
+    >>> from recgauge.metrics.examples import judged_example
+    >>> CompletedAUC().per_user(replace(judged_example(), catalogue=Catalogue(12)), 3)
+    array([0.95])
+    """
+
+    name: ClassVar[str] = "completed_auc"
+    label: ClassVar[str] = "Completed AUC"
+    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the area of each user, shape (m,); NaN with one kind of items only."""
+        lists = walk(judged, k)
+        n_relevant = judged.n_relevant.astype(np.float64)
+        n_others = limited_irrelevant(judged)
+        if n_others is None:
+            n_others = catalogue_size(judged, "CompletedAUC") - n_relevant
+        inside = lists.total((lists.misses[lists.owner] - lists.misses_before).astype(np.float64))
+        beyond = (lists.hits + n_relevant) / 2.0 * (n_others - lists.misses)
+        return divide(inside + beyond, n_relevant * n_others, empty=np.nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """Hits and misses of users' lists.
+
+    Parameters
+    ----------
+    owner : ndarray of int, shape (h,)
+        Row of the user of each hit.
+    ordinal, misses_before : ndarray of int64, shape (h,)
+        Hits of the user down to this one, from 1; misses above it.
+    hits, misses : ndarray of float64, shape (m,)
+        Of each list.
+    """
+
+    owner: LongArray
+    ordinal: LongArray
+    misses_before: LongArray
+    hits: DoubleArray
+    misses: DoubleArray
+
+    def total(self, weight: DoubleArray) -> DoubleArray:
+        """Sum `weight` (h,) over each user's hits, shape (m,)."""
+        return np.bincount(self.owner, weight, minlength=len(self.hits)).astype(np.float64)
+
+
+def walk(judged: JudgedTopK, k: int | None) -> Walk:
+    """Walk down the first `k` ranks of each list (all if None)."""
+    hits = judged.hits.cut(k)
+    counts = np.bincount(hits.owner, minlength=judged.n_users)
+    ordinal = np.arange(1, len(hits.owner) + 1) - (np.cumsum(counts) - counts)[hits.owner]
+    lengths = judged.list_length if k is None else np.minimum(judged.list_length, k)
+    n_hits = counts.astype(np.float64)
+    owner, rank = hits.owner.astype(np.int64), hits.rank.astype(np.int64)
+    return Walk(owner, ordinal.astype(np.int64), rank - ordinal, n_hits, lengths - n_hits)
+
+
+def catalogue_size(judged: JudgedTopK, metric: str) -> int:
+    """Return the number of items, or say that `metric` needs the catalogue."""
+    if judged.catalogue is None or not judged.catalogue.sized:
+        raise MetricError(
+            f"{metric} needs the catalogue's size, which lists do not tell; pass n_items=... or train=..."
+        )
+    return judged.catalogue.n_items
+
+
+def limited_irrelevant(judged: JudgedTopK) -> DoubleArray | None:
+    """Return the irrelevant candidates of each user, shape (m,), where a rule limits the candidates."""
+    catalogue = judged.catalogue
+    if catalogue is None or catalogue.irrelevant is None:
+        return None
+    return catalogue.irrelevant[judged.users].astype(np.float64)

@@ -1,0 +1,209 @@
+"""The contracts of metrics: a metric is a frozen dataclass of its definition's parameters."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from recgauge.errors import ConfigError
+from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.tied_gains import TiedGains
+from recgauge.utils.checks import DoubleArray, check_bool, check_choice
+
+Kind = Literal["lists", "ratings", "full rankings", "class labels"]
+"""What a metric measures; full rankings are those of all candidates."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A definition with all its parameters; equal parameters make equal metrics.
+
+    A metric knows no cutoff: the suite's cutoffs apply to all its metrics, and one set of lists serves all.
+
+    Raises
+    ------
+    ConfigError
+        If a field whose type is a ``Literal`` or ``bool`` holds another value.
+    """
+
+    kind: ClassVar[Kind]
+    """What it measures, and so which function evaluates it."""
+
+    name: ClassVar[str]
+    """Default start of the result's key, as in ``ndcg_at_10``."""
+    label: ClassVar[str]
+    """How the metric is written for people, as in ``nDCG``."""
+    higher_is_better: ClassVar[bool] = True
+    needs_relevant: ClassVar[bool] = True
+    """False: the metric looks at lists only, so users without relevant items count too."""
+    needs_all_users: ClassVar[bool] = False
+    """True: a run makes lists for all users of the test part for this metric, not only for evaluated ones."""
+
+    def __post_init__(self) -> None:
+        for name, choices in _choices(type(self)).items():
+            subject, value = f"{type(self).__name__}: {name}", getattr(self, name)
+            if choices:
+                check_choice(subject, value, choices)
+            else:
+                check_bool(subject, value)
+
+    @property
+    def smallest_k(self) -> int:
+        """The smallest cutoff at which the metric can have a value; smaller ones are left out of a suite."""
+        return 1
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the lists' catalogue must hold: "train", "features", "similarity" or its size, "n_items"."""
+        return frozenset()
+
+    def definition(self, k: int | None = None) -> str:
+        """Return the canonical text of the definition.
+
+        Parameters
+        ----------
+        k : int, optional
+            The cutoff; None for the whole list.
+
+        Returns
+        -------
+        str
+            Such as ``nDCG(gain=linear, discount=log2, ideal=at_k)@10``; a side setting appears only where
+            it is not at its default.
+        """
+        shown = (f for f in fields(self) if "quiet" not in f.metadata or getattr(self, f.name) != f.default)
+        settings = ", ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in shown)
+        return self.label + (f"({settings})" if settings else "") + ("" if k is None else f"@{k}")
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value over random orders of equal scores (`expected`)."""
+        return False
+
+    @property
+    def refuses_undefined(self) -> bool:
+        """Whether a user without a value is an error under this definition."""
+        return any(getattr(self, f.name) == "raise" for f in fields(self))
+
+
+MetricT = TypeVar("MetricT", bound=Metric)
+
+
+class UserMetric(Metric):
+    """A metric of one user's list; its value is the mean over users."""
+
+    kind: ClassVar[Kind] = "lists"
+
+    @abstractmethod
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return one value per user.
+
+        Parameters
+        ----------
+        judged : JudgedTopK
+            Lists and relevant items of m users, some perhaps without either.
+        k : int or None
+            Only the first `k` ranks count; None: the whole list.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+            NaN where the definition gives a user no value.
+        """
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return each user's expected value over random orders of equal scores.
+
+        Parameters
+        ----------
+        judged : JudgedTopK
+            Lists and relevant items of t users with equal scores.
+        tied : TiedGains
+            Their relevant items by group of equal scores, in and beyond the lists.
+        k : int or None
+
+        Returns
+        -------
+        ndarray of float64, shape (t,)
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no formula; see has_expected.")
+
+
+class RunMetric(Metric):
+    """A metric of all lists together, from sums that add up over blocks of users."""
+
+    kind: ClassVar[Kind] = "lists"
+
+    @abstractmethod
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return what a block of users adds, shape (s,); blocks' sums are added to merge them.
+
+        Parameters
+        ----------
+        judged : JudgedTopK
+            Lists of a block of users; its `catalogue` is the same for all blocks.
+        k : int or None
+            Only the first `k` ranks count; None: the whole list.
+
+        Returns
+        -------
+        ndarray of float64, shape (s,)
+        """
+
+    @abstractmethod
+    def value(self, sums: DoubleArray) -> float:
+        """Return the metric's value from the sums over all users."""
+
+
+def quiet(default: Value) -> Value:
+    """Declare a field that the definition's text shows only where it differs from `default`."""
+    return field(default=default, metadata={"quiet": True})
+
+
+def undefined_value(chosen: Literal[0, "nan", "raise"]) -> float:
+    """Return what stands for an undefined value: 0 or NaN; the evaluation acts on "raise"."""
+    return 0.0 if chosen == 0 else float("nan")
+
+
+@cache
+def _choices(metric: type[Metric]) -> dict[str, tuple[Any, ...]]:
+    """Return the valid values of each field whose type is a Literal, nothing for a bool."""
+    hints = get_type_hints(metric)
+    typed = {f.name: hints[f.name] for f in fields(metric)}
+    return {
+        name: get_args(hint) for name, hint in typed.items() if hint is bool or get_origin(hint) is Literal
+    }
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def metric_key(name: str, k: int | None) -> str:
+    """Return the name of a result, the same in config, code, tracker and tables.
+
+    Examples
+    --------
+    >>> metric_key("ndcg", 10), metric_key("ndcg", None)
+    ('ndcg_at_10', 'ndcg')
+    """
+    return name if k is None else f"{name}_at_{k}"
+
+
+def check_suite(metrics: Mapping[str, MetricT]) -> dict[str, MetricT]:
+    """Return `metrics` if every name can be a key and every value is a metric."""
+    for name, metric in metrics.items():
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or "_at_" in name:
+            raise ConfigError(
+                f"Metrics: a name must be lower-case letters, digits and underscores without '_at_', "
+                f"got {name!r}; cutoffs are set by cutoffs=[...]."
+            )
+        if not isinstance(metric, Metric):
+            raise ConfigError(f"Metrics: {name} must be a recgauge metric, got {type(metric).__name__}.")
+    if not metrics:
+        raise ConfigError("Metrics: the suite is empty; name at least one, such as metrics=[ranking].")
+    return dict(metrics)
