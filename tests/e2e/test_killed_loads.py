@@ -49,16 +49,16 @@ def test_a_run_killed_while_it_keeps_what_it_read(workplace):
     cache = workplace.folder / "cache"
     table = ("dataset=table", f"dataset.path={path}", "split=random_per_user")
     kill_when(
-        lambda: list(cache.glob("prepared/.*.tmp/*.npy")),
+        lambda: list(cache.glob("prepared/.*.tmp")),
         workplace,
         *table,
         RECGAUGE_CACHE=str(cache),
         PYTHONPATH=os.pathsep.join([str(workplace.folder / "site"), os.environ.get("PYTHONPATH", "")]),
     )
-    assert not list(cache.glob("prepared/*/manifest.json"))
+    assert not list(cache.glob("prepared/*.npz"))
     first, second = (workplace.run(*RUN, *table, RECGAUGE_CACHE=str(cache)) for _ in range(2))
     assert (first.code, second.code) == (0, 0), first.err + second.err
-    assert len(list(cache.glob("prepared/*/manifest.json"))) == 1
+    assert len(list(cache.glob("prepared/*.npz"))) == 1
     assert not list(cache.glob("prepared/.*.tmp"))
     results = [line for line in first.out.splitlines() if "ndcg" in line.lower()]
     assert results == [line for line in second.out.splitlines() if "ndcg" in line.lower()] != []

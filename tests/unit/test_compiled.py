@@ -174,7 +174,7 @@ def test_code_from_a_folder_that_others_can_write_is_not_loaded(kept, tmp_path, 
 
 def test_code_from_a_folder_of_another_user_is_not_loaded(kept, monkeypatch):
     module, path = kept
-    monkeypatch.setattr("recgauge.utils.folders.user_number", lambda: 12345)
+    monkeypatch.setattr("recgauge.utils.files.user_number", lambda: 12345)
     assert whole(path) == (path.stat().st_uid == 0)  # root could change anything anyway
     if os.geteuid() == 0:
         os.chown(path.parent, 54321, -1)

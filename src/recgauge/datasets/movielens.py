@@ -8,17 +8,15 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
 from recgauge.datasets._codes import encode
+from recgauge.datasets._copies import Prepared
+from recgauge.datasets._digests import Watch
 from recgauge.datasets._fetch.places import Places
 from recgauge.datasets._fetch.search import find
 from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
 from recgauge.datasets._movielens_releases import RELEASES, Release
 from recgauge.datasets._movielens_splits import splits_of
 from recgauge.datasets._movielens_tables import read_movies, read_ratings
-from recgauge.datasets._prepared.content import Prepared
-from recgauge.datasets._prepared.digests import Watch
-from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
-from recgauge.datasets._prepared.recipe import key_of
-from recgauge.datasets.prepared import prepared_folder
+from recgauge.datasets.prepared import WORTH_KEEPING, Keeper, key_of, prepared_folder
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress

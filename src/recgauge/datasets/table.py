@@ -8,10 +8,8 @@ from typing import Any, Literal, get_args
 
 from recgauge.data.dataset import Dataset, Feedback
 from recgauge.datasets import DatasetSource
-from recgauge.datasets._prepared.content import Prepared
-from recgauge.datasets._prepared.digests import Digests, Watch
-from recgauge.datasets._prepared.keeper import WORTH_KEEPING, Keeper
-from recgauge.datasets._prepared.recipe import key_of
+from recgauge.datasets._copies import Prepared
+from recgauge.datasets._digests import Watch
 from recgauge.datasets._table.check import refuse
 from recgauge.datasets._table.encodings import check_encoding
 from recgauge.datasets._table.files import TableFile, find_files, join_digests
@@ -21,7 +19,7 @@ from recgauge.datasets._table.read import FORMATS, Format, TableReader
 from recgauge.datasets._table.report import facts_of, tell
 from recgauge.datasets._table.roles import Choice, Roles
 from recgauge.datasets._table.values import TimeUnit
-from recgauge.datasets.prepared import prepared_folder
+from recgauge.datasets.prepared import WORTH_KEEPING, Keeper, key_of, prepared_folder
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
@@ -148,7 +146,7 @@ class Table(DatasetSource):
         """Return the digest of the files' bytes, without reading rows."""
         files = find_files(self._paths, self.member)
         watch = Watch.over(file.path for file in files)
-        return join_digests(self._digests(watch, self._folder(watch)))
+        return join_digests(watch.digests(self._folder(watch)))
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Read and check the files.
@@ -178,7 +176,7 @@ class Table(DatasetSource):
         name = self.name or _name_after(files[0].path)
         watch = Watch.over(file.path for file in files)
         folder = self._folder(watch)
-        digests = self._digests(watch, folder)
+        digests = watch.digests(folder)
 
         def read() -> Prepared:
             found = self._read(files, name, progress)
@@ -205,10 +203,6 @@ class Table(DatasetSource):
 
     def _folder(self, watch: Watch) -> Path | None:
         return prepared_folder(self.cache) if self.prepared and watch.size >= WORTH_KEEPING else None
-
-    @staticmethod
-    def _digests(watch: Watch, folder: Path | None) -> list[str]:
-        return [Digests(folder and folder / "digests").of(path) for path, _ in watch.states]
 
     def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
         reader = TableReader(

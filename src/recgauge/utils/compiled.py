@@ -25,7 +25,7 @@ from numba import njit as numba_njit
 from numba.core import serialize as numba_serialize
 from numba.core.compiler import CompileResult as NumbaCompileResult
 
-from recgauge.utils.folders import is_private, user_cache, user_temporary
+from recgauge.utils.files import is_private, user_cache, user_temporary
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 

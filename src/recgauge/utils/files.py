@@ -1,7 +1,13 @@
-"""What stands where a file should be: reading a pipe or a device would wait, or go on, for ever."""
+"""Paths that users write, what lies there, the user's own folders, digests and locks of files."""
 
+import hashlib
+import os
 import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from recgauge.errors import MissingDataError, printable
 
@@ -51,3 +57,91 @@ def refuse_irregular(path: Path, subject: str) -> None:
         raise MissingDataError(
             f"{subject}: {printable(str(path))} is not a regular file but a {kind}; {remedy}."
         )
+
+
+def digest_of(stream: IO[bytes]) -> str:
+    """Return the sha256 of all that is left to read, in hexadecimal."""
+    digest = hashlib.sha256()
+    while block := stream.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+@contextmanager
+def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold the lock file `path`, made if missing; wait for whoever holds it.
+
+    The system frees the lock when its holder ends, however it ends: a killed job leaves nothing to clean up.
+
+    Parameters
+    ----------
+    path : Path
+    waiting : callable
+        Called once if another job holds the lock.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be made or locked.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        waiting()
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def user_cache() -> Path | None:
+    """Return the folder for what can be made again, None for a user without a home folder."""
+    from platformdirs import user_cache_dir
+
+    # without a home folder the answer begins with a "~" that nobody resolves
+    folder = Path(user_cache_dir("recgauge"))
+    return folder if folder.is_absolute() else None
+
+
+def user_temporary() -> Path | None:
+    """Return a folder of the user's own below the temporary one, made if missing.
+
+    Its name can be guessed, so someone else may have made it first: None then, or where nothing can be
+    written.
+    """
+    with suppress(OSError):
+        folder = Path(tempfile.gettempdir()) / f"recgauge-{user_number()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if is_private(folder) and is_writable(folder):
+            return folder
+    return None
+
+
+def is_private(folder: Path) -> bool:
+    """Whether nobody but this user (and root) can have put files into a folder."""
+    try:
+        facts = folder.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(facts.st_mode):
+        return False
+    # Windows has no such numbers; its temporary folders are the user's own
+    return os.name == "nt" or (facts.st_uid in (user_number(), 0) and not facts.st_mode & 0o022)
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether a file can be made in a folder, tried by making one."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def user_number() -> int:
+    """Return the number of the user, which exists even where the name does not."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0

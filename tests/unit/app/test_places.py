@@ -11,7 +11,7 @@ from recgauge.app.tracking import start
 from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.datasets._fetch.places import cache_folder
 from recgauge.errors import MissingDataError, TrackingError
-from recgauge.utils import folders as _folders
+from recgauge.utils import files as _folders
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_libraries_get_a_home_where_there_is_none(machine, monkeypatch):
 
 def test_downloads_go_to_a_temporary_folder_of_a_user_without_a_home(machine, monkeypatch):
     assert cache_folder(None) == machine[0] / "home" / ".cache" / "recgauge"
-    monkeypatch.setattr("pooch.os_cache", lambda name: Path("~/.cache") / name)  # what it says without a home
+    monkeypatch.setattr("platformdirs.user_cache_dir", "~/.cache/{}".format)
     assert cache_folder(None) == own(machine)
     machine[1].add(own(machine).name)
     with pytest.raises(MissingDataError, match=r"data\.cache=FOLDER"):

@@ -1,5 +1,6 @@
 """What was read is kept: the same data set comes back, or the files are read; never anything else."""
 
+import mmap
 import os
 import resource
 import signal
@@ -18,12 +19,13 @@ from scipy import sparse
 
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
+from recgauge.datasets import _copies as copies
+from recgauge.datasets import _digests as digests
 from recgauge.datasets import movielens, prepared, table
-from recgauge.datasets._prepared import digests, entry, recipe, room
-from recgauge.datasets._prepared.content import Prepared
-from recgauge.datasets._prepared.keeper import Keeper
+from recgauge.datasets._copies import Prepared
 from recgauge.datasets._table.read import TableReader
 from recgauge.datasets.movielens import MovieLens
+from recgauge.datasets.prepared import Keeper
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError, SchemaError
 from unit.datasets.test_movielens import MADE
@@ -80,14 +82,14 @@ def check_same_content(one, other):
 
 
 def is_mapped(array):
-    while array is not None and not isinstance(array, np.memmap):
+    while isinstance(array, np.ndarray):
         array = array.base
-    return array is not None
+    return isinstance(array, memoryview) and isinstance(array.obj, mmap.mmap)
 
 
-def entry_of(cache):
+def copy_of(cache):
     (found,) = prepared.entries(cache)
-    return found.folder
+    return found.path
 
 
 @pytest.fixture
@@ -140,11 +142,15 @@ def contents(draw):
 
 @given(contents())
 def test_what_is_kept_comes_back_exactly(tmp_path_factory, content):
-    folder = tmp_path_factory.mktemp("kept") / "entry"
-    entry.write_entry(folder, content, {"key": "k"})
-    found = entry.read_entry(folder, "k")
+    path = tmp_path_factory.mktemp("kept") / "copy.npz"
+    copies.write_copy(path, content, {"key": "k"})
+    found, about = copies.read_copy(path, "k")
     check_same_content(found, content)
     assert found.facts == content.facts
+    assert about == copies.read_about(path)
+    assert found.interactions.timestamp is None or found.interactions.timestamp.ctypes.data % 64 == 0
+    with np.load(path, allow_pickle=False) as plain:  # any program can read it
+        assert plain["user"].tolist() == content.interactions.user.tolist()
 
 
 BAD_ROWS = ["5,6,x,1", "5,6,nan,1", ",6,1,1", "5,6,1,-1", "5,6", "5,6,1,1,1", ""]
@@ -190,7 +196,7 @@ class Notes:
 @pytest.mark.parametrize("name", MADE)
 def test_a_kept_movielens_equals_a_fresh_one(make_zip, cache, progress, name):
     path = make_zip(MADE[name])
-    pin = digests.Digests(None).of(path)
+    pin = digests.known_digest(path, None)
 
     def load(*, kept):
         return MovieLens(name, archive=str(path), sha256=pin, cache=cache, prepared=kept).load(progress)
@@ -224,10 +230,15 @@ def test_options_and_content_and_code_decide_what_is_found(ratings, cache, tmp_p
     other.write_text(CSV.replace("5.0", "4.5"))
     assert n_kept(other) == 4
     assert n_kept([str(ratings), str(other)][1]) == 4
+    reads = []
+    read = TableReader.read
+    monkeypatch.setattr(TableReader, "read", lambda *given: reads.append(1) or read(*given))
+    assert (n_kept(), reads) == (4, [])
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "reader.py").write_text("better")
-    monkeypatch.setattr(recipe, "_CODE", tmp_path / "code")
-    assert n_kept() == 5
+    monkeypatch.setattr(prepared, "_CODE", (tmp_path / "code",))
+    assert (n_kept(), reads) == (4, [1])  # the new copy replaces the old one
+    assert (n_kept(), reads) == (4, [1])
 
 
 def test_an_edit_of_equal_size_and_time_is_found(ratings, cache):
@@ -253,17 +264,20 @@ def test_digests_are_remembered_for_settled_files_only(ratings, tmp_path, monkey
     asked = []
     monkeypatch.setattr(digests, "digest_of", lambda _stream: asked.append(1) or "0" * 64)
     monkeypatch.setattr(digests, "_SETTLED_NS", 10**12)
-    known = digests.Digests(tmp_path / "digests", smallest=0)
-    known.of(ratings), known.of(ratings)
+
+    def known():
+        return digests.known_digest(ratings, tmp_path)
+
+    known(), known()
     assert len(asked) == 2
     monkeypatch.setattr(digests, "_SETTLED_NS", 0)
-    known.of(ratings), known.of(ratings)
+    known(), known()
     assert len(asked) == 3
     (remembered,) = (tmp_path / "digests").iterdir()
     remembered.write_text(remembered.read_text().replace("0" * 64, "1" * 64))
-    assert known.of(ratings) == "0" * 64
+    assert known() == "0" * 64
     remembered.write_text("{")
-    assert known.of(ratings) == "0" * 64
+    assert known() == "0" * 64
     assert len(asked) == 5
 
 
@@ -291,62 +305,52 @@ def test_bad_rows_are_refused_and_nothing_is_kept(ratings, cache):
     assert prepared.entries(cache) == []
 
 
-def truncate(folder):
-    path = folder / "item.npy"
+def truncate(path):
     path.write_bytes(path.read_bytes()[:-4])
 
 
-def flip(folder):
-    path = folder / "value.npy"
+def empty(path):
+    path.write_bytes(b"")
+
+
+def flip(path):
     content = bytearray(path.read_bytes())
-    content[-1] ^= 1
+    content[content.index(b"NUMPY", content.index(b"value.npy")) + 130] ^= 1
     path.write_bytes(content)
 
 
-def retype(folder):
-    np.save(folder / "user.npy", np.load(folder / "user.npy").view(np.uint32))
+def alter_facts(path):
+    path.write_bytes(path.read_bytes().replace(b'"n_bad": 0', b'"n_bad": 1'))
 
 
-def remove_column(folder):
-    (folder / "user_ids.npy").unlink()
+def remove_column(path):
+    with np.load(path) as archive:
+        columns = {name: archive[name] for name in archive if name != "user_ids"}
+    np.savez(path, **columns)
 
 
-def remove_manifest(folder):
-    (folder / entry.MANIFEST).unlink()
-
-
-def break_manifest(folder):
-    (folder / entry.MANIFEST).write_text("{")
-
-
-def alter_manifest(folder):
-    path = folder / entry.MANIFEST
-    path.write_text(path.read_text().replace('"n_bad": 0', '"n_bad": 1'))
-
-
-def no_numpy_file(folder):
-    path = folder / "value.npy"
-    path.write_bytes(bytes(path.stat().st_size))
+def shorten(path):
+    with np.load(path) as archive:
+        columns = dict(archive)
+    np.savez(path, **columns | {"user": columns["user"][:2]})
 
 
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (truncate, "item.npy has 140 bytes instead of 144"),
+        (truncate, "it is incomplete or was changed"),
+        (empty, "it is incomplete or was changed"),
         (flip, "value.npy does not have its checksum"),
-        (retype, "user.npy does not have its checksum"),
-        (remove_column, "user_ids.npy is missing"),
-        (remove_manifest, "manifest.json is missing"),
-        (break_manifest, "manifest.json is broken"),
-        (alter_manifest, "manifest.json was changed"),
-        (no_numpy_file, "it does not fit together"),
+        (alter_facts, "about.npy does not have its checksum"),
+        (remove_column, "it is incomplete or was changed ('user_ids_text')"),
+        (shorten, "it is incomplete or was changed (Interactions: column 'item'"),
     ],
 )
 def test_a_damaged_copy_is_told_and_made_anew(ratings, cache, progress, no_reading, damage, words):
     source = Table(str(ratings), cache=cache)
     fresh = source.load(progress)
     usual = list(progress.notes)
-    damage(entry_of(cache))
+    damage(copy_of(cache))
     progress.notes.clear()
     check_same(source.load(progress), fresh)
     assert "is damaged: " + words in progress.notes[0]
@@ -357,13 +361,29 @@ def test_a_damaged_copy_is_told_and_made_anew(ratings, cache, progress, no_readi
     assert progress.notes == usual
 
 
+@given(st.data())
+def test_no_changed_byte_gives_other_data(tmp_path_factory, data):
+    content = a_content(20)
+    path = tmp_path_factory.mktemp("kept") / "copy.npz"
+    copies.write_copy(path, content, {"key": "k"})
+    changed = bytearray(path.read_bytes())
+    position = data.draw(st.integers(0, len(changed) - 1))
+    changed[position] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(changed)
+    try:
+        found, _ = copies.read_copy(path, "k")
+    except copies.DamagedCopyError:
+        return
+    check_same_content(found, content)  # a date or the padding of the archive
+
+
 def test_a_copy_of_other_data_is_not_taken(ratings, cache, tmp_path, progress):
     Table(str(ratings), cache=cache).load()
-    mine = entry_of(cache)
+    mine = copy_of(cache)
     aside = mine.rename(tmp_path / "aside")
     ratings.write_text(CSV.replace("5.0", "4.5"))
     Table(str(ratings), cache=cache).load()
-    other = entry_of(cache)
+    other = copy_of(cache)
     prepared.clear(cache)
     aside.rename(other)
     found = Table(str(ratings), cache=cache).load(progress)
@@ -407,18 +427,18 @@ def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progres
 
 
 def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeypatch):
-    monkeypatch.setattr(room, "_SPARE", 10**18)
+    monkeypatch.setattr(prepared, "_SPARE", 10**18)
     Table(str(ratings), cache=cache).load(progress)
     assert "No space left on device" in progress.notes[0]
     assert prepared.entries(cache) == []
 
 
-def test_ids_that_plain_files_cannot_hold_are_told(cache, progress):
+def test_ids_that_a_file_cannot_hold_are_told(cache, progress):
     odd = Interactions.from_ids(np.array([b"a", b"b"], dtype=object), [1, 2])
     keeper = Keeper(prepared.prepared_folder(cache), "0" * 64, "odd", "nowhere", progress)
     for _ in range(2):
         assert keeper.get(lambda: Prepared(odd)).interactions is odd
-        assert "plain files cannot hold user_ids of type bytes" in progress.notes[0]
+        assert "a file cannot hold user_ids of type bytes" in progress.notes[0]
         progress.notes.clear()
     assert prepared.entries(cache) == []
 
@@ -457,21 +477,6 @@ def test_parallel_jobs_prepare_once(tmp_path, progress):
     assert progress.notes == ["toy: another job is preparing it; waiting."] * 3
 
 
-def test_what_was_used_longest_ago_makes_room(tmp_path):
-    content = a_content()
-    keys = [letter * 64 for letter in "abc"]
-    for age, key in enumerate(keys):
-        entry.write_entry(
-            tmp_path / key[:32], content, {"key": key, "name": key[0], "source": "s", "n_rows": 1}
-        )
-        os.utime(tmp_path / key[:32] / entry.MANIFEST, (1000 - age, 1000 - age))
-    Keeper(tmp_path, keys[2], "c", "s", Notes()).get(lambda: pytest.fail("is kept"))
-    assert [found.name for found in room.list_entries(tmp_path)] == ["c", "a", "b"]
-    size = room.list_entries(tmp_path)[0].size
-    room.make_room(tmp_path, content, limit=3 * size)
-    assert [found.name for found in room.list_entries(tmp_path)] == ["c", "a"]
-
-
 def test_kept_data_are_listed_and_cleared(ratings, cache, tmp_path):
     assert prepared.entries(cache) == []
     Table(str(ratings), cache=cache, name="mine").load()
@@ -479,7 +484,7 @@ def test_kept_data_are_listed_and_cleared(ratings, cache, tmp_path):
     names = [(found.name, found.source, found.n_rows) for found in prepared.entries(cache)]
     assert names == [("other", str(ratings), 4), ("mine", str(ratings), 4)]
     assert prepared.entries(cache)[0].size > 4 * 12
-    break_manifest(prepared.entries(cache)[0].folder)
+    truncate(prepared.entries(cache)[0].path)
     mapped = Table(str(ratings), cache=cache, name="mine").load().interactions
     assert [found.name for found in prepared.clear(cache, "mine")] == ["mine"]
     assert mapped.value.tolist() == [4.0, 3.5, 0.5, 5.0]  # whoever uses it is not disturbed

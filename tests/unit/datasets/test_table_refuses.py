@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from recgauge.datasets._prepared.digests import Digests
+from recgauge.datasets._digests import known_digest
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, SchemaError
 
@@ -79,12 +79,11 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path):
 
 
 def test_digests_are_taken_where_they_cannot_be_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr("recgauge.datasets._prepared.digests._SETTLED_NS", 0)
+    monkeypatch.setattr("recgauge.datasets._digests._SETTLED_NS", 0)
     (tmp_path / "folder").write_text("a file where a folder should be")
     path = tmp_path / "ratings.csv"
     path.write_text("1,2,3\n")
-    taken = Digests(tmp_path / "folder" / "digests", smallest=0).of(path)
-    assert taken == Digests(None).of(path)
+    assert known_digest(path, tmp_path / "folder") == known_digest(path, None)
 
 
 def test_the_line_whose_id_is_of_another_kind_is_named(tmp_path):

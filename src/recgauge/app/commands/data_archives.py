@@ -16,7 +16,7 @@ from recgauge.datasets._fetch.places import Places
 from recgauge.datasets._fetch.storage import explain_storage
 from recgauge.datasets._fetch.verify import VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
-from recgauge.utils.locks import exclusive
+from recgauge.utils.files import exclusive
 from recgauge.utils.progress import NoProgress
 
 _MIB = 1 << 20

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from recgauge.app.files.list_files import HITS, LISTS, write_lists
 from recgauge.data.interactions import Interactions
-from recgauge.datasets._fetch.verify import digest_of
 from recgauge.evaluation.inputs import Given
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.report.conventions import convention_values
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RunResult
+from recgauge.utils.files import digest_of
 from recgauge.utils.progress import Progress
 
 CHECKSUMS = "SHA256SUMS"

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from recgauge.app.terminal.messages import print_note
-from recgauge.utils.folders import is_writable, user_temporary
+from recgauge.utils.files import is_writable, user_temporary
 
 
 @cache

@@ -9,8 +9,7 @@ from pathlib import Path
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.databases import check_database, database_lock
 from recgauge.errors import TrackingError
-from recgauge.utils.files import irregular
-from recgauge.utils.locks import exclusive
+from recgauge.utils.files import exclusive, irregular
 
 _SQLITE = "sqlite:///"
 WORTH_SHARING = 1_000_000  # bytes

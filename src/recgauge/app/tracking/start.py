@@ -5,7 +5,7 @@ from typing import Any
 
 from recgauge.app.tracking.summaries import flat_params
 from recgauge.app.tracking.tracker import RunStart
-from recgauge.utils.folders import user_number
+from recgauge.utils.files import user_number
 
 UNTRACKED = (
     "tracking",

@@ -14,7 +14,7 @@ from recgauge.datasets._fetch.storage import explain_storage
 from recgauge.datasets._fetch.transfer import Patience, transfer
 from recgauge.datasets._fetch.verify import VerifiedFile
 from recgauge.errors import IntegrityError
-from recgauge.utils.locks import exclusive
+from recgauge.utils.files import exclusive
 from recgauge.utils.progress import Progress
 
 _WORTH_GOING_ON = 1 << 16  # new bytes after which a failure is counted as the first again

@@ -8,8 +8,7 @@ from pathlib import Path
 from recgauge.datasets._fetch.verify import Pin
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.utils.checks import check_bool
-from recgauge.utils.files import user_path
-from recgauge.utils.folders import user_cache, user_temporary
+from recgauge.utils.files import user_cache, user_path, user_temporary
 
 
 @dataclass(frozen=True)

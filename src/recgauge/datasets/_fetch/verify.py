@@ -1,20 +1,18 @@
 """Decides whether a file is the one that was published, and says how that is known."""
 
-import hashlib
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from recgauge.datasets._fetch.published import PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.utils.files import digest_of
 
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
 # What zipfile raises for damaged, encrypted or exotic members, beside KeyError for an absent one.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -48,14 +46,6 @@ class VerifiedFile:
     def is_published(self) -> bool:
         """Whether this is the publisher's archive byte for byte."""
         return self.provenance == PUBLISHED
-
-
-def digest_of(stream: IO[bytes]) -> str:
-    """Return the sha256 of all that is left to read, in hexadecimal."""
-    digest = hashlib.sha256()
-    while block := stream.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def verify(

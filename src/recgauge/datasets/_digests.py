@@ -6,12 +6,12 @@ import time
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from recgauge.datasets._fetch.verify import digest_of
 from recgauge.errors import IntegrityError
+from recgauge.utils.files import digest_of
 
 # A file changed less than this long ago may change again within one tick of its file system's clock.
 _SETTLED_NS = 3_000_000_000
@@ -52,70 +52,6 @@ class FileState:
 
 
 @dataclass(frozen=True)
-class Digests:
-    """The sha256 of files, from memory where a file is the one that was digested.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Where digests are remembered; None digests anew each time.
-    smallest : int
-        Bytes from which on a file is worth remembering.
-    """
-
-    folder: Path | None
-    smallest: int = 1 << 20
-
-    def of(self, path: Path) -> str:
-        """Return the file's sha256."""
-        state = FileState.of(path)
-        known = self._recall(path, state)
-        if known is not None:
-            return known
-        telling = state.is_telling()
-        with path.open("rb") as stream:
-            digest = digest_of(stream)
-        if telling and state.size >= self.smallest and FileState.of(path) == state:
-            self._remember(path, state, digest)
-        return digest
-
-    def _place(self, path: Path) -> Path | None:
-        if self.folder is None:
-            return None
-        return self.folder / f"{sha256(os.fsencode(path.resolve())).hexdigest()[:32]}.json"
-
-    def _recall(self, path: Path, state: FileState) -> str | None:
-        place = self._place(path)
-        if place is None:
-            return None
-        try:
-            body = json.loads(place.read_text(encoding="utf-8"))
-            digest = body["sha256"]
-            return str(digest) if _seal(state, digest) == body["seal"] else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def _remember(self, path: Path, state: FileState, digest: str) -> None:
-        place = self._place(path)
-        if place is None:
-            return
-        body = {"path": str(path), **asdict(state), "sha256": digest, "seal": _seal(state, digest)}
-        half_made = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            half_made.write_text(json.dumps(body, indent=1), encoding="utf-8")
-            half_made.replace(place)
-        except OSError:
-            with suppress(OSError):  # the next job digests the file again, that is all
-                half_made.unlink()
-
-
-def _seal(state: FileState, digest: object) -> int:
-    """Return a checksum over all that a remembered digest is trusted for."""
-    return zlib.crc32(json.dumps([asdict(state), digest], sort_keys=True).encode())
-
-
-@dataclass(frozen=True)
 class Watch:
     """The states of files before they are read, to notice that somebody writes to them meanwhile."""
 
@@ -145,3 +81,38 @@ class Watch:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(state.size for _, state in self.states)
+
+    def digests(self, folder: Path | None) -> list[str]:
+        """Return the sha256 of each file, remembered in ``folder/digests``; None takes them anew."""
+        return [known_digest(path, folder) for path, _ in self.states]
+
+
+def known_digest(path: Path, folder: Path | None) -> str:
+    """Return a file's sha256, from ``folder/digests`` if the file is the one that was digested."""
+    state = FileState.of(path)
+    note = folder and folder / "digests" / f"{sha256(os.fsencode(path.resolve())).hexdigest()[:32]}.json"
+    if note is not None and (known := _recall(note, state)) is not None:
+        return known
+    telling = state.is_telling()
+    with path.open("rb") as stream:
+        digest = digest_of(stream)
+    if note is not None and telling and FileState.of(path) == state:
+        with suppress(OSError):  # the next job digests the file again, that is all
+            note.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = note.with_name(f".{note.name}.{os.getpid()}.tmp")
+            unfinished.write_text(json.dumps([*_checked(state, digest), str(path)]), encoding="utf-8")
+            unfinished.replace(note)
+    return digest
+
+
+def _recall(note: Path, state: FileState) -> str | None:
+    try:
+        digest, checksum, _ = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return None
+    return digest if [digest, checksum] == _checked(state, digest) else None
+
+
+def _checked(state: FileState, digest: str) -> list[str | int]:
+    """Return the digest, and a checksum over it and the state for which it holds."""
+    return [digest, zlib.crc32(json.dumps([*astuple(state), digest]).encode())]
