@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError
-from recgauge.models.fit_rows import leak_mark, rows_to_fit
+from recgauge.models.fitting import leak_mark, rows_to_fit
 from recgauge.models.popularity import Popularity
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.utils.randomness import stream

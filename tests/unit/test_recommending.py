@@ -14,9 +14,8 @@ from recgauge.models import Factors, Recommender
 from recgauge.models import recommend as recommending
 from recgauge.models.recommend import compile_kernels, recommend
 from recgauge.models.svd import SVD
-from recgauge.utils.progress import NoProgress
+from recgauge.utils.progress import NoProgress, Timings
 from recgauge.utils.randomness import stream
-from recgauge.utils.timing import Timings
 
 
 class FixedScores(Recommender):

@@ -13,7 +13,7 @@ from recgauge.app.tracking.summaries import (
 )
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
-from recgauge.data.steps import Step
+from recgauge.data.split import Step
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment

@@ -18,13 +18,12 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.evaluation.evaluate import evaluate_top_k
 from recgauge.evaluation.tied import ties_at_cutoffs
-from recgauge.guards.ties import check_ties
-from recgauge.judging.beyond_list import Draws, recommend_with_ties, shuffled
+from recgauge.evaluation.values import evaluate_top_k
+from recgauge.guards.lists import check_ties
 from recgauge.judging.judge import judge
 from recgauge.judging.policies import Policies
-from recgauge.judging.ties import random_keys
+from recgauge.judging.ties import Draws, random_keys, recommend_with_ties, shuffled
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.dcg import DCG

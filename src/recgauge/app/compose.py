@@ -17,7 +17,7 @@ from recgauge.guards import GuardSettings
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
-from recgauge.models.fit_rows import check_fit_on
+from recgauge.models.fitting import check_fit_on
 from recgauge.splits import Splitter
 from recgauge.studies import Study
 from recgauge.utils.checks import check_cutoffs, check_int

@@ -17,8 +17,7 @@ from recgauge.app.terminal.explain import explain_config_error
 from recgauge.app.terminal.messages import explain_os_error, print_error
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError
-from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.timing import Timings
+from recgauge.utils.progress import NoProgress, Progress, Timings
 
 if TYPE_CHECKING:
     from recgauge.app.tracking.tracker import Tracker

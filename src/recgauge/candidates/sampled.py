@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from recgauge.candidates import CandidateItems, Candidates
-from recgauge.candidates._negatives import draw_negatives
-from recgauge.data.pairs import pairs_matrix
+from recgauge.data.pairs import distinct, pairs_matrix
 from recgauge.data.split import Split
-from recgauge.utils.checks import check_choice, check_int
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice, check_int
+
+_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -79,3 +81,96 @@ class SampledNegatives(Candidates):
             "not in the catalogue",
             notes=notes,
         )
+
+
+def draw_negatives(
+    users: IntArray, n: int, known: sparse.csr_array, weight: DoubleArray, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Draw `n` distinct items for each user from those that the user's row of `known` does not store.
+
+    Parameters
+    ----------
+    users : ndarray of int32, shape (m,)
+        Distinct codes; the result does not depend on their order.
+    n : int
+        Fewer are drawn where fewer are left.
+    known : scipy.sparse.csr_array, shape (n_users, n_items)
+    weight : ndarray of float64, shape (n_items,)
+        Chance of each item to be the next one drawn, up to scale; 0: never.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    user, item : ndarray of int32, shape (d,)
+        In order of user.
+
+    Notes
+    -----
+    Drawing with repetition and dropping what a user has or was given already is drawing one by one without
+    repetition. After some rounds, whoever still lacks items (nearly everything is known to them, or the
+    known items weigh nearly everything) is given the rest from an explicit list of what is left, which
+    continues the same process.
+    """
+    n_items = len(weight)
+    users = np.sort(users)
+    barred = _codes(known, users, n_items)
+    open_to_all = np.flatnonzero(weight > 0)
+    chance = weight[open_to_all] / weight.sum()
+    uniform = bool((weight[open_to_all] == weight[open_to_all][0]).all())
+    taken: LongArray = np.empty(0, np.int64)
+    lacking = np.full(len(users), n)
+    for _ in range(_ROUNDS):
+        row = np.repeat(np.arange(len(users)), lacking)
+        if len(row) == 0:
+            break
+        if uniform:
+            place = rng.integers(len(open_to_all), size=len(row))
+        else:
+            place = np.searchsorted(np.cumsum(chance), rng.random(len(row)) * chance.sum(), side="right")
+        item = open_to_all[np.minimum(place, len(open_to_all) - 1)]
+        code = distinct(row * np.int64(n_items) + item)
+        code = code[~(_among(code, barred) | _among(code, taken))]
+        taken = np.sort(np.concatenate((taken, code)), kind="stable")
+        lacking = n - np.bincount(taken // n_items, minlength=len(users))
+    rest = [
+        _rest(int(position), int(lacking[position]), (taken, barred), weight, rng)
+        for position in np.flatnonzero(lacking)
+    ]
+    taken = np.sort(np.concatenate((taken, *rest)))
+    return users[taken // n_items], (taken % n_items).astype(np.int32)
+
+
+def _codes(known: sparse.csr_array, users: IntArray, n_items: int) -> LongArray:
+    """Row of each user among `users` and item as one rising number."""
+    rows = sparse.csr_array(known[users])
+    row = np.repeat(np.arange(len(users), dtype=np.int64), np.diff(rows.indptr))
+    return np.sort(row * n_items + rows.indices)
+
+
+def _among(code: LongArray, barred: LongArray) -> BoolArray:
+    """Whether each code is one of the rising `barred`."""
+    if len(barred) == 0:
+        return np.zeros(len(code), np.bool_)
+    place = np.minimum(np.searchsorted(barred, code), len(barred) - 1)
+    found: BoolArray = barred[place] == code
+    return found
+
+
+def _rest(
+    position: int,
+    lacking: int,
+    gone: tuple[LongArray, LongArray],
+    weight: DoubleArray,
+    rng: np.random.Generator,
+) -> LongArray:
+    """Draw what one user still lacks from the items that are neither taken nor barred."""
+    n_items = len(weight)
+    free = weight.copy()
+    for codes in gone:
+        start, stop = np.searchsorted(codes, (position * n_items, (position + 1) * n_items))
+        free[codes[start:stop] % n_items] = 0.0
+    left = np.flatnonzero(free)
+    if len(left) > lacking:
+        left = rng.choice(left, lacking, replace=False, p=free[left] / free[left].sum())
+    drawn: LongArray = np.int64(position) * n_items + left
+    return drawn

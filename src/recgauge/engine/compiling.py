@@ -17,10 +17,10 @@ Kind = Literal[
     "scores",
     "dense_weights",
     "sparse_weights",
-    "given_factors",
-    "given_scores",
-    "given_dense_weights",
-    "given_sparse_weights",
+    "per_user_factors",
+    "per_user_scores",
+    "per_user_dense_weights",
+    "per_user_sparse_weights",
 ]
 
 _ENTRIES: dict[Kind, str] = {
@@ -28,27 +28,27 @@ _ENTRIES: dict[Kind, str] = {
     "scores": "top_rows",
     "dense_weights": "top_dense",
     "sparse_weights": "top_sparse",
-    "given_factors": "gather_factors",
-    "given_scores": "gather_rows",
-    "given_dense_weights": "gather_dense",
-    "given_sparse_weights": "gather_sparse",
+    "per_user_factors": "gather_factors",
+    "per_user_scores": "gather_rows",
+    "per_user_dense_weights": "gather_dense",
+    "per_user_sparse_weights": "gather_sparse",
 }
-_GIVEN: dict[Kind, Kind] = {
-    "factors": "given_factors",
-    "scores": "given_scores",
-    "dense_weights": "given_dense_weights",
-    "sparse_weights": "given_sparse_weights",
+_PER_USER: dict[Kind, Kind] = {
+    "factors": "per_user_factors",
+    "scores": "per_user_scores",
+    "dense_weights": "per_user_dense_weights",
+    "sparse_weights": "per_user_sparse_weights",
 }
 
 
-def kind_of(source: "Source", *, given: bool = False) -> Kind:
-    """Return the kind of a source, which decides the kernel; `given`: users come with their candidates."""
+def kind_of(source: "Source", *, per_user: bool = False) -> Kind:
+    """Return the kind of a source; `per_user`: each user has candidates of their own."""
     from recgauge.engine.sources import FactorSource, ItemWeights
 
     kind: Kind = "factors" if isinstance(source, FactorSource) else "scores"
     if isinstance(source, ItemWeights):
         kind = "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
-    return _GIVEN[kind] if given else kind
+    return _PER_USER[kind] if per_user else kind
 
 
 def is_compiled(kind: Kind = "factors") -> bool:
@@ -57,7 +57,7 @@ def is_compiled(kind: Kind = "factors") -> bool:
     Parameters
     ----------
     kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
-        What lists are made from; with ``given_`` before it where users come with their own candidates.
+        What lists are made from; with ``per_user_`` before it where each user has candidates of their own.
     """
     from recgauge.engine._jit import is_cached
 
@@ -70,7 +70,7 @@ def warm_up(kind: Kind = "factors") -> float:
     Parameters
     ----------
     kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
-        What lists are made from; with ``given_`` before it where users come with their own candidates.
+        What lists are made from; with ``per_user_`` before it where each user has candidates of their own.
     """
     from recgauge.engine import ItemWeights, rank_candidates, top_k
 
@@ -87,7 +87,7 @@ def warm_up(kind: Kind = "factors") -> float:
     if kind in sources:
         top_k(sources[kind], user, 1, n_threads=1)
     else:
-        plain = next(plain for plain, given in _GIVEN.items() if given == kind)
+        plain = next(plain for plain, own in _PER_USER.items() if own == kind)
         rank_candidates(sources[plain], user, 1, rows, n_threads=1)
     return time.perf_counter() - start
 

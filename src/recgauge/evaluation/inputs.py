@@ -26,7 +26,7 @@ from recgauge.utils.checks import IntArray, LongArray, check_int, shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class EvaluationInputs:
     """Lists and relevance over the same users, as codes.
 
     Parameters
@@ -58,12 +58,12 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     users: Sequence[Any] | None,
     threshold: float,
     item_similarity: Any = None,
-) -> Given:
+) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
     Returns
     -------
-    Given
+    EvaluationInputs
 
     Raises
     ------
@@ -90,7 +90,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
     catalogue = make_catalogue(size, seen, features, similarity, n_train_users=n_train_users, sized=sized)
-    return Given(
+    return EvaluationInputs(
         _lists_matrix(lists, rows[0], columns[0], n_counted),
         _relevant(truth, rows[1], columns[1], n_counted, threshold),
         user_ids,
@@ -118,9 +118,9 @@ def _user_codes(
         raise SchemaError("users: an id appears twice. Name everybody once.")
     for name, row in (("recommendations", rows[0]), ("relevant", rows[1])):
         if row.max(initial=-1) >= len(named):
-            stranger = ids[row[row >= len(named)][0]]
+            unknown = ids[row[row >= len(named)][0]]
             raise SchemaError(
-                f"{name}: user {shown(stranger)} is not among `users`. Name everybody, or drop this user."
+                f"{name}: user {shown(unknown)} is not among `users`. Name everybody, or drop this user."
             )
     return ids, len(named), rows
 
@@ -144,10 +144,10 @@ def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) 
     if order is not None:
         codes = codes[order]
     full = bool((lengths == longest).all())
-    places = slice(None) if full else np.arange(longest) < lengths[:, None]
+    filled = slice(None) if full else np.arange(longest) < lengths[:, None]
     items = codes.reshape(n_users, longest) if full else np.full((n_users, longest), -1, np.int32)
     if not full:
-        items[places] = codes
+        items[filled] = codes
     if lists.values is None:
         # no scores, no ties: any falling row says so, and one row serves all users
         return TopK(
@@ -155,7 +155,7 @@ def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) 
         )
     scores = np.full(items.shape, -np.inf)
     values = lists.values if order is None else lists.values[order]
-    scores[places] = values.reshape(scores.shape) if full else values
+    scores[filled] = values.reshape(scores.shape) if full else values
     return TopK(_everybody(n_users), items, scores)
 
 
@@ -174,9 +174,9 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         order = np.argsort(owner, kind="stable")
         owner, codes, grades = owner[order], codes[order], grades[order]
     start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_users))))
-    from recgauge.judging import _join
+    from recgauge.judging import _lookup
 
-    row = _join.first_repeat_ragged(start, codes)
+    row = _lookup.first_repeat_ragged(start, codes)
     if row is not None:
         name = next(iter(truth.users[rows == row]))
         raise SchemaError(
@@ -204,7 +204,7 @@ def _everybody(n_users: int) -> IntArray:
 
 def _codes(
     top_k: TopK, relevant: Relevant, train: Any, items: tuple[Any, Any], n_items: int | None, users: Any
-) -> Given:
+) -> EvaluationInputs:
     """Take codes as they are; their ids are the codes."""
     if train is not None and not isinstance(train, Interactions):
         raise SchemaError(
@@ -224,4 +224,4 @@ def _codes(
     last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
     counted = None if users is None else np.asarray(users, np.int32)
     last = last if counted is None else max(last, int(counted.max(initial=-1)))
-    return Given(top_k, relevant, np.arange(last + 1), counted, catalogue)
+    return EvaluationInputs(top_k, relevant, np.arange(last + 1), counted, catalogue)

@@ -1,12 +1,12 @@
 """What an evaluation gives: numbers with their definitions, per-user values and counts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from recgauge.data.ids import IdArray
 from recgauge.errors import MetricError
 from recgauge.judging.policies import Policies
 from recgauge.utils.checks import DoubleArray
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recgauge.evaluation.tied import Ties
+
+MetricT = TypeVar("MetricT")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,14 +74,14 @@ class Evaluation:
         Equal scores at the cutoffs; None where nobody looked or scores are not known.
     """
 
-    users: npt.NDArray[Any]
+    users: IdArray
     results: tuple[MetricResult, ...]
     counts: Mapping[str, int]
     policies: str = ""
     ties: "Ties | None" = None
 
     @property
-    def user_ids(self) -> npt.NDArray[Any]:
+    def user_ids(self) -> IdArray:
         """The same as `users`."""
         return self.users
 
@@ -110,7 +112,7 @@ class Evaluation:
         return {result.key: result.definition for result in self.results}
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return the per-user values: one row a user, one column a key, indexed by user id.
+        """Return the per-user values: one row per user, one column per key, indexed by user id.
 
         Returns
         -------
@@ -127,6 +129,47 @@ def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:
     by_key = {result.key: result for part in parts for result in part.results}
     first = parts[0]
     return Evaluation(first.users, tuple(by_key[key] for key in keys), first.counts, first.policies)
+
+
+def evaluate_or_refuse(
+    suite: Mapping[str, MetricT], evaluate: Callable[[Mapping[str, MetricT]], Evaluation]
+) -> tuple[Evaluation, dict[str, str]]:
+    """Evaluate a suite; leave out the metrics that their own definition refuses.
+
+    A library's definition may raise for a user without a hit, and a correlation within users has no value
+    where each has one rating; a long run must not lose its other numbers to that.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition or RatingMetric
+    evaluate : callable
+        Evaluates a suite of the same kind.
+
+    Returns
+    -------
+    Evaluation
+        Of the metrics that have a value.
+    dict of str to str
+        ``{name: reason}`` of the others.
+
+    Raises
+    ------
+    MetricError
+        If no metric has a value.
+    """
+    try:
+        return evaluate(suite), {}
+    except MetricError:
+        pass  # one of them; the rest is worth the time of asking one by one
+    done, refused = [], {}
+    for name, definition in suite.items():
+        try:
+            done.append(evaluate({name: definition}))
+        except MetricError as error:
+            refused[name] = str(error).removeprefix(f"{name}: ")
+    if not done:
+        raise MetricError("No metric of the suite has a value: " + " ".join(refused.values()))
+    return merge(done, [result.key for part in done for result in part.results]), refused
 
 
 def rounded(values: DoubleArray, policies: Policies) -> DoubleArray:

@@ -1,6 +1,6 @@
 """Sanity rows: what chance reaches and what the best lists reach, under the same split and candidates."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +10,10 @@ from recgauge.conventions import Definition
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
-from recgauge.evaluation.refusals import Evaluate, evaluate_or_refuse
+from recgauge.evaluation.results import Evaluation, evaluate_or_refuse
 from recgauge.utils.checks import IntArray
+
+Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,14 +60,14 @@ def oracle_lists(relevant: Relevant, users: IntArray, k: int, candidates: Candid
     owner, item, gain = owner[held], relevant.items[held], relevant.gains[held]
     order = np.lexsort((item, -gain, owner))
     owner, item, gain = owner[order], item[order], gain[order]
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    column = np.arange(len(owner)) - np.searchsorted(owner, owner)
     row_of = np.full(int(max(users.max(initial=0), owner.max(initial=0))) + 1, -1)
     row_of[users] = np.arange(len(users))
-    kept = (place < k) & (row_of[owner] >= 0)
+    kept = (column < k) & (row_of[owner] >= 0)
     items = np.full((len(users), k), -1, np.int32)
     scores = np.full((len(users), k), -np.inf, np.float32)
-    items[row_of[owner[kept]], place[kept]] = item[kept]
-    scores[row_of[owner[kept]], place[kept]] = gain[kept]
+    items[row_of[owner[kept]], column[kept]] = item[kept]
+    scores[row_of[owner[kept]], column[kept]] = gain[kept]
     return TopK(users, items, scores)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.steps import Step
+from recgauge.data.split import Step
 from recgauge.errors import EmptySplitError
 from recgauge.utils.checks import BoolArray
 from recgauge.utils.lazy import lazy_names

@@ -1,16 +1,20 @@
 """Ratings weighed by a value of the user: its mean, its number of rows, or one from a table."""
 
+import csv
 from dataclasses import dataclass
+from math import isfinite
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.filters import Filter
-from recgauge.filters._user_table import read_user_table
 from recgauge.filters._values import with_values
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
+from recgauge.utils.files import refuse_irregular, user_path
 
 METHODS = {
     "divide_by_mean": "ratings are divided by their user's mean",
@@ -96,7 +100,7 @@ class UserWeights(Filter):
             case "divide_by_rows":
                 value /= counts[rows.user]
             case _:
-                value *= read_user_table(str(self.path), rows.user_ids)[rows.user]
+                value *= _read_weights(str(self.path), rows.user_ids)[rows.user]
         return with_values(dataset, value, feedback=dataset.feedback, relevant_from=self.relevant_from)
 
     def __str__(self) -> str:
@@ -115,3 +119,66 @@ def _positive(rows: Interactions, counts: LongArray, means: DoubleArray) -> Doub
             f"user {shown(rows.user_ids[wrong[0]])} and {len(wrong) - 1} more. Use subtract_mean."
         )
     return means
+
+
+def _read_weights(path: str, user_ids: npt.NDArray[Any]) -> DoubleArray:
+    """Return the weight of each user, shape (n_users,).
+
+    Parameters
+    ----------
+    path : str
+        CSV whose header names the columns ``user`` and ``weight``.
+    user_ids : ndarray, shape (n_users,)
+        Compared with the file's as text; users that only the file has are passed over.
+
+    Raises
+    ------
+    MissingDataError
+        If the file cannot be read.
+    SchemaError
+        If a column lacks, a weight is no number above 0, or a user has none or two.
+    """
+    file_path = user_path(path)
+    refuse_irregular(file_path, "UserWeights")
+    try:
+        with file_path.open(newline="", encoding="utf-8-sig") as file:
+            weights = _parsed(path, csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise MissingDataError(f"UserWeights: cannot read {path}: {error}. Check the path.") from error
+    lacking = [user for user in user_ids.tolist() if str(user) not in weights]
+    if lacking:
+        raise SchemaError(
+            f"UserWeights: {path} must have a weight for every user, got none for {shown(lacking[0])} and "
+            f"{len(lacking) - 1} more. Add them, or drop these users before."
+        )
+    return np.array([weights[str(user)] for user in user_ids.tolist()])
+
+
+def _parsed(path: str, table: "csv.DictReader[str]") -> dict[str, float]:
+    names = table.fieldnames or ()
+    if not {"user", "weight"} <= set(names):
+        raise SchemaError(
+            f"UserWeights: {path}: the first line must name the columns user and weight, "
+            f"got {listed(names) or 'nothing'}."
+        )
+    weights: dict[str, float] = {}
+    for row in table:
+        if row["user"] in weights:
+            raise SchemaError(
+                f"UserWeights: {path}: line {table.line_num}: each user must have one weight, "
+                f"got a second one for {shown(row['user'])}. Remove it."
+            )
+        weights[row["user"]] = _weight(path, table.line_num, row["weight"])
+    return weights
+
+
+def _weight(path: str, line: int, text: str | None) -> float:
+    try:
+        weight = float(text or "")
+    except ValueError:
+        weight = float("nan")
+    if isfinite(weight) and weight > 0:
+        return weight
+    raise SchemaError(
+        f"UserWeights: {path}: line {line}: weight must be a number above 0, got {shown(text)}."
+    )

@@ -1,5 +1,106 @@
-"""Guards: what could make a run's numbers mean less than they seem to, found out and said on every run."""
+"""Guards: what could make a run's numbers mean less than they seem to, checked and reported on every run."""
 
-from recgauge.guards.result import GuardResult, GuardSettings, enforce
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-__all__ = ["GuardResult", "GuardSettings", "enforce"]
+from recgauge.errors import GuardError
+from recgauge.utils.checks import check_choice
+
+LEVELS = ("note", "warning", "error")
+STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items", "nothing_to_order")
+"""Guards that can stop a run, and so can be overridden."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardResult:
+    """One thing that was looked at.
+
+    Parameters
+    ----------
+    name : str
+        Fixed, such as ``train_after_test``.
+    value : float
+        A share in [0, 1] or a count, as the message says.
+    level : {"note", "warning", "error"}
+        A note is as it should be or is expected; an error makes numbers meaningless and stops the run.
+    message : str
+        One sentence with what was found and, from a warning on, the remedy.
+    overridden : bool
+        Whether the user lets the run go on despite the error.
+    """
+
+    name: str
+    value: float
+    level: str
+    message: str
+    overridden: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice(f"GuardResult {self.name}: level", self.level, LEVELS)
+
+    @property
+    def fired(self) -> bool:
+        """Whether the user must see it: a warning or an error."""
+        return self.level != "note"
+
+
+@dataclass(frozen=True)
+class GuardSettings:
+    """What the user says about guards.
+
+    Parameters
+    ----------
+    override : tuple of str
+        Guards that may not stop the run; the run says which of them fired.
+    selected_on : {"test", "validation"} or None
+        What the model's settings were chosen by, if they were; ``test`` marks the run.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown or belongs to a guard that stops no run.
+
+    Examples
+    --------
+    >>> GuardSettings(override=("overlap",)).override
+    ('overlap',)
+    """
+
+    override: tuple[str, ...] = ()
+    selected_on: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.override:
+            check_choice("guards.override: each name", name, STOPPING)
+        if self.selected_on is not None:
+            check_choice("guards.selected_on", self.selected_on, ("test", "validation"))
+
+
+def enforce(results: Iterable[GuardResult], settings: GuardSettings) -> tuple[GuardResult, ...]:
+    """Stop the run at errors that are not overridden.
+
+    Parameters
+    ----------
+    results : iterable of GuardResult
+    settings : GuardSettings
+
+    Returns
+    -------
+    tuple of GuardResult
+        Overridden errors say that they are.
+
+    Raises
+    ------
+    GuardError
+        If there is an error that is not overridden; the message holds every one and how to override it.
+    """
+    checked = tuple(
+        replace(result, overridden=result.level == "error" and result.name in settings.override)
+        for result in results
+    )
+    stopping = [result for result in checked if result.level == "error" and not result.overridden]
+    if stopping:
+        reasons = " ".join(f"{result.name}: {result.message}" for result in stopping)
+        names = ",".join((*settings.override, *(result.name for result in stopping)))
+        raise GuardError(f"Stopped by a guard. {reasons} To run nevertheless: guards.override=[{names}].")
+    return checked

@@ -1,15 +1,25 @@
-"""Guards of lists: what candidates leave to be found, and how the settings were chosen."""
+"""Guards of lists: candidates, how settings were chosen, equal scores, and what chance and the best reach."""
+
+import math
 
 import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
-from recgauge.guards.result import GuardResult, GuardSettings
+from recgauge.evaluation.results import Evaluation
+from recgauge.evaluation.sanity import SanityRows
+from recgauge.evaluation.tied import Ties
+from recgauge.guards import GuardResult, GuardSettings
+from recgauge.judging.policies import Policies
 from recgauge.utils.checks import BoolArray, LongArray
 
 MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5
 MANY_ALIKE = 0.5
+MANY_TIED = 0.03
+HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
+SURE = 3.0
+"""Standard errors that a value must lie apart to be called so: one run in a thousand by chance."""
 
 
 def check_candidates(
@@ -99,3 +109,79 @@ def check_selection(settings: GuardSettings) -> GuardResult:
         else "not said to be chosen by any"
     )
     return GuardResult("selection_on_test", 0.0, "note", f"The run's settings were {said}.")
+
+
+def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardResult:
+    """Say whose lists are cut inside a group of equal scores, and what that does to the numbers.
+
+    Parameters
+    ----------
+    ties : Ties
+    evaluation : Evaluation
+        Of the run.
+    policies : Policies
+        Of the run; equal scores in random order are fair, and so a note.
+    """
+    where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
+    found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
+    if max(ties.shares.values(), default=0.0) < MANY_TIED:
+        return GuardResult("ties_at_cutoff", ties.largest, "note", f"{found}.")
+    if policies.ties in ("random", "expected"):
+        message = f"{found}; their order counts as random (ties={policies.ties})."
+        return GuardResult("ties_at_cutoff", ties.largest, "note", message)
+    beside = _beside(ties, evaluation)
+    message = f"{found}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
+    return GuardResult("ties_at_cutoff", ties.largest, "warning", message)
+
+
+def _beside(ties: Ties, evaluation: Evaluation) -> str:
+    """Return the run's values of up to two metrics at the largest cutoff, each beside the expected one."""
+    entries = [entry for entry in evaluation.results if entry.key in ties.expected]
+    at_end = [entry for entry in entries if entry.k == max(ties.shares)]
+    order = sorted(at_end, key=lambda e: HEADLINES.index(e.name) if e.name in HEADLINES else len(HEADLINES))
+    pairs = [
+        f"{entry.name}@{entry.k} is {entry.value:.4f}, {ties.expected[entry.key]:.4f} expected"
+        for entry in order[:2]
+    ]
+    return f": {'; '.join(pairs)} if ties were broken at random" if pairs else ""
+
+
+def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
+    """Compare a model's values with chance and with the best that can be reached.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the model.
+    rows : SanityRows
+    """
+    below, above = [], []
+    for entry in evaluation.results:
+        if entry.key not in rows.oracle:
+            continue  # only metrics of relevance have a best value that is known
+        chance, stderr = rows.chance.get(entry.key), rows.chance_stderr.get(entry.key, 0.0)
+        noise = SURE * math.hypot(entry.stderr or 0.0, stderr)
+        if chance is not None and entry.value < chance - noise:
+            below.append(entry.key)
+        if entry.value > rows.oracle[entry.key] + 1e-9:
+            above.append(entry.key)
+    return [
+        _from_keys(
+            "below_chance", below, "below chance", "scores may be upside down, or the model untrained"
+        ),
+        _from_keys(
+            "above_oracle", above, "above the best reachable", "the metric's definition has no such bound"
+        ),
+    ]
+
+
+def _from_keys(name: str, keys: list[str], where: str, reason: str) -> GuardResult:
+    if not keys:
+        return GuardResult(name, 0.0, "note", f"No metric is {where}.")
+    shown = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
+    return GuardResult(
+        name,
+        float(len(keys)),
+        "warning",
+        f"{shown}: {where}; {reason}: look at the lists before the numbers.",
+    )

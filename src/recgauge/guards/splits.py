@@ -8,7 +8,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pair_codes, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
-from recgauge.guards.result import GuardResult
+from recgauge.guards import GuardResult
 from recgauge.utils.checks import LongArray
 
 MANY_UNKNOWN = 0.1

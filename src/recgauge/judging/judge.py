@@ -10,11 +10,9 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError, SchemaError
-from recgauge.judging.beyond_list import shuffled
+from recgauge.judging.gains import RankedGains, TiedGains
 from recgauge.judging.policies import Policies
-from recgauge.judging.ranked import RankedGains
-from recgauge.judging.tied_gains import TiedGains
-from recgauge.judging.ties import order_ties, tie_places
+from recgauge.judging.ties import order_ties, shared_ranks, shuffled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 
 __all__ = ["JudgedTopK", "RankedGains", "Relevant", "judge"]
@@ -170,7 +168,7 @@ def judge(
     >>> judged.hits.rank.tolist(), judged.ideal.gain.tolist()
     ([2], [2.0, 1.0])
     """
-    from recgauge.judging import _join
+    from recgauge.judging import _lookup
 
     chosen = policies or Policies()
     if chosen.ties == "random":
@@ -178,7 +176,7 @@ def judge(
     users, top_k, relevant = _align(top_k, relevant, users)
     items, scores = top_k.items, top_k.scores
     if chosen.duplicates == "error":
-        row = _join.first_repeat(items)
+        row = _lookup.first_repeat(items)
         if row is not None:
             raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
     if chosen.score_precision == "single":
@@ -189,10 +187,10 @@ def judge(
         items = order_ties(items, scores, lambda _, tied: sign * tied)
     start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
     every = chosen.duplicates in ("every", "distinct")
-    owner, rank, ordinal, gain = _join.join(items, start, relevant.items, gains, every=every)
-    if chosen.duplicates == "distinct" and _join.first_repeat(items) is not None:
+    owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
+    if chosen.duplicates == "distinct" and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
-    places = tie_places(scores, owner, rank) if chosen.ties == "average" else (None, None)
+    places = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
     hits, lengths = RankedGains(owner, rank, gain, ordinal, len(users), *places), _lengths(items)
     return JudgedTopK(
         users,
@@ -200,7 +198,7 @@ def judge(
         lengths,
         hits,
         np.diff(start),
-        _join.best_first(start, gains),
+        _lookup.best_first(start, gains),
         np.isin(users, relevant.none_relevant),
         catalogue,
         TiedGains.of(items, scores, lengths, hits, top_k.beyond) if chosen.ties == "expected" else None,

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics.denominators import denominator, divide, list_length
 from recgauge.metrics.metric import UserMetric, quiet, undefined_value
 from recgauge.utils.checks import DoubleArray

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics.gains import Discount, Gain, discounts, expected_gain, list_gain
 from recgauge.metrics.metric import UserMetric, quiet
 from recgauge.utils.checks import DoubleArray, check_real

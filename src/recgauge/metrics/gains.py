@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.utils.checks import DoubleArray, LongArray
 
 Gain = Literal["linear", "exponential", "binary"]
@@ -78,10 +78,10 @@ def best_gain(
     if gain == "binary" or judged.flat_gain is not None:
         best: DoubleArray = np.cumsum(weights)[counted] * _flat(judged, gain, offset)
         return best
-    from recgauge.judging import _join
+    from recgauge.judging import _lookup
 
     gains = gain_of(judged.relevant_gains, gain, offset)
-    return _join.sum_best(judged.relevant_start, gains, counted, weights)
+    return _lookup.sum_best(judged.relevant_start, gains, counted, weights)
 
 
 def _flat(judged: JudgedTopK, gain: Gain, offset: float) -> float:

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics.denominators import hits
 from recgauge.metrics.metric import UserMetric
 from recgauge.utils.checks import DoubleArray

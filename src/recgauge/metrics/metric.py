@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from recgauge.errors import ConfigError
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.utils.checks import DoubleArray, check_bool, check_choice
 
 Kind = Literal["lists", "ratings", "full rankings", "class labels"]

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics.denominators import divide, list_length
 from recgauge.metrics.gains import (
     Discount,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.judging.tied_gains import TiedGains
 from recgauge.metrics.denominators import denominator, divide, hits
 from recgauge.metrics.metric import UserMetric
 from recgauge.utils.checks import DoubleArray

@@ -1,20 +1,81 @@
-"""From a split to a fitted model: training rows first, then the rows of held-out users."""
+"""From a split to a fitted model: which rows it learns from, then the rows of held-out users."""
 
 import importlib
 import inspect
 import pkgutil
+from typing import Literal, get_args
 
 import numpy as np
 
 from recgauge import models
+from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError
 from recgauge.models import FoldsIn, RatingPredictor, Recommender
-from recgauge.models.fit_rows import rows_to_fit
+from recgauge.utils.checks import check_choice
+
+FitOn = Literal["train", "all"]
+"""Rows that a model can be fitted on."""
+
+
+def check_fit_on(fit_on: object) -> FitOn:
+    """Return `fit_on` if it names rows that a model can be fitted on.
+
+    Raises
+    ------
+    ConfigError
+        If it is unknown.
+    """
+    checked: FitOn = check_choice("fit_on", fit_on, get_args(FitOn))
+    return checked
+
+
+def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
+    """Return the rows that a model learns from.
+
+    Parameters
+    ----------
+    split : Split
+    fit_on : {"train", "all"}
+        ``train``: the training rows. ``all``: those of every part, test included. That is what some
+        articles do, such as counting an item's popularity before they split; their numbers can only be
+        repeated so. Such a run is marked, for its model has seen the answers.
+
+    Returns
+    -------
+    Interactions
+        For ``all`` in the order train, fold-in, validation, test, over the same ids.
+
+    Examples
+    --------
+    >>> rows = Interactions.from_ids([1, 1, 2, 2], [1, 2, 1, 2])
+    >>> split = Split("x", rows.take(np.array([0, 2])), None, rows.take(np.array([1, 3])))
+    >>> len(rows_to_fit(split, "train")), len(rows_to_fit(split, "all"))
+    (2, 4)
+    """
+    if check_fit_on(fit_on) == "train":
+        return split.train
+    parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
+    times = [part.timestamp for part in parts if part.timestamp is not None]
+    return Interactions(
+        np.concatenate([part.user for part in parts]),
+        np.concatenate([part.item for part in parts]),
+        np.concatenate([part.value for part in parts]),
+        np.concatenate(times) if len(times) == len(parts) else None,
+        split.train.user_ids,
+        split.train.item_ids,
+    )
+
+
+def leak_mark(fit_on: str) -> str | None:
+    """Return what a run must say of itself because of the rows its model saw, None if nothing."""
+    if fit_on == "train":
+        return None
+    return "fit_on=all: the model was fitted on the test rows, too; compare with no honest run"
 
 
 def fit(
-    model: Recommender | RatingPredictor, split: Split, fit_on: str = "train", *, rng: np.random.Generator
+    model: Recommender | RatingPredictor, split: Split, fit_on: FitOn = "train", *, rng: np.random.Generator
 ) -> Recommender | RatingPredictor:
     """Fit a model on the training rows; give it the fold-in rows of held-out users, if there are any.
 
@@ -23,7 +84,7 @@ def fit(
     model : Recommender or RatingPredictor
     split : Split
     fit_on : {"train", "all"}
-        See `recgauge.models.fit_rows.rows_to_fit`; with ``all`` nobody is left to fold in.
+        See `rows_to_fit`; with ``all`` nobody is left to fold in.
     rng : numpy.random.Generator
         The stream of the fit stage.
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
-from recgauge.models._hashing import pair_bits
 from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_choice
+from recgauge.utils.randomness import pair_bits
 
 DRAWS = ("uniform", "rows")
 _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8

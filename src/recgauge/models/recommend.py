@@ -10,8 +10,7 @@ from recgauge.engine import Source, is_compiled, kind_of, rank_candidates, top_k
 from recgauge.errors import ConfigError
 from recgauge.models import Recommender
 from recgauge.utils.checks import IntArray, check_int
-from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.timing import Timings
+from recgauge.utils.progress import NoProgress, Progress, Timings
 
 
 def recommend(  # noqa: PLR0913
@@ -72,12 +71,12 @@ def recommend(  # noqa: PLR0913
     return TopK(users, items, scores)
 
 
-def compile_kernels(model: Recommender, timings: Timings, *, given: bool = False) -> None:
+def compile_kernels(model: Recommender, timings: Timings, *, per_user: bool = False) -> None:
     """Compile what `recommend` needs for this model, as a stage of its own, unless it is there already.
 
-    `given`: users come with candidates of their own.
+    `per_user`: each user has candidates of their own.
     """
-    kind = kind_of(source_of(model), given=given)
+    kind = kind_of(source_of(model), per_user=per_user)
     if not is_compiled(kind):
         with timings.stage("compile") as reporter:
             reporter.note("compiling kernels (once on this machine)")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
-from recgauge.evaluation.evaluate import evaluate_top_k
-from recgauge.evaluation.inputs import Given
+from recgauge.evaluation.inputs import EvaluationInputs
+from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 
 
@@ -32,7 +32,7 @@ class ConventionValue:
 
 
 def convention_values(
-    names: Sequence[str], lists: Given, *, cutoffs: Sequence[int]
+    names: Sequence[str], lists: EvaluationInputs, *, cutoffs: Sequence[int]
 ) -> tuple[ConventionValue, ...]:
     """Evaluate one set of lists under every convention that has the metrics.
 
@@ -40,7 +40,7 @@ def convention_values(
     ----------
     names : sequence of str
         Names of metrics; a convention that does not define one is passed over for it.
-    lists : Given
+    lists : EvaluationInputs
         Lists and relevance; its `users` name everybody with held-out rows, for conventions that count
         users without relevant items.
     cutoffs : sequence of int
@@ -59,7 +59,7 @@ def convention_values(
     )
 
 
-def _value(convention: Convention, name: str, k: int, lists: Given) -> ConventionValue:
+def _value(convention: Convention, name: str, k: int, lists: EvaluationInputs) -> ConventionValue:
     definition, key = convention.definition(name), metric_key(name, k)
     try:
         evaluation = evaluate_top_k(

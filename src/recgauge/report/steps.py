@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from recgauge.data.steps import Step
+from recgauge.data.split import Step
 from recgauge.runs.record import RunRecord
 
 COUNTS = ("rows", "users", "items")

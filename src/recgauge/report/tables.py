@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from recgauge.models.fit_rows import leak_mark
+from recgauge.models.fitting import leak_mark
 from recgauge.report.marks import MARK
 from recgauge.report.series import STATUSES, Best, JobOutcome, Series, all_series, best_values
 from recgauge.report.steps import dropped_lines, filter_lines

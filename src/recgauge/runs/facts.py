@@ -5,8 +5,7 @@ from typing import Self
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.split import Split
-from recgauge.data.steps import Step
+from recgauge.data.split import Split, Step
 from recgauge.evaluation.results import MetricResult
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.split import Split
-from recgauge.data.steps import Step
+from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, check_choice
 from recgauge.utils.lazy import lazy_names

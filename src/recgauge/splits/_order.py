@@ -1,18 +1,78 @@
-"""Orders of each user's rows: by time with a rule for equal times, or by chance."""
+"""Strategies that order rows and cut shares of them: by time with a rule for equal times, or by chance."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import SchemaError
-from recgauge.utils.checks import LongArray
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.splits import Splitter
+from recgauge.utils.checks import BoolArray, LongArray, check_choice, check_real
+from recgauge.utils.randomness import GOLDEN, Words, mix
 
-Words = npt.NDArray[np.uint64]
 TIES = ("fixed_random", "random", "row_order", "row_order_reversed", "item_id", "item_id_reversed")
-"""Rules for rows of one user and time; :class:`recgauge.splits._by_time.ByTime` describes them."""
-_GOLDEN = 0x9E3779B97F4A7C15  # the golden ratio, as SplitMix64 has it
+"""Rules for rows of one user and time; `ByTime` describes them."""
+
+
+@dataclass(frozen=True)
+class Shares(Splitter):
+    """A strategy with a share of rows in test and one in validation."""
+
+    test_size: float = 0.2
+    validation_size: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = type(self).__name__
+        check_real(f"{owner}: test_size", self.test_size, low=0.0, high=1.0, low_open=True)
+        check_real(f"{owner}: validation_size", self.validation_size, low=0.0, high=1.0)
+        if self.test_size + self.validation_size >= 1.0:
+            raise ConfigError(
+                f"{owner}: test_size + validation_size must be below 1 so that training rows are left, "
+                f"got {self.test_size:g} + {self.validation_size:g}."
+            )
+
+    def _masks(self, position: LongArray, n_rows: LongArray | int) -> tuple[BoolArray, BoolArray | None]:
+        """Turn each row's position among `n_rows` into masks: test first, then validation."""
+        n_test = np.rint(np.multiply(n_rows, self.test_size))
+        in_test = position < n_test
+        if self.validation_size == 0.0:
+            return in_test, None
+        n_validation = np.rint(np.multiply(n_rows, self.validation_size))
+        return in_test, ~in_test & (position < n_test + n_validation)
+
+
+@dataclass(frozen=True)
+class ByTime(Splitter):
+    """A strategy that orders each user's rows by time, with a rule for rows of one user and time.
+
+    Parameters
+    ----------
+    ties : {"fixed_random", "random", "row_order", "row_order_reversed", "item_id", "item_id_reversed"}
+        Which of several rows of one user and time counts as later, and so is held out first.
+        ``fixed_random``: a random order made from the codes of user and item, the same for every seed.
+        ``random``: a random order drawn from the run's seed. ``row_order``: the later row of the table;
+        ``row_order_reversed``: the earlier one. ``item_id``: the item with the higher id (ids that are text
+        are compared as text); ``item_id_reversed``: the one with the lower id.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such rule.
+    """
+
+    ties: str = field(default="fixed_random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(f"{type(self).__name__}: ties", self.ties, TIES)
+
+    @property
+    def tie_rule(self) -> str | None:
+        """The rule for rows of one user and time."""
+        return self.ties
 
 
 def times_of(interactions: Interactions, owner: str) -> LongArray:
@@ -99,12 +159,5 @@ def _by_user(interactions: Interactions, first_key: LongArray, second_key: npt.N
 def scramble(interactions: Interactions, key: int) -> Words:
     """Return an even hash of each row's pair of codes, another one for each key: SplitMix64's finaliser."""
     word = (interactions.user.astype(np.uint64) << np.uint64(32)) | interactions.item.astype(np.uint64)
-    word = _mix(word * np.uint64(_GOLDEN) + np.uint64(key))
-    return _mix(word + np.uint64(_GOLDEN))
-
-
-def _mix(word: Words) -> Words:
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
-    mixed: Words = word ^ (word >> np.uint64(31))
-    return mixed
+    word = mix(word * GOLDEN + np.uint64(key))
+    return mix(word + GOLDEN)

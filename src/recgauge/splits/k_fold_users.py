@@ -7,8 +7,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment
-from recgauge.splits._by_time import ByTime
 from recgauge.splits._hide import HeldOutUsers, check_hiding
+from recgauge.splits._order import ByTime
 from recgauge.splits.k_fold import Folds
 
 

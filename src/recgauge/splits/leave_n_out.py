@@ -7,8 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment, Splitter
-from recgauge.splits._by_time import ByTime
-from recgauge.splits._order import latest_first, shuffled
+from recgauge.splits._order import ByTime, latest_first, shuffled
 from recgauge.utils.checks import LongArray, check_int
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.published import PublishedParts, PublishedSplits
-from recgauge.data.split import Split
-from recgauge.data.steps import Step
+from recgauge.data.split import Split, Step
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
 from recgauge.splits import Assignment, Splitter

@@ -7,8 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment
-from recgauge.splits._order import places_by
-from recgauge.splits._shares import Shares
+from recgauge.splits._order import Shares, places_by
 
 
 @dataclass(frozen=True)

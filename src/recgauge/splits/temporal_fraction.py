@@ -7,8 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment
-from recgauge.splits._order import times_of
-from recgauge.splits._shares import Shares
+from recgauge.splits._order import Shares, times_of
 
 
 @dataclass(frozen=True)

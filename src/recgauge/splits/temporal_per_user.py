@@ -7,9 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment
-from recgauge.splits._by_time import ByTime
-from recgauge.splits._order import latest_first
-from recgauge.splits._shares import Shares
+from recgauge.splits._order import ByTime, Shares, latest_first
 
 
 @dataclass(frozen=True)

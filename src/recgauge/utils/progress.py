@@ -1,7 +1,8 @@
-"""How long stages tell whoever waits how far they are; the core only knows this contract."""
+"""Stages of a run: how they tell whoever waits how far they are, and how long each takes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from time import perf_counter
 from typing import Protocol
 
 Advance = Callable[[int], None]
@@ -38,3 +39,30 @@ class NoProgress:
 
     def note(self, text: str) -> None:
         """Drop the line."""
+
+
+class Timings:
+    """Measures stages and tells `progress` which one is running.
+
+    Examples
+    --------
+    >>> timings = Timings(NoProgress())
+    >>> with timings.stage("fit"):
+    ...     pass
+    >>> list(timings.seconds)
+    ['fit']
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Progress]:
+        """Measure what happens inside; the time counts even if it fails."""
+        start = perf_counter()
+        try:
+            with self._progress.stage(name):
+                yield self._progress
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start

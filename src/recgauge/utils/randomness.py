@@ -1,8 +1,16 @@
-"""Named random streams: one seed, one independent generator a stage."""
+"""Chance: one random stream for each stage of a run, and numbers that depend on codes alone (SplitMix64)."""
 
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
+
+from recgauge.utils.checks import IntArray
+
+Words = npt.NDArray[np.uint64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""The golden ratio as a 64-bit fraction: the distance of successive words of SplitMix64."""
 
 
 def stream(seed: int, stage: str) -> np.random.Generator:
@@ -30,3 +38,39 @@ def stream(seed: int, stage: str) -> np.random.Generator:
     False
     """
     return np.random.default_rng([seed, crc32(stage.encode())])
+
+
+def mix(words: Words) -> Words:
+    """Scramble 64-bit words; every input bit changes every output bit with probability near one half.
+
+    References
+    ----------
+    .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
+       (the finaliser of SplitMix64).
+
+    Examples
+    --------
+    >>> hex(mix(np.array([GOLDEN]))[0])
+    '0xe220a8397b1dcdaf'
+    """
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def pair_bits(key: np.uint64, users: IntArray, items: IntArray) -> Words:
+    """Return 64 random bits for each pair; users and items broadcast against one another.
+
+    Notes
+    -----
+    Each code is hashed with `mix`, the user's first.
+
+    Examples
+    --------
+    >>> key, users, items = np.uint64(7), np.array([3, 4]), np.array([5, 5])
+    >>> both = pair_bits(key, users, items)
+    >>> bool(both[1] == pair_bits(key, users[1:], items[1:])[0]), bool(both[0] == both[1])
+    (True, False)
+    """
+    rows = mix(users.astype(np.uint64) * GOLDEN + key)
+    return mix(rows + (items.astype(np.uint64) + np.uint64(1)) * GOLDEN)

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recgauge.candidates._negatives import draw_negatives
 from recgauge.candidates.negatives_file import NegativesFile
-from recgauge.candidates.sampled import SampledNegatives
+from recgauge.candidates.sampled import SampledNegatives, draw_negatives
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant

@@ -108,8 +108,8 @@ def test_what_cannot_be_ranked_is_refused():
 
 def test_its_kernels_can_be_compiled_ahead():
     source = Factors(np.ones((1, 1)), np.ones((1, 1)))
-    kind = kind_of(source, given=True)
-    assert kind == "given_factors"
-    for each in (kind, "given_scores", "given_dense_weights", "given_sparse_weights"):
+    kind = kind_of(source, per_user=True)
+    assert kind == "per_user_factors"
+    for each in (kind, "per_user_scores", "per_user_dense_weights", "per_user_sparse_weights"):
         assert warm_up(each) > 0
         assert is_compiled(each)

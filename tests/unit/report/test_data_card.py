@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from conftest import REPOSITORY
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.split import Split
-from recgauge.data.steps import Step
+from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
 from recgauge.report.data_card import DataCard
 from recgauge.report.data_card.build import data_card

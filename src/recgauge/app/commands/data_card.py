@@ -12,8 +12,7 @@ from recgauge.app.targets import allowed_packages
 from recgauge.app.terminal.console import ConsoleProgress, output
 from recgauge.app.terminal.printing import print_table
 from recgauge.data.dataset import Dataset
-from recgauge.data.split import Split
-from recgauge.data.steps import Step
+from recgauge.data.split import Split, Step
 from recgauge.datasets.citations import citation_of
 from recgauge.errors import MissingDataError
 from recgauge.filters import Filter, apply_filters

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from recgauge.app.files.list_files import HITS, LISTS, write_lists
 from recgauge.data.interactions import Interactions
-from recgauge.evaluation.inputs import Given
+from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.report.conventions import convention_values
 from recgauge.runs.record import RunRecord
@@ -95,7 +95,7 @@ def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Pa
         return []
     lane = result.ranking
     users = result.split.test_users
-    lists = Given(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
+    lists = EvaluationInputs(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
     names = list(dict.fromkeys(entry.name for entry in lane.evaluation.results))
     values = convention_values(names, lists, cutoffs=cutoffs)
     with (folder / "conventions.csv").open("w", newline="", encoding="utf-8") as file:

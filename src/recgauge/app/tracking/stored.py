@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from recgauge.app.files.list_files import LISTS, holds
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.errors import MissingDataError
-from recgauge.evaluation.inputs import Given, convert
+from recgauge.evaluation.inputs import EvaluationInputs, convert
 from recgauge.runs.record import RunRecord
 
 NEEDED = ("record.json", LISTS, "test.parquet")
@@ -55,7 +55,7 @@ def load_record(folder: Path) -> RunRecord:
     return RunRecord.from_json((folder / "record.json").read_text(encoding="utf-8"))
 
 
-def load_lists(folder: Path, relevant_from: float | None) -> Given:
+def load_lists(folder: Path, relevant_from: float | None) -> EvaluationInputs:
     """Read lists and relevance of a run's folder.
 
     Parameters

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from recgauge.models.fit_rows import leak_mark
+from recgauge.models.fitting import leak_mark
 from recgauge.report.marks import mark_lines
 from recgauge.report.steps import filter_points, steps_markdown
 from recgauge.runs.facts import SanityFacts

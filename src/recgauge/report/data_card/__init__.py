@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Self
 
-from recgauge.data.steps import Step
+from recgauge.data.split import Step
 from recgauge.errors import SchemaError
 from recgauge.report.distributions import Quantiles
 from recgauge.report.over_time import RowsOverTime

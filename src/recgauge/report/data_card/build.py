@@ -6,8 +6,7 @@ import numpy as np
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.split import Split
-from recgauge.data.steps import Step
+from recgauge.data.split import Split, Step
 from recgauge.report.data_card import (
     ColdStart,
     DataCard,

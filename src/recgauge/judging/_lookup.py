@@ -20,7 +20,7 @@ INSERTION_LIMIT = 100
 
 
 @compiled(nogil=True)
-def _join_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
+def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
     items: Any,
     start: Any,
     relevant: Any,
@@ -115,7 +115,7 @@ def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, las
         out[user] = total
 
 
-def join(
+def look_up(
     items: IntArray, start: LongArray, relevant: IntArray, gains: DoubleArray, *, every: bool
 ) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
     """Look up the lists of all users.
@@ -149,7 +149,7 @@ def join(
         # rooms for the most hits there could be; pages that no hit reaches are never touched
         rooms = [np.empty(room, dtype) for dtype in (np.int64, np.int32, np.int32, np.float64)]
         marks = np.zeros(n_codes, marks_type)
-        n = _join_block(items, start, relevant, gains, first, last, every, marks, *rooms)
+        n = _look_up_block(items, start, relevant, gains, first, last, every, marks, *rooms)
         return [array[:n] for array in rooms]
 
     owner, rank, ordinal, gain = (
