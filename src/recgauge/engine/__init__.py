@@ -4,10 +4,8 @@
 Importing this package imports neither numba nor the kernels.
 """
 
-from recgauge.engine.compiling import is_compiled, kind_of, warm_up
-from recgauge.engine.ranking import rank_candidates
 from recgauge.engine.sources import FactorSource, ItemWeights, Scorer, Source
-from recgauge.engine.topk import top_k
+from recgauge.engine.topk import is_compiled, kind_of, rank_candidates, top_k, warm_up
 
 __all__ = [
     "FactorSource",

@@ -25,12 +25,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import borrower, kernel, reorderer
-from recgauge.engine._pack import TINY, ULP
-from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
+from recgauge.engine._jit import Codes, F32s, F64s, I32s, I64s, U64s, borrower, entry, kernel, reorderer
+from recgauge.engine._tiles import TINY, ULP
 
 NEVER = 2.0e9
 """A level no product of bytes reaches."""
+
+PANEL_TILES = 4
+"""Tiles of a panel, which share a scale and bounds: more loosen the bounds, fewer cost arithmetic."""
 
 
 class Panels(NamedTuple):
@@ -171,3 +173,40 @@ def block_seen(indptr: I64s, indices: I32s, codes: I32s, position: I32s, base: U
             at = position[indices[p]]
             if at >= 0:
                 blocked[row, at >> 6] |= np.uint64(1) << np.uint64(at & 63)
+
+
+@reorderer
+def round_item(x: F64s, tile: Codes, lane: int, scale: float, bias: float) -> tuple[float, float]:
+    """Write one item to its lane of a tile; its squared norm, and that of what rounding took."""
+    group = 4 if bias > 0.0 else 1
+    inverse = 1.0 / scale
+    norm = residual = 0.0
+    for j in range(len(x)):
+        value = np.rint(x[j] * inverse) if bias > 0.0 else x[j] * inverse
+        at = (j // group * 64 + lane) * group + j % group
+        tile[at] = value + bias
+        lost = x[j] - (np.float64(tile[at]) - bias) * scale
+        norm += x[j] * x[j]
+        residual += lost * lost
+    return norm, residual
+
+
+@entry
+def round_items(moved: F64s, first: int, panels: Panels) -> None:
+    """Fill tiles, scales and norms of the panels from ``first`` on from their items, in their basis."""
+    tiles, norm, residual, scales, _, _, _, _, limit, bias, _, _, _ = panels
+    size = PANEL_TILES * 64
+    for start in range(0, len(moved), size):
+        panel = first + start // size
+        items = moved[start : start + size]
+        top = 0.0
+        for i in range(len(items)):
+            top = max(top, largest_of(items[i]))
+        scale = top / limit if top > 0.0 else 1.0
+        longest = worst = 0.0
+        for i in range(len(items)):
+            tile = tiles[panel * PANEL_TILES + (i >> 6)]
+            length, lost = round_item(items[i], tile, i & 63, scale, bias)
+            longest, worst = max(longest, length), max(worst, lost)
+        scales[panel] = scale
+        norm[panel], residual[panel] = np.sqrt(longest), np.sqrt(worst)

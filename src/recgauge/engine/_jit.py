@@ -1,11 +1,20 @@
-"""How the engine's kernels are compiled. Imports numba."""
+"""How the engine's kernels are compiled, and short names of array types for them. Imports numba."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from recgauge.utils.compiled import compiled, is_kept, njit
 
+F32s = npt.NDArray[np.float32]
+F64s = npt.NDArray[np.float64]
+I32s = npt.NDArray[np.int32]
+I64s = npt.NDArray[np.int64]
+U64s = npt.NDArray[np.uint64]
+Codes = npt.NDArray[Any]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

@@ -12,6 +12,7 @@ import numpy as np
 
 from recgauge.engine._bounds import (
     NEVER,
+    PANEL_TILES,
     Panels,
     Queries,
     block_seen,
@@ -21,13 +22,9 @@ from recgauge.engine._bounds import (
     reach_of,
     threshold_of,
 )
-from recgauge.engine._candidates import Exact, Lists, fill_unordered, finish, narrow
-from recgauge.engine._jit import borrower, entry, kernel
-from recgauge.engine._pack import append
-from recgauge.engine._rounding import PANEL_TILES
-from recgauge.engine._select import SLACK
-from recgauge.engine._tiles import USERS, score_tile
-from recgauge.engine._types import Codes, F32s, F64s, I32s, I64s, U64s
+from recgauge.engine._candidates import SLACK, Exact, Lists, fill_unordered, finish, narrow
+from recgauge.engine._jit import Codes, F32s, F64s, I32s, I64s, U64s, borrower, entry, kernel
+from recgauge.engine._tiles import USERS, append, score_tile
 from recgauge.engine._vectors import bit_count
 
 _CHUNK_PANELS = 16

@@ -1,31 +1,59 @@
-"""Vector code for the candidate lists: exact dot products, comparisons as bit masks, the largest of many.
+"""Vector code of the kernels: exact dot products, comparisons as bit masks, the largest of many, sums.
 
 Written for LLVM where numba's own loops stay scalar or take twice the lanes. Imports numba and llvmlite.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils as numba_cgutils
+from numba.extending import intrinsic as numba_intrinsic
 
-from recgauge.engine._tiles import (
-    _F32,
-    _F32S,
-    _I8,
-    _I16,
-    _I32,
-    _I64,
-    _LANES,
-    _VECTORS,
-    _load,
-    _pointer,
-    _splat,
-    cgutils,
-    intrinsic,
-)
+from recgauge.utils.compiled import cpu_features
 
+cgutils: Any = numba_cgutils
+intrinsic: Callable[[Any], Any] = numba_intrinsic
+
+ITEMS = 64
+_LANES = 16
+_VECTORS = ITEMS // _LANES
+_I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
+_F32 = ir.FloatType()
+_I32S, _F32S = ir.VectorType(_I32, _LANES), ir.VectorType(_F32, _LANES)
 _F64 = ir.DoubleType()
 SUM_WIDTH = 256
+
+
+def _has(feature: str) -> bool:
+    return feature in cpu_features()
+
+
+def has_byte_dot() -> bool:
+    """Whether kernels may multiply bytes in 512-bit vectors (AVX-512 VNNI)."""
+    return _has("avx512vnni") and _has("avx512bw")
+
+
+def has_wide_vectors() -> bool:
+    """Whether kernels may use vectors of 16 float32, and pack them by a mask (AVX-512)."""
+    return _has("avx512f")
+
+
+def _splat(builder: ir.IRBuilder, scalar: ir.Value, vector_type: ir.VectorType) -> ir.Value:
+    one = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, _I32(0))
+    return builder.shuffle_vector(
+        one, one, ir.Constant(ir.VectorType(_I32, vector_type.count), [0] * vector_type.count)
+    )
+
+
+def _pointer(builder: ir.IRBuilder, base: ir.Value, byte_offset: ir.Value, kind: ir.Type) -> ir.Value:
+    raw = builder.gep(builder.bitcast(base, _I8.as_pointer()), [byte_offset])
+    return builder.bitcast(raw, kind.as_pointer())
+
+
+def _load(builder: ir.IRBuilder, base: ir.Value, byte_offset: ir.Value, kind: ir.Type) -> ir.Value:
+    return builder.load(_pointer(builder, base, byte_offset, kind), align=4)
 
 
 def _fold(builder: ir.IRBuilder, sums: ir.Value) -> ir.Value:

@@ -1,14 +1,51 @@
-"""The engine's one public function: exact top k against the whole catalogue, in bounded memory."""
+"""The engine's public functions: exact top k, in bounded memory, and compiling what that needs.
+
+The kernels, and numba with them, are imported when lists are made.
+"""
 
 import os
+import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from scipy import sparse
 
 from recgauge.engine.sources import FactorSource, ItemWeights, Source
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, check_int
 
+if TYPE_CHECKING:
+    from recgauge.engine._blocks import ListMaker
+
 SeenRows = sparse.csr_array | sparse.csr_matrix | tuple[LongArray, IntArray]
+
+Kind = Literal[
+    "factors",
+    "scores",
+    "dense_weights",
+    "sparse_weights",
+    "per_user_factors",
+    "per_user_scores",
+    "per_user_dense_weights",
+    "per_user_sparse_weights",
+]
+
+_ENTRIES: dict[Kind, str] = {
+    "factors": "top_factors",
+    "scores": "top_rows",
+    "dense_weights": "top_dense",
+    "sparse_weights": "top_sparse",
+    "per_user_factors": "gather_factors",
+    "per_user_scores": "gather_rows",
+    "per_user_dense_weights": "gather_dense",
+    "per_user_sparse_weights": "gather_sparse",
+}
+_PER_USER: dict[Kind, Kind] = {
+    "factors": "per_user_factors",
+    "scores": "per_user_scores",
+    "dense_weights": "per_user_dense_weights",
+    "sparse_weights": "per_user_sparse_weights",
+}
 
 
 def top_k(  # noqa: PLR0913
@@ -86,25 +123,148 @@ def top_k(  # noqa: PLR0913
     """
     check_int("top_k: k", k, minimum=1)
     check_int("top_k: memory_mib", memory_mib, minimum=1)
-    threads = (
-        available_threads() if n_threads is None else check_int("top_k: n_threads", n_threads, minimum=1)
-    )
-    # the kernels, and numba with them, are imported at the first use
-    from recgauge.engine import _arrays, _blocks, _factor_lane, _row_lanes
+    threads = _threads("top_k", n_threads)
+    # kernels take a second to load: only those of the source's kind are imported
+    from recgauge.engine import _blocks
 
     name = type(source).__name__ if name is None else name
-    lane: _blocks.Lane
+    lists: ListMaker
     if isinstance(source, ItemWeights):
-        lane = _row_lanes.ItemLane(source, seen, items, name)
+        from recgauge.engine._row_lists import WeightLists
+
+        lists = WeightLists(source, seen, items, name)
     elif isinstance(source, FactorSource):
-        lane = _factor_lane.FactorLane(source, seen, items, name)
+        from recgauge.engine._factors import FactorLists
+
+        lists = FactorLists(source, seen, items, name)
     else:
-        lane = _row_lanes.ScoreLane(source, seen, items, name, _arrays.checked_codes("users", users, None))
-    return _blocks.run(lane, users, k, memory_mib << 20, threads, on_progress)
+        from recgauge.engine._row_lists import ScoreLists
+
+        lists = ScoreLists(source, seen, items, name, _blocks.checked_codes("users", users, None))
+    return _blocks.run(lists, users, k, memory_mib << 20, threads, on_progress)
 
 
-def available_threads() -> int:
-    """Return the CPUs this process may use, which can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def rank_candidates(  # noqa: PLR0913
+    source: Source,
+    users: IntArray,
+    k: int,
+    candidates: SeenRows,
+    *,
+    memory_mib: int = 256,
+    n_threads: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    name: str | None = None,
+) -> tuple[IntArray, FloatArray]:
+    """Return the `k` best of each user's own candidates, exactly as a full sort of their scores would.
+
+    Parameters
+    ----------
+    source : FactorSource, ItemWeights, Scorer or callable
+        As in `top_k`. Factors cost one product a candidate, whatever the catalogue's size; item weights and
+        scores cost what all items cost.
+    users : ndarray of int32, shape (m,)
+        User codes, in any order.
+    k : int
+        Length of the lists, >= 1.
+    candidates : scipy.sparse CSR of shape (n_users, n_items), or (indptr, indices)
+        Stored entries of a user's row are the only items that may enter the user's list.
+    memory_mib, n_threads, on_progress, name
+        As in `top_k`.
+
+    Returns
+    -------
+    items : ndarray of int32, shape (m, k)
+        Item codes, best first, equal scores by rising code; -1 pads lists with fewer candidates.
+    scores : ndarray of float32, shape (m, k)
+        Falling, the same numbers that `top_k` gives; -inf where padded.
+
+    Raises
+    ------
+    ConfigError
+        If `k`, `memory_mib` or `n_threads` is not a whole number >= 1.
+    ScoreError
+        If factors, weights, scores or candidates cannot be used; see `top_k`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> scores = np.array([[0.1, 0.4, 0.4, 0.9]], dtype=np.float32)
+    >>> given = sparse.csr_array(np.array([[1, 1, 1, 0]]))
+    >>> items, best = rank_candidates(lambda users: scores[users], np.array([0], dtype=np.int32), 4, given)
+    >>> items
+    array([[ 1, 2, 0, -1]], dtype=int32)
+    """
+    check_int("rank_candidates: k", k, minimum=1)
+    check_int("rank_candidates: memory_mib", memory_mib, minimum=1)
+    threads = _threads("rank_candidates", n_threads)
+    from recgauge.engine import _blocks, _own_candidates
+
+    name = type(source).__name__ if name is None else name
+    lists: ListMaker
+    if isinstance(source, ItemWeights):
+        lists = _own_candidates.WeightListsOfCandidates(source, candidates, name)
+    elif isinstance(source, FactorSource):
+        lists = _own_candidates.FactorListsOfCandidates(source, candidates, name)
+    else:
+        codes = _blocks.checked_codes("users", users, None)
+        lists = _own_candidates.ScoreListsOfCandidates(source, candidates, name, codes)
+    return _blocks.run(lists, users, k, memory_mib << 20, threads, on_progress)
+
+
+def _threads(subject: str, n_threads: int | None) -> int:
+    """Return how many threads to use; by default the CPUs of this process, which may be fewer than all."""
+    if n_threads is not None:
+        return check_int(f"{subject}: n_threads", n_threads, minimum=1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def kind_of(source: Source, *, per_user: bool = False) -> Kind:
+    """Return the kind of a source; `per_user`: each user has candidates of their own."""
+    kind: Kind = "factors" if isinstance(source, FactorSource) else "scores"
+    if isinstance(source, ItemWeights):
+        kind = "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
+    return _PER_USER[kind] if per_user else kind
+
+
+def is_compiled(kind: Kind = "factors") -> bool:
+    """Return whether `top_k` can load the kernel of a kind of source instead of compiling it (some seconds).
+
+    Parameters
+    ----------
+    kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
+        What lists are made from; with ``per_user_`` before it where each user has candidates of their own.
+    """
+    from recgauge.engine._jit import is_cached
+
+    return is_cached(_ENTRIES[kind])
+
+
+def warm_up(kind: Kind = "factors") -> float:
+    """Compile the kernel of a kind of source, or load it, and return the seconds that took.
+
+    Parameters
+    ----------
+    kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
+        What lists are made from; with ``per_user_`` before it where each user has candidates of their own.
+    """
+    start = time.perf_counter()
+    one = np.ones((1, 1), np.float32)
+    rows = sparse.csr_array(one)
+    sources: dict[Kind, Source] = {
+        "factors": _OneFactor(),
+        "scores": lambda _users: one,
+        "dense_weights": ItemWeights(rows, one),
+        "sparse_weights": ItemWeights(rows, rows),
+    }
+    user = np.zeros(1, np.int32)
+    if kind in sources:
+        top_k(sources[kind], user, 1, n_threads=1)
+    else:
+        plain = next(plain for plain, own in _PER_USER.items() if own == kind)
+        rank_candidates(sources[plain], user, 1, rows, n_threads=1)
+    return time.perf_counter() - start
+
+
+class _OneFactor:
+    user = item = np.ones((1, 1), np.float32)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recgauge.engine._bounds import Queries, encode_users, error_bound, reach_of
-from recgauge.engine._panels import prepare
+from recgauge.engine._factors import prepare
 
 
 @numba.njit

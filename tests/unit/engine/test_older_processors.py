@@ -13,11 +13,11 @@ CODE = """
 import sys
 import numpy as np
 from types import SimpleNamespace
-from recgauge.engine import _tiles
+from recgauge.engine import _vectors
 if sys.argv[1] == "older":
-    _tiles._has = lambda feature: False
+    _vectors._has = lambda feature: False
 from recgauge.engine import top_k
-assert sys.argv[1] == "this" or not _tiles.has_wide_vectors()
+assert sys.argv[1] == "this" or not _vectors.has_wide_vectors()
 rng = np.random.default_rng(1)
 user, item = rng.standard_normal((150, 19), np.float32), rng.standard_normal((700, 19), np.float32)
 item *= rng.uniform(0.1, 2.0, (700, 1)).astype(np.float32)

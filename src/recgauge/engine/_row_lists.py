@@ -1,4 +1,4 @@
-"""The lanes of models that give scores and of item weights."""
+"""Lists of models that give scores, and of item weights."""
 
 from threading import Lock
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.engine import _rows
-from recgauge.engine._arrays import (
+from recgauge.engine._blocks import (
     allowed_items,
     as_float32,
     check_finite,
@@ -16,7 +16,7 @@ from recgauge.engine._arrays import (
     frozen,
     seen_rows,
 )
-from recgauge.engine._select import capacity_of
+from recgauge.engine._candidates import capacity_of
 from recgauge.engine.sources import ItemWeights
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
@@ -34,7 +34,7 @@ def _list_bytes(n_items: int, k: int) -> int:
     return 8 * capacity_of(k) + n_items // 8 + 128
 
 
-class ScoreLane:
+class ScoreLists:
     """Lists of a model that only gives scores; it is asked by one thread at a time.
 
     Parameters
@@ -90,7 +90,7 @@ class ScoreLane:
             )
 
 
-class ItemLane:
+class WeightLists:
     """Lists of a model of item weights, dense or sparse.
 
     Parameters
