@@ -13,7 +13,7 @@ from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
-from recgauge.guards import GuardSettings
+from recgauge.guards import GuardSettings, check_selected_on
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
@@ -63,7 +63,7 @@ def compose(settings: RunSettings) -> Experiment:
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
         fit_on=check_fit_on(settings.fit_on),
-        guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
+        guards=GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on)),
         sanity=settings.sanity,
         curves=settings.figures,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),

@@ -1,15 +1,13 @@
 """Ids in files of candidates: lines of text, matched with the data set's ids as they are written."""
 
 from collections.abc import Iterator
-from typing import Any
 
-import numpy.typing as npt
-
+from recgauge.data.ids import IdArray
 from recgauge.errors import MissingDataError, SchemaError, listed
 from recgauge.utils.files import refuse_irregular, user_path
 
 
-def codes_by_text(ids: npt.NDArray[Any]) -> dict[str, int]:
+def codes_by_text(ids: IdArray) -> dict[str, int]:
     """Return ``{id as text: code}``."""
     return {str(one): code for code, one in enumerate(ids.tolist())}
 
@@ -36,11 +34,13 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
         ) from error
     except OSError as error:
         raise MissingDataError(f"{subject}: cannot read {path}: {error.strerror}.") from error
-    for number, line in enumerate(text.split("\n"), start=1):  # splitlines also parts at signs inside ids
+    for number, line in enumerate(
+        text.split("\n"), start=1
+    ):  # splitlines also splits at characters inside ids
         if line.strip():
             yield number, line
 
 
-def some(ids: npt.NDArray[Any]) -> str:
+def some(ids: IdArray) -> str:
     """Return a few ids as an example of how the data set writes them."""
     return listed(ids[:3].tolist())

@@ -1,7 +1,8 @@
 """Items that a list from the user allows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from recgauge.candidates._ids import codes_by_text, numbered_lines, some
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_choice, shown
+
+Unknown = Literal["error", "skip"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class AllowList(Candidates):
     items : sequence of ids, optional
         Item ids as the data set writes them.
     path : str, optional
-        A text file with one item id a line; either this or `items`.
+        A text file with one item id per line; either this or `items`.
     seen : {"train", "validation", "both", "none"}
         As in `recgauge.candidates.AllItems`.
     unknown : {"error", "skip"}
@@ -44,32 +47,32 @@ class AllowList(Candidates):
     [1, 3]
     """
 
-    items: tuple[Any, ...] | list[Any] | None = None
+    items: Sequence[object] | None = None
     path: str | None = None
     seen: Seen = "train"
-    unknown: str = "error"
+    unknown: Unknown = "error"
 
     def __post_init__(self) -> None:
         if (self.items is None) == (self.path is None):
             raise ConfigError(
-                "AllowList: give either items=[ID,...] or path=FILE with one item id a line "
+                "AllowList: give either items=[ID,...] or path=FILE with one item id per line "
                 "(candidates.items=[...] or candidates.path=...)."
             )
         if isinstance(self.items, str) or (self.items is not None and len(self.items) == 0):
             raise ConfigError(f"AllowList: items must be a list with at least one id, got {self.items!r}.")
         check_seen("AllowList", self.seen)
-        check_choice("AllowList: unknown", self.unknown, ("error", "skip"))
+        check_choice("AllowList: unknown", self.unknown, get_args(Unknown))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return the items of the list, and what users have seen as excluded."""
         ids = split.train.item_ids
         code_of = codes_by_text(ids)
         named = self._named()
-        unknown = [(place, text) for place, text in named if text not in code_of]
+        unknown = [(where, text) for where, text in named if text not in code_of]
         if unknown and (self.unknown == "error" or len(unknown) == len(named)):
-            place, text = unknown[0]
+            where, text = unknown[0]
             raise SchemaError(
-                f"AllowList: {place}: the data set has no item {shown(text)} ({len(unknown)} of {len(named)} "
+                f"AllowList: {where}: the data set has no item {shown(text)} ({len(unknown)} of {len(named)} "
                 f"ids are unknown). Write ids as the data set does, such as {some(ids)}; to leave "
                 "unknown ones out: candidates.unknown=skip."
             )
@@ -87,9 +90,9 @@ class AllowList(Candidates):
     def _named(self) -> list[tuple[str, str]]:
         """Return where each id stands and its text."""
         if self.path is None:
-            return [(f"items[{place}]", str(one)) for place, one in enumerate(self.items or ())]
+            return [(f"items[{number}]", str(one)) for number, one in enumerate(self.items or ())]
         lines = numbered_lines("AllowList", self.path)
         named = [(f"{self.path}, line {number}", line.strip()) for number, line in lines]
         if not named:
-            raise SchemaError(f"AllowList: {self.path} has no lines; write one item id a line.")
+            raise SchemaError(f"AllowList: {self.path} has no lines; write one item id per line.")
         return named

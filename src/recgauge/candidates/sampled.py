@@ -1,6 +1,7 @@
 """Sampled negatives, as many articles rank."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +11,7 @@ from recgauge.data.pairs import distinct, pairs_matrix
 from recgauge.data.split import Split
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice, check_int
 
+By = Literal["uniform", "popularity"]
 _ROUNDS = 8
 
 
@@ -48,11 +50,11 @@ class SampledNegatives(Candidates):
     """
 
     n: int = 100
-    by: str = "uniform"
+    by: By = "uniform"
 
     def __post_init__(self) -> None:
         check_int("SampledNegatives: n", self.n, minimum=1)
-        check_choice("SampledNegatives: by", self.by, ("uniform", "popularity"))
+        check_choice("SampledNegatives: by", self.by, get_args(By))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:
         """Return each user's test items and negatives."""

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_args
 
 from recgauge.conventions.standard import standard_metric, standard_metrics
 from recgauge.errors import ConfigError
-from recgauge.judging.policies import Policies
+from recgauge.judging.policies import Policies, TieOrder
 from recgauge.metrics import Metric
 from recgauge.metrics.metric import Kind
+from recgauge.utils.checks import check_choice
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
@@ -125,7 +126,8 @@ class Convention:
             name: {key: value for key, value in differing.items() if key != "ties"}
             for name, differing in self.deviations.items()
         }
-        return replace(self, policies=replace(self.policies, ties=ties), deviations=deviations)
+        order: TieOrder = check_choice("Policies: ties", ties, get_args(TieOrder))
+        return replace(self, policies=replace(self.policies, ties=order), deviations=deviations)
 
     def defines(self, name: str) -> bool:
         """Whether the source itself has this metric; if not, the default definition is used."""

@@ -1,6 +1,7 @@
 """Train, validation and test: what a split is, and the record of the steps that led to it."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Step:
     users: tuple[int, int]
     items: tuple[int, int]
     note: str = ""
-    stage: str = "split"
+    stage: Literal["filters", "split"] = "split"
 
     @classmethod
     def between(cls, name: str, before: Interactions, after: Interactions) -> "Step":

@@ -11,6 +11,7 @@ from recgauge.evaluation.results import Evaluation
 from recgauge.evaluation.selection import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
 from recgauge.evaluation.tied import check_scores_known, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
+from recgauge.judging.policies import TieOrder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
-    ties: str | None = None,
+    ties: TieOrder | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Evaluate ranked lists from anywhere.

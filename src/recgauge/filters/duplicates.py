@@ -1,6 +1,7 @@
 """What becomes of a (user, item) pair that has several rows."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from recgauge.filters import Filter
 from recgauge.filters._values import with_values
 from recgauge.utils.checks import BoolArray, LongArray, check_choice, shown
 
-POLICIES = ("error", "first", "last", "mean", "max", "count")
+Policy = Literal["error", "first", "last", "mean", "max", "count"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
 _VALUES = {
     "mean": "a pair counts once, with the mean of its values",
     "max": "a pair counts once, with its highest value",
@@ -46,7 +48,7 @@ class Duplicates(Filter):
     [3.5, 3.0]
     """
 
-    policy: str
+    policy: Policy
 
     def __post_init__(self) -> None:
         check_choice("Duplicates: policy", self.policy, POLICIES)

@@ -3,12 +3,12 @@
 import csv
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset
+from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.filters import Filter
@@ -16,7 +16,8 @@ from recgauge.filters._values import with_values
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
 from recgauge.utils.files import refuse_irregular, user_path
 
-METHODS = {
+Method = Literal["divide_by_mean", "subtract_mean", "divide_by_rows", "table"]
+METHODS: dict[Method, str] = {
     "divide_by_mean": "ratings are divided by their user's mean",
     "subtract_mean": "their user's mean is taken from ratings",
     "divide_by_rows": "ratings are divided by the number of their user's rows",
@@ -62,12 +63,12 @@ class UserWeights(Filter):
     [-1.0, 1.0, 0.0]
     """
 
-    method: str
+    method: Method
     path: str | None = None
     relevant_from: float | None = None
 
     def __post_init__(self) -> None:
-        check_choice("UserWeights: method", self.method, tuple(METHODS))
+        check_choice("UserWeights: method", self.method, get_args(Method))
         if self.method == "table" and not self.path:
             raise ConfigError("UserWeights: method table needs path, a CSV file with user and weight.")
         if self.method != "table" and self.path is not None:
@@ -121,7 +122,7 @@ def _positive(rows: Interactions, counts: LongArray, means: DoubleArray) -> Doub
     return means
 
 
-def _read_weights(path: str, user_ids: npt.NDArray[Any]) -> DoubleArray:
+def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
     """Return the weight of each user, shape (n_users,).
 
     Parameters
@@ -136,7 +137,7 @@ def _read_weights(path: str, user_ids: npt.NDArray[Any]) -> DoubleArray:
     MissingDataError
         If the file cannot be read.
     SchemaError
-        If a column lacks, a weight is no number above 0, or a user has none or two.
+        If a column is missing, a weight is no number above 0, or a user has none or two.
     """
     file_path = user_path(path)
     refuse_irregular(file_path, "UserWeights")

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from recgauge.errors import GuardError
 from recgauge.utils.checks import check_choice
 
-LEVELS = ("note", "warning", "error")
+Level = Literal["note", "warning", "error"]
+SelectedOn = Literal["test", "validation"]
 STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items", "nothing_to_order")
 """Guards that can stop a run, and so can be overridden."""
 
@@ -31,12 +33,12 @@ class GuardResult:
 
     name: str
     value: float
-    level: str
+    level: Level
     message: str
     overridden: bool = False
 
     def __post_init__(self) -> None:
-        check_choice(f"GuardResult {self.name}: level", self.level, LEVELS)
+        check_choice(f"GuardResult {self.name}: level", self.level, get_args(Level))
 
     @property
     def fired(self) -> bool:
@@ -67,13 +69,20 @@ class GuardSettings:
     """
 
     override: tuple[str, ...] = ()
-    selected_on: str | None = None
+    selected_on: SelectedOn | None = None
 
     def __post_init__(self) -> None:
         for name in self.override:
             check_choice("guards.override: each name", name, STOPPING)
-        if self.selected_on is not None:
-            check_choice("guards.selected_on", self.selected_on, ("test", "validation"))
+        check_selected_on(self.selected_on)
+
+
+def check_selected_on(selected_on: object) -> SelectedOn | None:
+    """Return `selected_on` if it is None or names rows that settings can be chosen by."""
+    if selected_on is None:
+        return None
+    checked: SelectedOn = check_choice("guards.selected_on", selected_on, get_args(SelectedOn))
+    return checked
 
 
 def enforce(results: Iterable[GuardResult], settings: GuardSettings) -> tuple[GuardResult, ...]:

@@ -2,17 +2,29 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import Literal, get_args
 
 from recgauge.utils.checks import check_choice, check_int, check_real
 
-NO_RELEVANT = ("skip", "zero", "nan", "raise")
-NO_POSITIVE_GRADE = ("same", *NO_RELEVANT)
-NO_LIST = ("zero", "skip", "nan", "raise")
-TIES = ("stable", "item_code", "id_descending", "average", "random", "expected")
-DUPLICATES = ("error", "first", "every", "distinct")
-LISTS_OF = ("all", "relevant")
-ROUNDING = ("numpy", "printf")
-SCORE_PRECISION = ("double", "single")
+NoRelevant = Literal["skip", "zero", "nan", "raise"]
+NoPositiveGrade = Literal["same", NoRelevant]
+NoList = Literal["zero", "skip", "nan", "raise"]
+TieOrder = Literal["stable", "item_code", "id_descending", "average", "random", "expected"]
+Duplicates = Literal["error", "first", "every", "distinct"]
+ListsOf = Literal["all", "relevant"]
+Rounding = Literal["numpy", "printf"]
+ScorePrecision = Literal["double", "single"]
+
+CHOICES = {
+    "no_relevant": NoRelevant,
+    "no_positive_grade": NoPositiveGrade,
+    "no_list": NoList,
+    "ties": TieOrder,
+    "duplicates": Duplicates,
+    "lists_of": ListsOf,
+    "rounding": Rounding,
+    "score_precision": ScorePrecision,
+}
 QUIET = ("no_positive_grade", "rounding", "score_precision")
 """Shown only where they are not at their default."""
 
@@ -34,15 +46,15 @@ class Policies:
         A user with relevant items and no list. ``zero``: counts with an empty list.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, default "stable"
         The order of items with equal scores. ``stable``: as given, which in a run is ``item_code``, the
-        lower code first; ``id_descending``: the higher first; ``average``: they share their places (DCG
-        and nDCG average over the places, average precision takes the last one, other metrics keep the
+        lower code first; ``id_descending``: the higher first; ``average``: they share their ranks (DCG
+        and nDCG average over the ranks, average precision takes the last one, other metrics keep the
         order as given); ``random``: shuffled with the seed; ``expected``: each metric's expected value
         over all orders of equal scores, exact where a formula is known, else the mean over `draws` random
         orders. The last two count what ties with the end of a list and did not fit in, which lists from
         outside do not tell. Only acts where scores are known.
     duplicates : {"error", "first", "every", "distinct"}, default "error"
-        An item twice in a list: refused; a hit only at its first place; a hit at every place, so that
-        values above 1 appear; or each place another item, so that a user has one more relevant item for
+        An item twice in a list: refused; a hit only at its first rank; a hit at every rank, so that
+        values above 1 appear; or each rank another item, so that a user has one more relevant item for
         every repeat of one.
     lists_of : {"all", "relevant"}, default "all"
         Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, or
@@ -72,28 +84,22 @@ class Policies:
     'no_relevant=zero, no_list=zero, ties=stable, duplicates=error, lists_of=all, threshold=1'
     """
 
-    no_relevant: str = "skip"
-    no_positive_grade: str = "same"
-    no_list: str = "zero"
-    ties: str = "stable"
-    duplicates: str = "error"
-    lists_of: str = "all"
+    no_relevant: NoRelevant = "skip"
+    no_positive_grade: NoPositiveGrade = "same"
+    no_list: NoList = "zero"
+    ties: TieOrder = "stable"
+    duplicates: Duplicates = "error"
+    lists_of: ListsOf = "all"
     threshold: float = 1.0
     round: int | None = None
-    rounding: str = "numpy"
+    rounding: Rounding = "numpy"
     round_mean: int | None = None
     draws: int = 32
-    score_precision: str = "double"
+    score_precision: ScorePrecision = "double"
 
     def __post_init__(self) -> None:
-        check_choice("Policies: no_relevant", self.no_relevant, NO_RELEVANT)
-        check_choice("Policies: no_positive_grade", self.no_positive_grade, NO_POSITIVE_GRADE)
-        check_choice("Policies: no_list", self.no_list, NO_LIST)
-        check_choice("Policies: ties", self.ties, TIES)
-        check_choice("Policies: duplicates", self.duplicates, DUPLICATES)
-        check_choice("Policies: lists_of", self.lists_of, LISTS_OF)
-        check_choice("Policies: rounding", self.rounding, ROUNDING)
-        check_choice("Policies: score_precision", self.score_precision, SCORE_PRECISION)
+        for name, choices in CHOICES.items():
+            check_choice(f"Policies: {name}", getattr(self, name), get_args(choices))
         check_real("Policies: threshold", self.threshold, low=0.0, high=float("inf"))
         check_int("Policies: draws", self.draws, minimum=1)
         for name in ("round", "round_mean"):
@@ -132,6 +138,6 @@ class Policies:
                 yield f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
 
     @property
-    def for_none_relevant(self) -> str:
+    def for_none_relevant(self) -> NoRelevant:
         """What happens to a user with judged rows none of which is relevant."""
         return self.no_relevant if self.no_positive_grade == "same" else self.no_positive_grade

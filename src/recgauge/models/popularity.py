@@ -1,7 +1,7 @@
 """Most popular items first, by how often or how well they are rated."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.models import FactorModel, Factors
 from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
-MEASURES = ("count", "sum", "mean_rating")
+Measure = Literal["count", "sum", "mean_rating"]
 
 
 @dataclass(eq=False)
@@ -49,11 +49,11 @@ class Popularity(FactorModel):
     ([[2.0, 1.0]], [[3.5, 5.0]], [[3.6666667461395264, 4.5]])
     """
 
-    by: str = "count"
+    by: Measure = "count"
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        check_choice("Popularity: by", self.by, MEASURES)
+        check_choice("Popularity: by", self.by, get_args(Measure))
         self.damping = check_real("Popularity: damping", self.damping, low=0.0, high=np.inf)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract

@@ -1,7 +1,7 @@
 """Random scores: what a list is worth by chance alone."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_choice
 from recgauge.utils.randomness import pair_bits
 
-DRAWS = ("uniform", "rows")
+Draw = Literal["uniform", "rows"]
 _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8
 
 
@@ -58,10 +58,10 @@ class Random(Recommender):
     True
     """
 
-    draw: str = "uniform"
+    draw: Draw = "uniform"
 
     def __post_init__(self) -> None:
-        check_choice("Random: draw", self.draw, DRAWS)
+        check_choice("Random: draw", self.draw, get_args(Draw))
         self._key: np.uint64 | None = None
         self._counts: LongArray = np.zeros(0, np.int64)
 

@@ -1,7 +1,7 @@
 """PureSVD: truncated singular value decomposition of the interaction matrix."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
@@ -11,7 +11,7 @@ from recgauge.errors import FitError
 from recgauge.models import FactorModel, Factors
 from recgauge.utils.checks import check_choice, check_int
 
-VALUES = ("rating", "binary")
+Values = Literal["rating", "binary"]
 
 
 @dataclass(eq=False)
@@ -55,11 +55,11 @@ class SVD(FactorModel):
     """
 
     n_factors: int = 16
-    values: str = "rating"
+    values: Values = "rating"
 
     def __post_init__(self) -> None:
         self.n_factors = check_int("SVD: n_factors", self.n_factors, minimum=1)
-        check_choice("SVD: values", self.values, VALUES)
+        check_choice("SVD: values", self.values, get_args(Values))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
         """Decompose the training matrix.

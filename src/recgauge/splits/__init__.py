@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
-POLICIES = ("drop", "keep")
+ColdRows = Literal["drop", "keep"]
+"""What happens to held-out rows of users or items without training rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,11 +104,11 @@ class Splitter(ABC):
     Raises
     ------
     ConfigError
-        If a setting cannot be meant.
+        If a setting is not valid.
     """
 
-    cold_users: str = field(default="drop", kw_only=True)
-    cold_items: str = field(default="keep", kw_only=True)
+    cold_users: ColdRows = field(default="drop", kw_only=True)
+    cold_items: ColdRows = field(default="keep", kw_only=True)
 
     name: ClassVar[str]
     temporal: ClassVar[bool] = False
@@ -115,7 +116,7 @@ class Splitter(ABC):
 
     def __post_init__(self) -> None:
         for setting in ("cold_users", "cold_items"):
-            check_choice(f"{type(self).__name__}: {setting}", getattr(self, setting), POLICIES)
+            check_choice(f"{type(self).__name__}: {setting}", getattr(self, setting), get_args(ColdRows))
 
     @property
     def tie_rule(self) -> str | None:
@@ -158,7 +159,7 @@ class Splitter(ABC):
         Raises
         ------
         EmptySplitError
-            If train or test come out empty.
+            If train or test is empty.
         SchemaError
             If parts share pairs that they may not share.
         """

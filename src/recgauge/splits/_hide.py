@@ -1,21 +1,22 @@
 """Held-out users: which of their rows models are given, and which are tested."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
 from recgauge.splits import Assignment
-from recgauge.splits._order import latest_first, shuffled
+from recgauge.splits._order import TieRule, latest_first, shuffled
 from recgauge.utils.checks import BoolArray, LongArray, check_choice, check_real
 
-PICKS = ("random", "last")
+Pick = Literal["random", "last"]
 
 
 @dataclass(frozen=True)
 class HeldOutUsers:
-    """Parts the rows of held-out users into those that models are given and those that are tested.
+    """Divides the rows of held-out users into those that models are given and those that are tested.
 
     Parameters
     ----------
@@ -29,8 +30,8 @@ class HeldOutUsers:
 
     interactions: Interactions
     hidden: float
-    pick: str
-    ties: str
+    pick: Pick
+    ties: TieRule
     drop_cold_items: bool
 
     def assign(self, tested: BoolArray, validated: BoolArray | None, rng: np.random.Generator) -> Assignment:
@@ -40,26 +41,26 @@ class HeldOutUsers:
         held_out = users[rows.user]
         # One draw for every row, whoever is held out: a user's hidden rows are the same in every fold.
         if self.pick == "random":
-            place = shuffled(rows, rng)
+            rank = shuffled(rows, rng)
         else:
-            place = latest_first(rows, "pick=last", self.ties, rng)
+            rank = latest_first(rows, "pick=last", self.ties, rng)
         unused: tuple[tuple[str, BoolArray], ...] = ()
         if self.drop_cold_items:
             trained = np.bincount(rows.item[~held_out], minlength=rows.n_items) > 0
             cold = held_out & ~trained[rows.item]
             unused = (("rows of held-out users with items that no training user has", cold),)
             held_out &= ~cold
-            place = _ranks(rows, place, held_out)
+            rank = _ranks(rows, rank, held_out)
         n_rows = np.bincount(rows.user[held_out], minlength=rows.n_users)
         n_hidden = np.minimum(np.maximum(np.rint(n_rows * self.hidden), 1), n_rows - 1)
-        hidden = held_out & (place < n_hidden[rows.user])
+        hidden = held_out & (rank < n_hidden[rows.user])
         in_validation = None if validated is None else hidden & validated[rows.user]
         return Assignment(hidden & tested[rows.user], in_validation, held_out & ~hidden, unused)
 
 
-def _ranks(rows: Interactions, place: LongArray, kept: BoolArray) -> LongArray:
-    """Return the places among the kept rows of each user."""
-    order = np.flatnonzero(kept)[np.lexsort((place[kept], rows.user[kept]))]
+def _ranks(rows: Interactions, rank: LongArray, kept: BoolArray) -> LongArray:
+    """Return the ranks among the kept rows of each user."""
+    order = np.flatnonzero(kept)[np.lexsort((rank[kept], rows.user[kept]))]
     counts = np.bincount(rows.user[kept], minlength=rows.n_users)
     ranks = np.zeros(len(rows), dtype=np.int64)
     ranks[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[rows.user[order]]
@@ -72,4 +73,4 @@ def check_hiding(owner: str, hidden: object, pick: object) -> None:
         raise ConfigError(
             f"{owner}: hidden must be below 1 so that users have rows to go by, got {hidden!r}."
         )
-    check_choice(f"{owner}: pick", pick, PICKS)
+    check_choice(f"{owner}: pick", pick, get_args(Pick))

@@ -7,7 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment
-from recgauge.splits._hide import HeldOutUsers, check_hiding
+from recgauge.splits._hide import HeldOutUsers, Pick, check_hiding
 from recgauge.splits._order import ByTime
 from recgauge.splits.k_fold import Folds
 
@@ -50,7 +50,7 @@ class KFoldUsers(ByTime, Folds):
     """
 
     hidden: float = 0.2
-    pick: str = "random"
+    pick: Pick = "random"
 
     name: ClassVar[str] = "k_fold_users"
 

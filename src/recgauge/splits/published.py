@@ -12,7 +12,7 @@ from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.data.split import Split, Step
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
-from recgauge.splits import Assignment, Splitter
+from recgauge.splits import Assignment, ColdRows, Splitter
 from recgauge.splits._match import Matched, match
 
 Paths = str | Sequence[str]
@@ -83,7 +83,7 @@ class Published(Splitter):
     encoding: str = "utf-8"
     member: str | None = None
     source: PublishedSplits | None = None
-    cold_users: str = field(default="keep", kw_only=True)
+    cold_users: ColdRows = field(default="keep", kw_only=True)
 
     name: ClassVar[str] = "published"
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.splits import Assignment
-from recgauge.splits._order import Shares, places_by
+from recgauge.splits._order import Shares, ranks_by
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,6 @@ class RandomPerUser(Shares):
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out."""
         draws = rng.random(len(interactions))
-        position = places_by(interactions, (draws * 2**40).astype(np.int64), draws)
+        position = ranks_by(interactions, (draws * 2**40).astype(np.int64), draws)
         counts = interactions.user_counts()
         return Assignment(*self._masks(position, counts[interactions.user]))

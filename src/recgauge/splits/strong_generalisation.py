@@ -8,7 +8,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.errors import EmptySplitError
 from recgauge.splits import Assignment
-from recgauge.splits._hide import HeldOutUsers, check_hiding
+from recgauge.splits._hide import HeldOutUsers, Pick, check_hiding
 from recgauge.splits._order import ByTime
 from recgauge.utils.checks import check_int, check_real
 
@@ -67,7 +67,7 @@ class StrongGeneralisation(ByTime):
     n_test: float = 0.1
     n_validation: float = 0.0
     hidden: float = 0.2
-    pick: str = "random"
+    pick: Pick = "random"
 
     name: ClassVar[str] = "strong_generalisation"
 

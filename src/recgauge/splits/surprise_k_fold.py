@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.splits import Assignment
+from recgauge.splits import Assignment, ColdRows
 from recgauge.splits.k_fold import Folds
 from recgauge.utils.checks import check_int
 
@@ -55,7 +55,7 @@ class SurpriseKFold(Folds):
     """
 
     random_state: int = 0
-    cold_users: str = field(default="keep", kw_only=True)
+    cold_users: ColdRows = field(default="keep", kw_only=True)
 
     name: ClassVar[str] = "surprise_k_fold"
 

@@ -1,10 +1,15 @@
 """The walk through the filters: order, counts, scale, chance, and what is left when nothing is."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
+from recgauge import filters as filters_package
+from recgauge.app.settings import conf_folder
 from recgauge.errors import DataError, EmptySplitError
 from recgauge.filters import apply_filters
 from recgauge.filters.binarise import Binarise
@@ -18,7 +23,17 @@ from recgauge.filters.sample_users import SampleUsers
 from recgauge.filters.user_weights import UserWeights
 from strategies import logs
 
+
+def as_configured(path):
+    """Return the filter of a file under conf/filters, with the settings that it names."""
+    (node,) = OmegaConf.to_object(OmegaConf.load(path)).values()
+    module, _, name = node.pop("_target_").rpartition(".")
+    return getattr(import_module(module), name)(**node)
+
+
+# every filter as its YAML has it, so that a new one is tested without a line here, and more settings of some
 ALL = (
+    *(as_configured(path) for path in sorted((conf_folder() / "filters").glob("*.yaml"))),
     MinRating(2),
     NCore(2),
     NCore(2, item_n=1, repeat=False),
@@ -54,6 +69,16 @@ def attempt(dataset, filters, seed=0):
         return apply_filters(dataset, filters, seed=seed)
     except (DataError, ValueError) as error:
         return type(error)
+
+
+def test_every_filter_has_a_file_of_settings():
+    public = {
+        getattr(filters_package, name)
+        for name in filters_package.__all__
+        if isinstance(getattr(filters_package, name), type)
+    }
+    abstract = {filters_package.Filter, filters_package.RowFilter}
+    assert {type(rule) for rule in ALL} == public - abstract - {apply_filters}
 
 
 @given(logs(), st.lists(st.sampled_from(ALL), max_size=4), st.integers(0, 3))
