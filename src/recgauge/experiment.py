@@ -62,7 +62,7 @@ class Experiment:
     sanity : bool
         Evaluate random and the best lists, too.
     curves : bool
-        Place every relevant item among all candidates, for curves of full rankings, too.
+        Rank every relevant item among all candidates, too, for curves of full rankings.
     """
 
     dataset: DatasetSource

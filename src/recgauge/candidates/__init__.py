@@ -37,11 +37,11 @@ class CandidateItems:
     Parameters
     ----------
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), or None
-        Stored entries are barred, such as the training rows.
+        Stored entries are left out, such as the training rows.
     items : ndarray of int32, shape (c,), or None
-        Rising codes of the only items that anybody may be given; None: all.
+        Rising codes of the only items that may be recommended; None: all.
     per_user : scipy.sparse.csr_array, shape (n_users, n_items), or None
-        Stored entries are the only items that the user may be given; stands alone.
+        Stored entries are the only items that may be recommended to the user; excludes the other two.
     incomparable : str
         Why numbers cannot be compared with those of the whole catalogue, for people; empty if they can.
     notes : tuple of str
@@ -52,7 +52,7 @@ class CandidateItems:
     Raises
     ------
     ConfigError
-        If `per_user` comes with one of the others, or nothing may be given to anybody.
+        If `per_user` is set with one of the others, or no item is a candidate of anybody.
     """
 
     excluded: sparse.csr_array | None = None
@@ -64,16 +64,16 @@ class CandidateItems:
 
     def __post_init__(self) -> None:
         if self.per_user is not None and not (self.excluded is None and self.items is None):
-            raise ConfigError("CandidateItems: per_user stands alone; give no excluded and no items with it.")
+            raise ConfigError("CandidateItems: per_user cannot be combined with excluded or items.")
         nothing = self.items is not None and len(self.items) == 0
         if nothing or (self.per_user is not None and self.per_user.nnz == 0):
-            raise ConfigError("CandidateItems: nobody may be given any item; choose another candidate rule.")
+            raise ConfigError("CandidateItems: no user has a candidate; choose another candidate rule.")
         if self.items is not None:
             object.__setattr__(self, "items", read_only(self.items))
 
     @property
     def limited(self) -> bool:
-        """Whether the rule names the candidates, instead of only barring what users have seen."""
+        """Whether the rule names the candidates, instead of only leaving out what users have seen."""
         return self.items is not None or self.per_user is not None
 
     def sha256(self) -> str:

@@ -109,34 +109,34 @@ def draw_negatives(
     Notes
     -----
     Drawing with repetition and dropping what a user has or was given already is drawing one by one without
-    repetition. After some rounds, whoever still lacks items (nearly everything is known to them, or the
-    known items weigh nearly everything) is given the rest from an explicit list of what is left, which
+    repetition. After some rounds, users who still need items (nearly everything is known to them, or the
+    known items weigh nearly everything) get the rest from an explicit list of what is left, which
     continues the same process.
     """
     n_items = len(weight)
     users = np.sort(users)
-    barred = _codes(known, users, n_items)
+    excluded = _codes(known, users, n_items)
     open_to_all = np.flatnonzero(weight > 0)
     chance = weight[open_to_all] / weight.sum()
     uniform = bool((weight[open_to_all] == weight[open_to_all][0]).all())
     taken: LongArray = np.empty(0, np.int64)
-    lacking = np.full(len(users), n)
+    missing = np.full(len(users), n)
     for _ in range(_ROUNDS):
-        row = np.repeat(np.arange(len(users)), lacking)
+        row = np.repeat(np.arange(len(users)), missing)
         if len(row) == 0:
             break
         if uniform:
-            place = rng.integers(len(open_to_all), size=len(row))
+            at = rng.integers(len(open_to_all), size=len(row))
         else:
-            place = np.searchsorted(np.cumsum(chance), rng.random(len(row)) * chance.sum(), side="right")
-        item = open_to_all[np.minimum(place, len(open_to_all) - 1)]
+            at = np.searchsorted(np.cumsum(chance), rng.random(len(row)) * chance.sum(), side="right")
+        item = open_to_all[np.minimum(at, len(open_to_all) - 1)]
         code = distinct(row * np.int64(n_items) + item)
-        code = code[~(_among(code, barred) | _among(code, taken))]
+        code = code[~(_among(code, excluded) | _among(code, taken))]
         taken = np.sort(np.concatenate((taken, code)), kind="stable")
-        lacking = n - np.bincount(taken // n_items, minlength=len(users))
+        missing = n - np.bincount(taken // n_items, minlength=len(users))
     rest = [
-        _rest(int(position), int(lacking[position]), (taken, barred), weight, rng)
-        for position in np.flatnonzero(lacking)
+        _rest(int(position), int(missing[position]), (taken, excluded), weight, rng)
+        for position in np.flatnonzero(missing)
     ]
     taken = np.sort(np.concatenate((taken, *rest)))
     return users[taken // n_items], (taken % n_items).astype(np.int32)
@@ -149,30 +149,30 @@ def _codes(known: sparse.csr_array, users: IntArray, n_items: int) -> LongArray:
     return np.sort(row * n_items + rows.indices)
 
 
-def _among(code: LongArray, barred: LongArray) -> BoolArray:
-    """Whether each code is one of the rising `barred`."""
-    if len(barred) == 0:
+def _among(code: LongArray, excluded: LongArray) -> BoolArray:
+    """Whether each code is one of the rising `excluded`."""
+    if len(excluded) == 0:
         return np.zeros(len(code), np.bool_)
-    place = np.minimum(np.searchsorted(barred, code), len(barred) - 1)
-    found: BoolArray = barred[place] == code
+    at = np.minimum(np.searchsorted(excluded, code), len(excluded) - 1)
+    found: BoolArray = excluded[at] == code
     return found
 
 
 def _rest(
     position: int,
-    lacking: int,
+    missing: int,
     gone: tuple[LongArray, LongArray],
     weight: DoubleArray,
     rng: np.random.Generator,
 ) -> LongArray:
-    """Draw what one user still lacks from the items that are neither taken nor barred."""
+    """Draw what one user still needs from the items that are neither taken nor excluded."""
     n_items = len(weight)
     free = weight.copy()
     for codes in gone:
         start, stop = np.searchsorted(codes, (position * n_items, (position + 1) * n_items))
         free[codes[start:stop] % n_items] = 0.0
     left = np.flatnonzero(free)
-    if len(left) > lacking:
-        left = rng.choice(left, lacking, replace=False, p=free[left] / free[left].sum())
+    if len(left) > missing:
+        left = rng.choice(left, missing, replace=False, p=free[left] / free[left].sum())
     drawn: LongArray = np.int64(position) * n_items + left
     return drawn

@@ -95,8 +95,8 @@ class Relevant:
     def of(self, users: IntArray) -> tuple[LongArray, IntArray, DoubleArray]:
         """Return starts (b + 1,), items and gains of some users, back to back; nothing for others."""
         order = np.argsort(self.users, kind="stable")
-        place = order[np.minimum(np.searchsorted(self.users, users, sorter=order), len(order) - 1)]
-        counts = np.where(self.users[place] == users, np.diff(self.start)[place], 0)
+        row = order[np.minimum(np.searchsorted(self.users, users, sorter=order), len(order) - 1)]
+        counts = np.where(self.users[row] == users, np.diff(self.start)[row], 0)
         start = np.concatenate(([0], np.cumsum(counts)))
-        chosen = np.arange(start[-1]) + np.repeat(self.start[place] - start[:-1], counts)
+        chosen = np.arange(start[-1]) + np.repeat(self.start[row] - start[:-1], counts)
         return start, self.items[chosen], self.gains[chosen]

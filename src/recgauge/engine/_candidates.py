@@ -116,12 +116,12 @@ def key_score(key: np.uint64) -> np.float32:
 @borrower
 def rank_scores(scores: F32s, row: int, count: int, keys: U64s, spare: U64s) -> bool:
     """Put every key where as many scores are larger; give up, keys untouched, where two scores are equal."""
-    places = 0
+    ranks = 0
     for i in range(count):
-        place = _count_at_least(scores, row, count, scores[row, i]) - 1
-        places += place
-        spare[place] = keys[i]
-    if places != count * (count - 1) // 2:  # equal scores count each other
+        rank = _count_at_least(scores, row, count, scores[row, i]) - 1
+        ranks += rank
+        spare[rank] = keys[i]
+    if ranks != count * (count - 1) // 2:  # equal scores count each other
         return False
     for i in range(count):
         keys[i] = spare[i]
@@ -213,7 +213,7 @@ class Exact(NamedTuple):
 
 
 @borrower
-def next_place(bits: np.uint64, start: int, last: int) -> tuple[np.uint64, int]:
+def next_position(bits: np.uint64, start: int, last: int) -> tuple[np.uint64, int]:
     """Position of the lowest bit, which is cleared; the last one again where none is left."""
     if bits == np.uint64(0):
         return bits, last
@@ -239,10 +239,10 @@ def settle(row: int, count: int, level: np.float32, exact: Exact, code: I32s, li
     for start in range(0, count, 64):
         bits = at_least(low, row, start, level) & unsettled(low, high, row, start) & first_bits(count - start)
         while bits != np.uint64(0):
-            bits, a = next_place(bits, start, 0)
-            bits, b = next_place(bits, start, a)
-            bits, c = next_place(bits, start, b)
-            bits, d = next_place(bits, start, c)
+            bits, a = next_position(bits, start, 0)
+            bits, b = next_position(bits, start, a)
+            bits, c = next_position(bits, start, b)
+            bits, d = next_position(bits, start, c)
             settle_four(row, a, b, c, d, exact, code, lists)
 
 

@@ -196,8 +196,8 @@ class FactorLists:
         panels = self._panels
         assert panels is not None
         space = self._space(len(users), capacity_of(items.shape[1]), panels)
-        room = np.empty((5, 64), np.int32 if panels.bias > 0.0 else np.float32)
-        _scan.top_factors(self._user, self._item, users, *self._seen, panels, space, room, items, scores)
+        scratch = np.empty((5, 64), np.int32 if panels.bias > 0.0 else np.float32)
+        _scan.top_factors(self._user, self._item, users, *self._seen, panels, space, scratch, items, scores)
 
     def _space(self, n_users: int, capacity: int, panels: Panels) -> _scan.Space:
         """Memory of the calling thread, made anew only where it does not fit."""

@@ -151,10 +151,10 @@ def scan_chunk(
 
 
 @kernel
-def new_group(room: Codes) -> Group:
-    """Room of four users; levels and products, whose type is the processor's, lie in ``room`` (5, 64)."""
+def new_group(scratch: Codes) -> Group:
+    """Arrays of four users; levels and products, of the processor's type, lie in ``scratch`` (5, 64)."""
     rows, masks = np.empty(USERS, np.int64), np.empty(USERS, np.uint64)
-    return Group(rows, np.empty(USERS), np.empty(USERS), room[0, :USERS], room[1:], masks)
+    return Group(rows, np.empty(USERS), np.empty(USERS), scratch[0, :USERS], scratch[1:], masks)
 
 
 @kernel
@@ -192,18 +192,18 @@ def top_factors(
     indices: I32s,
     panels: Panels,
     space: Space,
-    room: Codes,
+    scratch: Codes,
     out_items: I32s,
     out_scores: F32s,
 ) -> None:
-    """Write lists of the users ``codes`` to (m, k) outputs; ``space`` and ``room`` are filled here."""
+    """Write lists of the users ``codes`` to (m, k) outputs; ``space`` and ``scratch`` are filled here."""
     m, k = out_items.shape
     n_panels = len(panels.norm)
     queries = Queries(space.rows[:m], np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m))
     encode_users(user, codes, panels, queries)
     blocked = space.blocked[:m]
     block_seen(indptr, indices, codes, panels.position, panels.blocked, blocked)
-    lists, group = new_lists(m, k, space, queries.norm, n_panels), new_group(room)
+    lists, group = new_lists(m, k, space, queries.norm, n_panels), new_group(scratch)
     exact = Exact(user, codes, items)
     order, start, width = np.arange(m), 0, 1
     while start < n_panels:

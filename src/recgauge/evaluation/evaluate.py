@@ -99,7 +99,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     convention = _chosen(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
-    given = convert(
+    inputs = convert(
         recommendations,
         relevant,
         train=train,
@@ -110,22 +110,22 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=users,
         threshold=convention.policies.threshold,
     )
-    has_scores = check_scores_known(given.top_k, ties)
+    has_scores = check_scores_known(inputs.top_k, ties)
     measure = partial(
         evaluate_top_k,
-        top_k=given.top_k,
-        relevant=given.relevant,
+        top_k=inputs.top_k,
+        relevant=inputs.relevant,
         cutoffs=cutoffs,
-        user_ids=given.user_ids,
+        user_ids=inputs.user_ids,
         policies=convention.policies,
-        catalogue=given.catalogue,
-        users=given.users,
+        catalogue=inputs.catalogue,
+        users=inputs.users,
         seed=seed,
     )
     result = measure(suite)
     if not has_scores:
         return result
-    lists, truth = given.top_k, given.relevant
+    lists, truth = inputs.top_k, inputs.relevant
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
 
 

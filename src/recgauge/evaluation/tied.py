@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
 from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr
 from recgauge.judging.ties import tied_rows
-from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, read_only
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def ties_at_cutoffs(
     return Ties(shares, float(is_open.mean()), expected)
 
 
-def _counted(top_k: TopK, relevant: Relevant, suite: Mapping[str, Definition]) -> npt.NDArray[Any] | slice:
+def _counted(top_k: TopK, relevant: Relevant, suite: Mapping[str, Definition]) -> LongArray | slice:
     """Return the rows of lists of users who count."""
     if any(definition.policies.no_relevant == "zero" for definition in suite.values()):
         return slice(None)
@@ -99,7 +98,7 @@ def _counted(top_k: TopK, relevant: Relevant, suite: Mapping[str, Definition]) -
     return np.flatnonzero(np.isin(top_k.users, judged))
 
 
-def _cut_at(k: int, items: IntArray, scores: npt.NDArray[Any], more: BoolArray) -> BoolArray:
+def _cut_at(k: int, items: IntArray, scores: npt.NDArray[np.floating], more: BoolArray) -> BoolArray:
     width = items.shape[1]
     if k == width:
         return more
@@ -109,7 +108,7 @@ def _cut_at(k: int, items: IntArray, scores: npt.NDArray[Any], more: BoolArray) 
     return cut
 
 
-def _ends_tied(items: IntArray, scores: npt.NDArray[Any]) -> BoolArray:
+def _ends_tied(items: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
     """Return which lists end with two equal scores at least."""
     last = np.maximum((items >= 0).sum(axis=1) - 1, 0)
     rows = np.arange(len(items))

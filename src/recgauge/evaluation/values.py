@@ -179,7 +179,7 @@ class Counted:
         return left_out if left_out.any() else None
 
     def _lacking(self, policies: Policies) -> Iterator[tuple[BoolArray, str, str]]:
-        """Yield who lacks something (m,), what their policy is, and what they lack; nobody is named twice."""
+        """Yield masks (m,) of users without something, their policy and what is missing; each user once."""
         judged = self.none_relevant & (policies.no_positive_grade != "same")
         without = self.without_relevant & ~judged
         yield without, policies.no_relevant, "relevant items"

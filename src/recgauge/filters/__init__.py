@@ -59,7 +59,7 @@ class Filter(ABC):
         Raises
         ------
         DataError
-            If the data lack what the filter needs.
+            If the data do not have what the filter needs.
         """
 
 
@@ -84,10 +84,10 @@ def apply_filters(
     ----------
     dataset : Dataset
     filters : sequence of Filter
-        The same filter may come several times.
+        The same filter may be used several times.
     seed : int
         The run's seed. Each filter draws from a stream of its own, named by its class and how often the
-        class has come before, so filters without chance never change what another one draws.
+        class was used before, so filters without chance never change what another one draws.
 
     Returns
     -------
@@ -113,11 +113,11 @@ def apply_filters(
     if filters:
         dataset = _with_scale(dataset)
     steps: list[Step] = []
-    come: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     for rule in filters:
         name = type(rule).__name__
-        filtered = rule.apply(dataset, rng=stream(seed, f"filter {name} {come[name]}"))
-        come[name] += 1
+        filtered = rule.apply(dataset, rng=stream(seed, f"filter {name} {used[name]}"))
+        used[name] += 1
         n_rows = len(dataset.interactions)
         if len(filtered.interactions) == 0:
             raise EmptySplitError(

@@ -1,8 +1,8 @@
 """How filters give rows other values, and how they read a count that may be a share."""
 
 from dataclasses import replace
-from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset, Feedback
@@ -12,7 +12,7 @@ from recgauge.errors import ConfigError
 
 def with_values(
     dataset: Dataset,
-    values: npt.NDArray[Any],
+    values: npt.NDArray[np.floating],
     *,
     feedback: Feedback,
     relevant_from: float | None,

@@ -102,13 +102,13 @@ class Duplicates(Filter):
 
 
 def _repeated_rows(rows: Interactions) -> tuple[LongArray, BoolArray]:
-    """Return the rows of repeated pairs by pair, time and place, and where in them a pair begins."""
+    """Return the rows of repeated pairs by pair, time and position, and where in them a pair begins."""
     pair = rows.user.astype(np.int64) * rows.n_items + rows.item
     ordered = np.sort(pair)
     repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     # only the few rows of repeated pairs go through the slow sort, which is stable: ties stay in their order
-    place = np.minimum(np.searchsorted(repeated, pair), max(len(repeated) - 1, 0))
-    concerned = np.flatnonzero(repeated[place] == pair) if len(repeated) else np.zeros(0, np.int64)
+    at = np.minimum(np.searchsorted(repeated, pair), max(len(repeated) - 1, 0))
+    concerned = np.flatnonzero(repeated[at] == pair) if len(repeated) else np.zeros(0, np.int64)
     pair = pair[concerned]
     times = np.zeros(len(pair), np.int64) if rows.timestamp is None else rows.timestamp[concerned]
     order = np.lexsort((times, pair))

@@ -21,7 +21,7 @@ class NCore(RowFilter):
         Fewest rows of an item, >= 1; None: as `n`.
     repeat : bool
         Whether to count anew on what is left until nothing changes. False: users and items are counted
-        once, both on the rows as they come, so some may end below the limit.
+        once, both before any row is dropped, so some may end below the limit.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class UserWeights(Filter):
     Raises
     ------
     ConfigError
-        If `method` is unknown, or `path` is given without ``table`` or lacks with it.
+        If `method` is unknown, or `path` is set without ``table`` or is missing with it.
 
     Notes
     -----
@@ -137,7 +137,7 @@ def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
     MissingDataError
         If the file cannot be read.
     SchemaError
-        If a column is missing, a weight is no number above 0, or a user has none or two.
+        If a column is missing, a weight is not a number above 0, or a user has none or two.
     """
     file_path = user_path(path)
     refuse_irregular(file_path, "UserWeights")

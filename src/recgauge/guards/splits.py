@@ -59,8 +59,8 @@ def _overlap(split: Split) -> GuardResult:
         return GuardResult(
             "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
         )
-    places = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
-    found = ", ".join(f"{int(rows.sum()):,} {place}" for place, rows in places.items() if rows.any())
+    where = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
+    found = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
     share = n_shared / len(test)
     return GuardResult(
         "overlap",

@@ -1,1 +1,1 @@
-"""Which items of a list are relevant, and which of its places are shared by equal scores."""
+"""Which items of a list are relevant, and which ranks equal scores share."""

@@ -46,13 +46,13 @@ def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
             item = items[user, column]
             if item < 0:
                 break
-            place = marks[item]
-            if place > 0:
+            mark = marks[item]
+            if mark > 0:
                 found += 1
                 owners[n] = user
                 ranks[n] = column + 1
                 ordinals[n] = found
-                hit_gains[n] = gains[begin + place - 1]
+                hit_gains[n] = gains[begin + mark - 1]
                 n += 1
                 if not every:
                     marks[item] = 0
@@ -98,11 +98,11 @@ def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
         if end - begin > INSERTION_LIMIT:
             continue
         for position in range(begin + 1, end):
-            value, place = values[position], position
-            while place > begin and values[place - 1] < value:
-                values[place] = values[place - 1]
-                place -= 1
-            values[place] = value
+            value, at = values[position], position
+            while at > begin and values[at - 1] < value:
+                values[at] = values[at - 1]
+                at -= 1
+            values[at] = value
 
 
 @compiled(nogil=True)
@@ -110,8 +110,8 @@ def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, las
     for user in range(first, last):
         begin, n = start[user], min(length[user], start[user + 1] - start[user])
         total = 0.0
-        for place in range(n):
-            total += gains[begin + place] * weights[place + 1]
+        for i in range(n):
+            total += gains[begin + i] * weights[i + 1]
         out[user] = total
 
 
@@ -128,7 +128,7 @@ def look_up(
         User j's relevant items lie at ``start[j]:start[j + 1]``.
     relevant, gains : ndarray of int32 and float64, shape (r,)
     every : bool
-        Count a repeated item at each of its places, not only at the first.
+        Count a repeated item at each of its ranks, not only at the first.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def look_up(
 
     def block(first: int, last: int) -> list[npt.NDArray[Any]]:
         lists = (last - first) * items.shape[1]
-        room = lists if every else min(lists, int(start[last] - start[first]))
-        # rooms for the most hits there could be; pages that no hit reaches are never touched
-        rooms = [np.empty(room, dtype) for dtype in (np.int64, np.int32, np.int32, np.float64)]
+        most_hits = lists if every else min(lists, int(start[last] - start[first]))
+        # buffers for the most hits there could be; pages that no hit reaches are never touched
+        buffers = [np.empty(most_hits, dtype) for dtype in (np.int64, np.int32, np.int32, np.float64)]
         marks = np.zeros(n_codes, marks_type)
-        n = _look_up_block(items, start, relevant, gains, first, last, every, marks, *rooms)
-        return [array[:n] for array in rooms]
+        n = _look_up_block(items, start, relevant, gains, first, last, every, marks, *buffers)
+        return [array[:n] for array in buffers]
 
     owner, rank, ordinal, gain = (
         np.concatenate(column) for column in zip(*_over_blocks(block, len(items)), strict=True)

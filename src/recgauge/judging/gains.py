@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,7 @@ class RankedGains:
     n_users : int
         Number of rows, with or without entries.
     tie_first, tie_last : ndarray of int64, shape (h,), optional
-        First and last rank of the items with the same score, where ties share their places.
+        First and last rank of the items with the same score, where ties share their ranks.
     """
 
     owner: LongArray
@@ -135,7 +134,7 @@ class TiedGains:
     def of(
         cls,
         items: IntArray,
-        scores: npt.NDArray[Any],
+        scores: npt.NDArray[np.floating],
         lengths: IntArray,
         hits: RankedGains,
         beyond: Beyond | None,
@@ -143,13 +142,13 @@ class TiedGains:
         """Find the groups of judged lists (m, k); nothing beyond the lists where that is not known."""
         size = np.zeros(len(items), np.int64) if beyond is None else beyond.size
         is_tied = tied_rows(items, scores) | (size > 0)
-        rows, place = np.flatnonzero(is_tied), np.cumsum(is_tied) - 1
+        rows, row_of = np.flatnonzero(is_tied), np.cumsum(is_tied) - 1
         shown, size = lengths[rows].astype(np.int64), size[rows]
         kept = is_tied[hits.owner]
-        owner, gain = place[hits.owner[kept]], hits.gain[kept]
+        owner, gain = row_of[hits.owner[kept]], hits.gain[kept]
         first, last = shared_ranks(scores[rows], owner, hits.rank[kept])
         if beyond is not None and len(beyond.gains):
-            more = place[np.repeat(np.arange(len(items)), np.diff(beyond.start))]
+            more = row_of[np.repeat(np.arange(len(items)), np.diff(beyond.start))]
             width = np.full(len(more), items.shape[1])
             starts, ends = shared_ranks(scores[rows], more, width)
             owner, gain = np.concatenate((owner, more)), np.concatenate((gain, beyond.gains))
@@ -179,14 +178,14 @@ class TiedGains:
 
     @property
     def share(self) -> DoubleArray:
-        """Chance of each place of a group to hold a relevant item, shape (g,)."""
+        """Chance of each rank of a group to hold a relevant item, shape (g,)."""
         return self.n_relevant / self.size
 
     def _limits(self, limit: Limit) -> LongArray:
         return self.lengths if limit is None else np.minimum(self.lengths, limit)
 
     def inside(self, limit: Limit) -> LongArray:
-        """Return how many places of each group lie at ranks that count, shape (g,)."""
+        """Return how many ranks of each group count, shape (g,)."""
         inside: LongArray = np.clip(self._limits(limit)[self.owner] - self.first + 1, 0, self.size)
         return inside
 
@@ -196,13 +195,13 @@ class TiedGains:
         return total
 
     def weight(self, limit: Limit, weights: DoubleArray) -> DoubleArray:
-        """Return the summed weights (by rank, from 0) of each group's places that count, shape (g,)."""
+        """Return the summed weights (by rank, from 0) of each group's ranks that count, shape (g,)."""
         total = np.cumsum(weights)
         before = np.minimum(self.first - 1, len(total) - 1)
         return np.asarray(total[np.minimum(before + self.inside(limit), len(total) - 1)] - total[before])
 
     def mean_gain(self, gains: DoubleArray) -> DoubleArray:
-        """Return the mean gain of the places of each group, shape (g,), from gains of relevant items (h,)."""
+        """Return the mean gain of the items of each group, shape (g,), from gains of relevant items (h,)."""
         total = np.bincount(self.group, gains, minlength=len(self.owner)).astype(np.float64)
         return total / self.size
 
@@ -249,9 +248,9 @@ class TiedGains:
         return expected
 
     def hit_ordinals(self) -> tuple[DoubleArray, DoubleArray]:
-        """Return a and b (g,): a relevant item at place j (from 0) of its group is hit a + b j on average.
+        """Return a and b (g,): a relevant item at position j (from 0) of its group is hit a + b j on average.
 
-        a: hits before the group and the item itself; b: chance that another place of the group is a hit.
+        a: hits before the group and the item itself; b: chance that another position of the group is a hit.
         """
         others = np.maximum(self.size - 1, 1)
         return np.asarray(self.before + 1.0, np.float64), (self.n_relevant - 1) / others

@@ -1,12 +1,11 @@
 """Joins ranked lists with held-out interactions, once, for all metrics."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.ids import IdArray
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError, SchemaError
@@ -22,7 +21,7 @@ __all__ = ["JudgedTopK", "RankedGains", "Relevant", "judge"]
 class JudgedTopK:
     """Ranked lists beside what was relevant: all that a metric of one user's list needs.
 
-    Every user with a list or with relevant items has a row; a user may lack either.
+    Every user with a list or with relevant items has a row; a user may be without either.
 
     Parameters
     ----------
@@ -99,13 +98,12 @@ class JudgedTopK:
         Without `tied`.
         """
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
-        place = np.full(self.n_users, -1)
-        place[chosen] = np.arange(len(chosen))
-        hits = self.hits._take(np.flatnonzero(place[self.hits.owner] >= 0))
-        moved = RankedGains(
-            place[hits.owner], hits.rank, hits.gain, hits.ordinal, len(chosen), hits.tie_first, hits.tie_last
-        )
-        owned = np.repeat(place >= 0, self.n_relevant)
+        new_row = np.full(self.n_users, -1)
+        new_row[chosen] = np.arange(len(chosen))
+        hits = self.hits._take(np.flatnonzero(new_row[self.hits.owner] >= 0))
+        owner, ties = new_row[hits.owner], (hits.tie_first, hits.tie_last)
+        moved = RankedGains(owner, hits.rank, hits.gain, hits.ordinal, len(chosen), *ties)
+        owned = np.repeat(new_row >= 0, self.n_relevant)
         return JudgedTopK(
             self.users[chosen],
             self.items[chosen],
@@ -125,7 +123,7 @@ def judge(
     *,
     policies: Policies | None = None,
     users: IntArray | None = None,
-    user_ids: npt.NDArray[Any] | None = None,
+    user_ids: IdArray | None = None,
     order: tuple[int, int] = (0, 0),
 ) -> JudgedTopK:
     """Look up the gain of every item in every list.
@@ -139,7 +137,7 @@ def judge(
     catalogue : Catalogue, optional
         For metrics beyond accuracy.
     policies : Policies, optional
-        Ties and duplicates act here; the house's defaults if left out.
+        Ties and duplicates act here; the defaults if left out.
     users : ndarray of int32, shape (m,), optional
         Distinct codes of everybody who counts, in the order of the result; by default everybody who has
         a list or relevant items.
@@ -190,8 +188,8 @@ def judge(
     owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
     if chosen.duplicates == "distinct" and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
-    places = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
-    hits, lengths = RankedGains(owner, rank, gain, ordinal, len(users), *places), _lengths(items)
+    shared = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
+    hits, lengths = RankedGains(owner, rank, gain, ordinal, len(users), *shared), _lengths(items)
     return JudgedTopK(
         users,
         items,
@@ -213,7 +211,7 @@ def _with_repeats(
     start: LongArray,
     gains: DoubleArray,
 ) -> tuple[LongArray, DoubleArray]:
-    """Give each user one more relevant item for every repeat of one; return their places and gains."""
+    """Give each user one more relevant item for every repeat of one; return starts and gains."""
     item = items[owner, rank - 1]
     order = np.lexsort((rank, item, owner))
     again = (np.diff(owner[order]) == 0) & (np.diff(item[order]) == 0)
@@ -241,7 +239,7 @@ def _lengths(items: IntArray) -> IntArray:
 
 
 def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[IntArray, TopK, Relevant]:
-    """Bring lists and relevant items to the same users, rows empty where a user lacks one of them."""
+    """Bring lists and relevant items to the same users, rows empty where a user is without one of them."""
     if users is None:
         if np.array_equal(top_k.users, relevant.users):
             return relevant.users, top_k, relevant
@@ -258,8 +256,8 @@ def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[Int
 
 def _rows_of(users: IntArray, wanted: IntArray, name: str) -> LongArray:
     order = np.argsort(users, kind="stable")
-    place = np.searchsorted(users, wanted, sorter=order)
-    rows: LongArray = order[np.minimum(place, len(users) - 1)] if len(users) else place
+    at = np.searchsorted(users, wanted, sorter=order)
+    rows: LongArray = order[np.minimum(at, len(users) - 1)] if len(users) else at
     if len(wanted) and (len(users) == 0 or not np.array_equal(users[rows], wanted)):
         raise MetricError(f"judge: {name} has users that are not among `users`.")
     return rows

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,14 @@ FIRST, NEXT = 8, 32
 BYTES_PER_ITEM = 48
 
 
-def tied_rows(items: IntArray, scores: npt.NDArray[Any]) -> BoolArray:
+def tied_rows(items: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
     """Return which lists (m, k) hold equal scores, shape (m,)."""
     tied: BoolArray = ((scores[:, 1:] == scores[:, :-1]) & (items[:, 1:] >= 0)).any(axis=1)
     return tied
 
 
 def order_ties(
-    items: IntArray, scores: npt.NDArray[Any], key: Callable[[LongArray, IntArray], npt.NDArray[Any]]
+    items: IntArray, scores: npt.NDArray[np.floating], key: Callable[[LongArray, IntArray], IntArray | Words]
 ) -> IntArray:
     """Return lists (m, k) whose items with equal scores are in rising order of a key.
 
@@ -85,7 +85,9 @@ def _mixed(words: Words) -> Words:
     return mix(words + GOLDEN)
 
 
-def shared_ranks(scores: npt.NDArray[Any], row: LongArray, rank: IntArray) -> tuple[LongArray, LongArray]:
+def shared_ranks(
+    scores: npt.NDArray[np.floating], row: LongArray, rank: IntArray
+) -> tuple[LongArray, LongArray]:
     """Return the first and last rank of the items that share the score at (row, rank), shape (h,) each.
 
     Examples
@@ -192,8 +194,8 @@ def shuffled(top_k: TopK, seed: int, draw: int) -> TopK:
         rows = np.flatnonzero(beyond.size)
         part = items[rows]
         at_end = top_k.scores[rows] == top_k.scores[rows, -1:]
-        place = np.cumsum(at_end, axis=1) - 1
-        part[at_end] = np.take_along_axis(beyond.drawn[draw], np.maximum(place, 0), axis=1)[at_end]
+        column = np.cumsum(at_end, axis=1) - 1
+        part[at_end] = np.take_along_axis(beyond.drawn[draw], np.maximum(column, 0), axis=1)[at_end]
         items[rows] = part
     items = order_ties(
         items, top_k.scores, lambda rows, tied: random_keys(seed, draw, top_k.users[rows], tied)
@@ -233,9 +235,9 @@ class _Ends:
         owner, _, _, gain = _lookup.look_up(after, start, relevant, gains, every=False)
         self._row.append(rows[owner])
         self._gain.append(gain)
-        places = np.searchsorted(self.rows, rows)
+        columns = np.searchsorted(self.rows, rows)
         for draw in range(self._draws.n):
-            self._drawn[draw, places] = self._draw(draw, users, items, group)
+            self._drawn[draw, columns] = self._draw(draw, users, items, group)
 
     def _draw(self, draw: int, users: IntArray, items: IntArray, group: BoolArray) -> IntArray:
         """Return the first k items (b, k) of a random order of each user's group, padded with -1."""

@@ -24,7 +24,7 @@ def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
     learning_rate: Any,
     regularization: Any,
 ) -> None:
-    """Take one step of gradient descent a row, in order; biases and factors change in place.
+    """Take one step of gradient descent per row, in order; biases and factors change in place.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def recommend(  # noqa: PLR0913
     k : int
         Length of the lists, >= 1; lists are shorter where fewer items are left.
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), optional
-        Stored entries are barred, such as the training rows; short for candidates that only bar.
+        Stored entries are left out, such as the training rows; short for candidates that only leave out.
     candidates : CandidateItems, optional
         What a candidate rule gives; everything if neither is given.
     memory_mib : int

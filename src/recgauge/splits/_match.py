@@ -1,11 +1,10 @@
 """Finds the rows of a data set that a publisher's pairs of ids mean."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pair_codes
 from recgauge.data.published import PublishedParts
@@ -48,16 +47,16 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
     taken = np.zeros(len(rows.first), dtype=np.int64)
     n_absent, first_absent = 0, ""
     for name, part in published.items():
-        users = places_of(part.user_ids, interactions.user_ids)[part.user]
-        items = places_of(part.item_ids, interactions.item_ids)[part.item]
-        place = rows.find(np.where((users >= 0) & (items >= 0), users * interactions.n_items + items, -1))
-        wanted = np.bincount(place[place >= 0], minlength=len(taken))
+        users = positions_of(part.user_ids, interactions.user_ids)[part.user]
+        items = positions_of(part.item_ids, interactions.item_ids)[part.item]
+        at = rows.find(np.where((users >= 0) & (items >= 0), users * interactions.n_items + items, -1))
+        wanted = np.bincount(at[at >= 0], minlength=len(taken))
         got = np.minimum(wanted, rows.counts - taken)
         masks[name] = rows.from_the_end(taken, taken + got)
         taken += got
         n_missing = len(part) - int(got.sum())
         if n_missing and not first_absent:
-            first_absent = _first_absent(name, part, place, wanted > got)
+            first_absent = _first_absent(name, part, at, wanted > got)
         n_absent += n_missing
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
@@ -67,24 +66,24 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
     return Matched(assignment, {name: len(part) for name, part in published.items()}, n_absent, first_absent)
 
 
-def _first_absent(name: str, part: Interactions, place: LongArray, short: BoolArray) -> str:
+def _first_absent(name: str, part: Interactions, at: LongArray, short: BoolArray) -> str:
     """Return a row in words that the data set has not, or not so often as it is named."""
-    unknown = place < 0
-    unknown[~unknown] = short[place[~unknown]]
+    unknown = at < 0
+    unknown[~unknown] = short[at[~unknown]]
     row = int(np.flatnonzero(unknown)[0])
     user, item = shown(part.user_ids[part.user[row]]), shown(part.item_ids[part.item[row]])
     return f"user {user} and item {item} ({name})"
 
 
-def places_of(ids: npt.NDArray[Any], known: npt.NDArray[Any]) -> LongArray:
+def positions_of(ids: IdArray, known: IdArray) -> LongArray:
     """Return the position of each id in `known`, -1 where it is not there."""
     if (ids.dtype.kind in "iu") != (known.dtype.kind in "iu"):
         ids, known = text_array(list(map(str, ids))), text_array(list(map(str, known)))
     if len(known) == 0:
         return np.full(len(ids), -1, dtype=np.int64)
     order = np.argsort(known, kind="stable")
-    place = np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)
-    found: LongArray = np.where(known[order[place]] == ids, order[place], -1)
+    at = np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)
+    found: LongArray = np.where(known[order[at]] == ids, order[at], -1)
     return found
 
 
@@ -107,13 +106,13 @@ class _Sorted:
         return cls(ordered[first], order, first, np.diff(first, append=len(ordered)))
 
     def find(self, wanted: LongArray) -> LongArray:
-        """Return the place of each wanted code among the distinct ones, -1 where it is not there."""
+        """Return the position of each wanted code among the distinct ones, -1 where it is not there."""
         if len(self.codes) == 0:
             return np.full(len(wanted), -1, dtype=np.int64)
         by_code = np.argsort(wanted)  # looked up in order, they stay in the cache
-        place = np.minimum(np.searchsorted(self.codes, wanted[by_code]), len(self.codes) - 1)
+        at = np.minimum(np.searchsorted(self.codes, wanted[by_code]), len(self.codes) - 1)
         found = np.empty(len(wanted), dtype=np.int64)
-        found[by_code] = np.where(self.codes[place] == wanted[by_code], place, -1)
+        found[by_code] = np.where(self.codes[at] == wanted[by_code], at, -1)
         return found
 
     def from_the_end(self, begin: LongArray, end: LongArray) -> BoolArray:

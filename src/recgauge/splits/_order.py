@@ -1,17 +1,17 @@
 """Strategies that order rows and cut shares of them: by time with a rule for equal times, or by chance."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.splits import Splitter
-from recgauge.utils.checks import BoolArray, LongArray, check_choice, check_real
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_choice, check_real
 from recgauge.utils.randomness import GOLDEN, Words, mix
 
+Keys = LongArray | DoubleArray | Words
 TieRule = Literal["fixed_random", "random", "row_order", "row_order_reversed", "item_id", "item_id_reversed"]
 """Rules for rows of one user and time; `ByTime` describes them."""
 
@@ -104,7 +104,7 @@ def latest_first(
     return interactions.user_counts()[interactions.user] - 1 - ranks
 
 
-def _tie_keys(interactions: Interactions, ties: TieRule, rng: np.random.Generator) -> npt.NDArray[Any]:
+def _tie_keys(interactions: Interactions, ties: TieRule, rng: np.random.Generator) -> LongArray | Words:
     """Return a number for each row; of rows of one time, the one with the highest counts as the latest."""
     if ties == "fixed_random":
         return scramble(interactions, 0)
@@ -127,7 +127,7 @@ def shuffled(interactions: Interactions, rng: np.random.Generator) -> LongArray:
     return ranks_by(interactions, (words >> np.uint64(24)).astype(np.int64), words)
 
 
-def ranks_by(interactions: Interactions, first_key: LongArray, second_key: npt.NDArray[Any]) -> LongArray:
+def ranks_by(interactions: Interactions, first_key: LongArray, second_key: Keys) -> LongArray:
     """Return each row's rank among its user's rows, from 0, by two keys; equal rows keep their order.
 
     User and first key are sorted as one number, the second key only looks at what is equal then: on 20
@@ -140,7 +140,7 @@ def ranks_by(interactions: Interactions, first_key: LongArray, second_key: npt.N
     return ranks
 
 
-def _by_user(interactions: Interactions, first_key: LongArray, second_key: npt.NDArray[Any]) -> LongArray:
+def _by_user(interactions: Interactions, first_key: LongArray, second_key: Keys) -> LongArray:
     low = int(first_key.min(initial=0))
     span = int(first_key.max(initial=0)) - low + 1
     if interactions.n_users * span >= 1 << 63:

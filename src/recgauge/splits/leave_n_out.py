@@ -21,12 +21,12 @@ class _LeaveOut(Splitter):
         check_int(f"{type(self).__name__}: n", self.n, minimum=1)
         check_int(f"{type(self).__name__}: n_validation", self.n_validation, minimum=0)
 
-    def _cut(self, interactions: Interactions, place: LongArray) -> Assignment:
+    def _cut(self, interactions: Interactions, rank: LongArray) -> Assignment:
         counts = interactions.user_counts()[interactions.user]
         n_out = self.n + self.n_validation
         eligible = counts > n_out
-        in_test = eligible & (place < self.n)
-        in_validation = eligible & (place >= self.n) & (place < n_out) if self.n_validation else None
+        in_test = eligible & (rank < self.n)
+        in_validation = eligible & (rank >= self.n) & (rank < n_out) if self.n_validation else None
         return Assignment(in_test, in_validation)
 
 
@@ -46,7 +46,7 @@ class LeaveRandomOut(_LeaveOut):
     Raises
     ------
     ConfigError
-        If a number cannot be meant.
+        If a number is not valid.
 
     Notes
     -----
@@ -86,7 +86,7 @@ class LeaveLastOut(ByTime, _LeaveOut):
     Raises
     ------
     ConfigError
-        If a number cannot be meant.
+        If a number is not valid.
     SchemaError
         If the data have no timestamps.
 

@@ -39,7 +39,7 @@ class RollingWindow(Splitter):
     Raises
     ------
     ConfigError
-        If there is no such window, or a length cannot be meant.
+        If there is no such window, or a length is not valid.
     SchemaError
         If the data have no timestamps.
     EmptySplitError

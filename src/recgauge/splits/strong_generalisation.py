@@ -38,7 +38,7 @@ class StrongGeneralisation(ByTime):
     Raises
     ------
     ConfigError
-        If a setting cannot be meant.
+        If a setting is not valid.
     EmptySplitError
         If no user is left to train on.
     SchemaError
@@ -95,9 +95,9 @@ class StrongGeneralisation(ByTime):
                 f"StrongGeneralisation: {n_test} test and {n_validation} validation users leave none of "
                 f"{n_users} to train on. Lower split.n_test or split.n_validation."
             )
-        place = np.empty(n_users, dtype=np.int64)
-        place[rng.permutation(n_users)] = np.arange(n_users)
-        tested, validated = place < n_test, (place >= n_test) & (place < n_test + n_validation)
+        rank = np.empty(n_users, dtype=np.int64)
+        rank[rng.permutation(n_users)] = np.arange(n_users)
+        tested, validated = rank < n_test, (rank >= n_test) & (rank < n_test + n_validation)
         rows = HeldOutUsers(
             interactions, self.hidden, self.pick, self.ties, drop_cold_items=self.cold_items == "drop"
         )

@@ -33,7 +33,7 @@ class TemporalDate(Splitter):
     Raises
     ------
     ConfigError
-        If a date is none, dates are not in order, or `test_from` is not given when rows are split.
+        If a date is not valid, dates are not in order, or `test_from` is not given when rows are split.
     SchemaError
         If the data have no timestamps.
     EmptySplitError

@@ -33,7 +33,7 @@ class TemporalFraction(Shares):
 
     Notes
     -----
-    Rows of one second are never parted, so neither the order of the rows nor chance matters.
+    Rows of one second are never separated, so neither the order of the rows nor chance matters.
 
     Examples
     --------

@@ -52,5 +52,5 @@ class TemporalPerUser(ByTime, Shares):
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; chance is involved with ``ties="random"`` alone."""
-        place = latest_first(interactions, "TemporalPerUser", self.ties, rng)
-        return Assignment(*self._masks(place, interactions.user_counts()[interactions.user]))
+        rank = latest_first(interactions, "TemporalPerUser", self.ties, rng)
+        return Assignment(*self._masks(rank, interactions.user_counts()[interactions.user]))

@@ -13,7 +13,7 @@ from recgauge.filters import apply_filters
 from recgauge.filters.duplicates import Duplicates
 from recgauge.filters.min_rating import MinRating
 from recgauge.filters.n_core import NCore
-from recgauge.splits._match import places_of
+from recgauge.splits._match import positions_of
 from recgauge.splits.published import Published
 
 RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
@@ -274,4 +274,4 @@ def test_a_long_id_among_many_takes_no_memory_for_the_others():
     many = [str(row) for row in range(100_000)]
     published = Interactions.from_ids(["x" * 20_000, *many], ["a"] * 100_001)  # 7.5 GiB as texts of one width
     assert published.user_ids.dtype == object
-    assert places_of(published.user_ids, np.arange(100_000)).max() == 99_999
+    assert positions_of(published.user_ids, np.arange(100_000)).max() == 99_999
