@@ -11,8 +11,7 @@ from recgauge.app.commands.experiments_known import experiment_names
 from recgauge.app.compose import build_study
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
 from recgauge.studies.files import marked_part, read_results
-from recgauge.studies.published import read_published
-from recgauge.studies.verdicts import OPEN, VERDICTS
+from recgauge.studies.published import OPEN, VERDICTS, read_published
 
 SECTIONS = (
     "**Question.**",

@@ -56,7 +56,10 @@ def test_an_experiment_ends_with_its_page_and_a_summary_run(workplace):
     done = workplace.run("experiment=worked_examples")
     assert done.code == 0, done.err
     assert "160 reproduced" in done.out
-    page, committed = (folder / "experiments/worked_examples" for folder in (workplace.folder, REPOSITORY))
+    assert len(done.out.splitlines()) < 60
+    assert not (workplace.folder / "experiments").exists()  # no checkout: all is in the output folder
+    (results,) = workplace.folder.glob("outputs/*/*/results.csv")
+    page, committed = results.parent, REPOSITORY / "experiments" / "worked_examples"
     for name in ("results.csv", "README.md"):
         assert (page / name).read_bytes() == (committed / name).read_bytes()
     (run,) = workplace.runs()

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,5 +25,6 @@ def test_the_installed_package_runs_without_the_checkout(tmp_path):
     assert (tmp_path / "mlflow.db").exists()
     recgauge = environment / "bin" / "recgauge"
     subprocess.run([recgauge, "run", "experiment=worked_examples"], capture_output=True, **run)
-    page = Path("experiments") / "worked_examples" / "README.md"
-    assert (tmp_path / page).read_bytes() == (REPOSITORY / page).read_bytes()
+    (page,) = tmp_path.glob("outputs/*/*/README.md")
+    assert page.read_bytes() == (REPOSITORY / "experiments" / "worked_examples" / "README.md").read_bytes()
+    assert not (tmp_path / "experiments").exists()

@@ -8,7 +8,7 @@ import recgauge
 from golden.cases import article_cases
 from recgauge.studies.worked_examples import agrees, compute
 from recgauge.studies.worked_examples.cases import expected_values
-from recgauge.studies.worked_examples.rankings import is_ranking
+from recgauge.studies.worked_examples.ours import is_ranking
 
 
 def test_articles_are_reproduced(capsys: pytest.CaptureFixture[str]) -> None:

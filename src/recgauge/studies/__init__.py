@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recgauge.runs.record import RunRecord
+from recgauge.studies.files import Row as Row
+from recgauge.studies.files import without_details
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Row = dict[str, str]
-"""One row of results.csv: column to text, every row with the same columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +83,10 @@ class Study(ABC):
     @abstractmethod
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return what stands between the markers of the experiment's README, made from the rows alone."""
+
+    def summary(self, rows: Sequence[Row]) -> str:
+        """Return what the terminal shows, as Markdown; by default `markdown` without what it folds away."""
+        return without_details(self.markdown(rows))
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":  # noqa: ARG002 - contract
         """Return ``{file name without ending: figure}``, made from the rows alone; none by default."""

@@ -1,13 +1,15 @@
-"""The files of an experiment's folder: results.csv and the README with its marked part."""
+"""The files of an experiment's folder: results.csv and the page, README.md, with its marked part."""
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from recgauge.errors import SchemaError
-from recgauge.studies import Row
 
+Row = dict[str, str]
+"""One row of results.csv: column to text, every row with the same columns."""
 BEGIN = "<!-- results:begin -->"
 END = "<!-- results:end -->"
 
@@ -56,7 +58,7 @@ def marked_part(readme: str) -> str:
     before, begin, rest = readme.partition(BEGIN)
     inside, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in before + after:
-        raise SchemaError(f"README.md: {BEGIN} and {END} must stand in it once each, in this order.")
+        raise SchemaError(f"README.md: must contain {BEGIN} and {END} once each, in this order.")
     return inside.strip()
 
 
@@ -74,15 +76,22 @@ def with_marked_part(readme: str, part: str) -> str:
     return f"{before}{BEGIN}\n\n{part}\n\n{END}{after}"
 
 
-def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[str] = ()) -> str:
-    """Return a table in Markdown; columns named in `right` are aligned to the right.
+def without_details(part: str) -> str:
+    r"""Return a page's text without figures and without the parts that the page folds away.
 
     Examples
     --------
-    >>> print(markdown_table([["svd", "0.93"]], ["model", "RMSE"], right=["RMSE"]))
-    | model | RMSE |
-    | --- | ---: |
-    | svd | 0.93 |
+    >>> without_details("one\n\n![a figure](a.png)\n\n<details>\ntwo\n</details>")
+    'one'
     """
-    lines = [header, ["---:" if name in right else "---" for name in header], *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+    return re.sub(r"\n*(<details>.*?</details>|!\[[^\]]*\]\([^)]*\))", "", part, flags=re.DOTALL)
+
+
+def distinct(rows: Sequence[Row], column: str) -> list[str]:
+    """Return the different values of a column, in the order of their first rows."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def label(metric: str) -> str:
+    """Return a metric's key as people write it: ``ndcg@10`` for ``ndcg_at_10``."""
+    return metric.replace("_at_", "@")

@@ -1,14 +1,31 @@
-"""A published number: what it is, how it was made, how near is near enough, and where it stands."""
+"""Published numbers: what each is, how it was made, its source, and how near ours is to it, in five words."""
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from recgauge.errors import MissingDataError, SchemaError
+from recgauge.errors import ConfigError, MissingDataError, SchemaError
 from recgauge.studies import StudyRun
+
+REPRODUCED = "reproduced"
+CLOSE = "close"
+NOT_REPRODUCED = "not reproduced"
+UNKNOWN = "protocol unknown"
+OPEN = "open"
+VERDICTS = (REPRODUCED, CLOSE, NOT_REPRODUCED, UNKNOWN, OPEN)
+MEANINGS = {
+    REPRODUCED: "differs by at most the tolerance",
+    CLOSE: "differs by at most three tolerances",
+    NOT_REPRODUCED: "differs by more, although the protocol is fully stated",
+    UNKNOWN: "differs by more, and the source leaves open what the number depends on",
+    OPEN: "no number yet, for the reason given",
+}
+CLOSE_TOLERANCES = 3
+_ROUNDING = 1e-12  # relative; a difference of exactly the tolerance still counts
 
 REQUIRED = ("key", "definition", "label", "dataset", "value", "tolerance", "why", "source")
 _GROUPS = ("dataset", "filters", "split", "candidates", "model", "conventions")
@@ -33,7 +50,7 @@ class PublishedNumber:
     why : str
         Why this tolerance.
     source : str
-        Where the number stands.
+        Where the number was published.
     dataset : str
         The option that the runs chose.
     model : str
@@ -79,7 +96,7 @@ class PublishedNumber:
         if self.runs and not (self.runs.isdecimal() and int(self.runs) > 0):
             raise SchemaError(f"runs must be a whole number >= 1, got {self.runs!r}.")
         if any("=" not in word for word in self.settings.split()):
-            raise SchemaError(f"settings must be KEY=VALUE, parted by spaces, got {self.settings!r}.")
+            raise SchemaError(f"settings must be KEY=VALUE, separated by spaces, got {self.settings!r}.")
 
     @property
     def n_runs(self) -> int:
@@ -101,11 +118,11 @@ def read_published(path: Path) -> tuple[PublishedNumber, ...]:
     MissingDataError
         If there is no such file.
     SchemaError
-        If a column is unknown or absent, or a row cannot be meant; the message names the row.
+        If a column is unknown or missing, or a row is not valid; the message names the row.
     """
     if not path.is_file():
         raise MissingDataError(
-            f"{path}: there is no such file. An experiment's published numbers stand in it."
+            f"{path}: there is no such file. It holds the published numbers of the experiment."
         )
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file, strict=True)
@@ -128,7 +145,7 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
     if unknown := [name for name in names if name not in known]:
         raise SchemaError(f"{path}: unknown column {', '.join(unknown)}; there are {', '.join(known)}.")
     if absent := [name for name in REQUIRED if name not in names]:
-        raise SchemaError(f"{path}: column {', '.join(absent)} is absent.")
+        raise SchemaError(f"{path}: column {', '.join(absent)} is missing.")
 
 
 def _is_number(text: str) -> bool:
@@ -145,3 +162,55 @@ def _setting(settings: Mapping[str, Any], key: str) -> str | None:
             return None
         value = value[part]
     return str(value)
+
+
+def verdict(ours: float, published: float, tolerance: float, *, protocol_known: bool = True) -> str:
+    """Return the word for a pair of numbers.
+
+    Parameters
+    ----------
+    ours, published : float
+    tolerance : float
+        Largest difference that still reproduces; positive.
+    protocol_known : bool
+        Whether the source states everything that the number depends on. If not, a number that differs is
+        "protocol unknown" instead of "not reproduced".
+
+    Returns
+    -------
+    str
+        One of `VERDICTS` but "open".
+
+    Raises
+    ------
+    ConfigError
+        If the tolerance is not positive.
+
+    Examples
+    --------
+    >>> verdict(0.9443, 0.944, 0.001), verdict(0.946, 0.944, 0.001), verdict(0.95, 0.944, 0.001)
+    ('reproduced', 'close', 'not reproduced')
+    >>> verdict(0.95, 0.944, 0.001, protocol_known=False)
+    'protocol unknown'
+    """
+    if not tolerance > 0:
+        raise ConfigError(f"verdict: tolerance must be positive, got {tolerance!r}.")
+    rounding = _ROUNDING * max(1.0, abs(published))
+    difference = abs(ours - published)
+    if difference <= tolerance + rounding:
+        return REPRODUCED
+    if difference <= CLOSE_TOLERANCES * tolerance + rounding:
+        return CLOSE
+    return NOT_REPRODUCED if protocol_known else UNKNOWN
+
+
+def tally(verdicts: Iterable[str]) -> str:
+    """Return how often each verdict was given, as a phrase.
+
+    Examples
+    --------
+    >>> tally(["open", "reproduced", "reproduced"])
+    '2 reproduced, 1 open'
+    """
+    counted = Counter(verdicts)
+    return ", ".join(f"{counted[word]} {word}" for word in VERDICTS if counted[word])

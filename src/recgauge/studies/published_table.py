@@ -1,4 +1,4 @@
-"""The study that most experiments need: published, ours, difference, verdict."""
+"""The study of most experiments: published numbers beside ours, differences and verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,24 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from recgauge.report.markdown import markdown_table
 from recgauge.runs.facts import MetricValue
 from recgauge.studies import Row, Study, StudyRun
-from recgauge.studies.files import markdown_table
-from recgauge.studies.published import PublishedNumber, read_published
-from recgauge.studies.verdicts import MEANINGS, OPEN, tally, verdict
+from recgauge.studies.files import label
+from recgauge.studies.published import (
+    CLOSE,
+    CLOSE_TOLERANCES,
+    MEANINGS,
+    OPEN,
+    REPRODUCED,
+    PublishedNumber,
+    read_published,
+    tally,
+    verdict,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -34,7 +45,7 @@ class PublishedTable(Study):
     Notes
     -----
     A row is open, with the reason, as long as fewer runs match than it averages. The verdicts are defined in
-    `recgauge.studies.verdicts`.
+    `recgauge.studies.published`.
     """
 
     name: str
@@ -47,7 +58,7 @@ class PublishedTable(Study):
         read_published(source / "published.csv")
 
     def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
-        """Return one row a published number, in the order of published.csv, then those beside."""
+        """Return one row per published number, in the order of published.csv, then those beside."""
         numbers = read_published(source / "published.csv")
         beside = [row for run in runs if run.record is not None for row in self._beside(run, numbers)]
         return [compare(number, runs) for number in numbers] + beside
@@ -55,23 +66,20 @@ class PublishedTable(Study):
     def _beside(self, run: StudyRun, numbers: Sequence[PublishedNumber]) -> list[Row]:
         """Return the rows of a run's numbers that nothing published stands against."""
         matching = [number for number in numbers if number.matches(run)]
-        label = matching[0].label if matching else run.names["model"]
+        model = matching[0].label if matching else run.names["model"]
         known = {number.key for number in matching}
-        return [_beside(run, label, key) for key in self.beside if key not in known]
+        return [_beside(run, model, key) for key in self.beside if key not in known]
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return the table, what is open for want of a model, the tally, the verdicts and the figures."""
+        """Return the table, what lacks a model, the tally, the verdicts and the figures."""
         waiting = [row for row in rows if row["reason"] == NO_MODEL]
         shown = [row for row in rows if row not in waiting]
-        parts = [published_markdown(shown)] if shown else []
+        table = [published_markdown(shown)] if shown else []
         pictures = [f"![{PICTURES[name]}]({name}.png)" for name in self._pictures(rows)]
-        return "\n\n".join([*parts, *waiting_lines(waiting), *verdict_lines(rows), *pictures])
+        return "\n\n".join([*table, *waiting_lines(waiting), *verdict_lines(rows), *pictures])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the values, if asked for, and the differences, none as long as all rows are open."""
-        from recgauge.studies.differences import plot_differences
-        from recgauge.studies.values import plot_values
-
         draw = {
             "values": lambda: plot_values(rows, self.drawn, self.not_drawn),
             "differences": lambda: plot_differences(_compared(rows)),
@@ -125,25 +133,22 @@ def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
     }
     if row["reason"]:
         return row
-    ours = fmean(values)
-    published = float(number.value)
-    row["ours"] = f"{ours:.8g}"
-    row["difference"] = f"{ours - published:+.3g}"
-    row["verdict"] = verdict(
-        ours, published, float(number.tolerance), protocol_known=not number.unknown.strip()
-    )
-    return row
+    ours, published, known = fmean(values), float(number.value), not number.unknown.strip()
+    return row | {
+        "ours": f"{ours:.8g}",
+        "difference": f"{ours - published:+.3g}",
+        "verdict": verdict(ours, published, float(number.tolerance), protocol_known=known),
+    }
 
 
 def _compared(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that have a published number and ours."""
     return [row for row in rows if row["difference"]]
 
 
-def _beside(run: StudyRun, label: str, key: str) -> Row:
+def _beside(run: StudyRun, model: str, key: str) -> Row:
     """Return the row of a number that nothing published stands against."""
     entry = _entry(run, key)
-    known = {"dataset": run.names["dataset"], "model": label, "metric": key, "runs": "1"}
+    known = {"dataset": run.names["dataset"], "model": model, "metric": key, "runs": "1"}
     ours = {} if entry is None else {"ours": f"{entry.value:.8g}", "definition": entry.definition}
     return dict.fromkeys(COLUMNS, "") | known | ours
 
@@ -175,7 +180,7 @@ def published_markdown(rows: Sequence[Row]) -> str:
         (
             row["dataset"],
             row["model"],
-            row["metric"].replace("_at_", "@"),
+            label(row["metric"]),
             row["published"],
             shown(row["ours"], row["published"]),
             row["difference"],
@@ -191,9 +196,7 @@ def waiting_lines(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
     header = ("data set", "model", "metric", "published")
-    cells = [
-        (row["dataset"], row["model"], row["metric"].replace("_at_", "@"), row["published"]) for row in rows
-    ]
+    cells = [(row["dataset"], row["model"], label(row["metric"]), row["published"]) for row in rows]
     told = f"{len(rows)} more are open: {NO_MODEL}."
     table = markdown_table(cells, header, right=("published",))
     return [told, "<details><summary>Their published values</summary>", table, "</details>"]
@@ -216,3 +219,82 @@ def verdict_lines(rows: Sequence[Row]) -> list[str]:
     given = [row["verdict"] for row in rows if row["verdict"]]
     meanings = "; ".join(f"*{word}*: {MEANINGS[word]}" for word in MEANINGS if word in given)
     return [f"{len(given)} published numbers: {tally(given)}.", f"Verdicts: {meanings}."]
+
+
+def plot_values(rows: Sequence[Row], metrics: Sequence[str], without: Sequence[str] = ()) -> "Figure":
+    """Return one panel per data set and metric; models in the order of the first panel, largest on top."""
+    from recgauge.report.figures.style import look, new_figure
+
+    drawn = [
+        row
+        for row in rows
+        if row["metric"] in metrics and row["model"] not in without and (row["published"] or row["ours"])
+    ]
+    panels = list(dict.fromkeys((row["dataset"], row["metric"]) for row in drawn))
+    models = _order(drawn, panels[0])
+    with look():
+        figure, axes = new_figure(None, height=1.3 + 0.26 * len(models), panels=len(panels))
+        for panel, one in zip(panels, axes, strict=True):
+            _draw(one, [row for row in drawn if (row["dataset"], row["metric"]) == panel], models)
+            one.set_title(f"{panel[0]}  {label(panel[1])}", loc="left")
+            one.set_yticks(range(len(models)), models if one is axes[0] else [""] * len(models))
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+    return figure
+
+
+def _order(rows: Sequence[Row], panel: tuple[str, str]) -> list[str]:
+    """Return the models, those of the first panel by falling value before the others."""
+    first = {
+        row["model"]: float(row["published"] or row["ours"])
+        for row in rows
+        if (row["dataset"], row["metric"]) == panel
+    }
+    ranked = sorted(first, key=lambda model: -first[model])
+    return list(dict.fromkeys([*ranked, *(row["model"] for row in rows)]))
+
+
+def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    from recgauge.report.figures.style import MUTED, PALETTE
+
+    marks = {"published": ("o", MUTED, "none", 8.0), "ours": ("o", PALETTE[0], PALETTE[0], 4.5)}
+    for column, (marker, edge, face, size) in marks.items():
+        found = [(float(row[column]), models.index(row["model"])) for row in rows if row[column]]
+        axes.plot(
+            *(zip(*found, strict=True) if found else ([], [])),
+            marker,
+            markeredgecolor=edge,
+            markerfacecolor=face,
+            markersize=size,
+            label=column,
+        )
+    axes.set_ylim(len(models) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.08)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+
+
+def plot_differences(rows: Sequence[Row]) -> "Figure":
+    """Return one dot per number, ours minus published in tolerances; bands mark "reproduced" and "close".
+
+    Every row needs a published number and ours.
+    """
+    from recgauge.report.figures.style import GREY, PALETTE, look, new_figure
+
+    shares = [float(row["difference"]) / float(row["tolerance"]) for row in rows]
+    labels = [f"{row['dataset']}  {row['model']}  {label(row['metric'])}" for row in rows]
+    edge = max(CLOSE_TOLERANCES + 1.0, *(abs(share) * 1.1 for share in shares))
+    with look():
+        figure, (panel,) = new_figure(None, height=1.3 + 0.26 * len(rows))
+        panel.grid(visible=False)
+        panel.axvspan(-CLOSE_TOLERANCES, CLOSE_TOLERANCES, color="#F1F1F1", label=CLOSE)
+        panel.axvspan(-1, 1, color="#DCEBF5", label=REPRODUCED)
+        panel.axvline(0, color=GREY, linewidth=1)
+        panel.plot(shares, range(len(rows)), "o", color=PALETTE[0])
+        panel.set_yticks(range(len(rows)), labels)
+        panel.set_ylim(len(rows) - 0.5, -0.5)
+        panel.set_xlim(-edge, edge)
+        panel.set_xlabel("ours minus published, in tolerances")
+        figure.legend(loc="outside upper right", ncols=2)
+        return figure

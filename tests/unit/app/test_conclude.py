@@ -75,13 +75,22 @@ def run(study, tracker, place, *words):
     conclude(study, [], tracker=tracker, hydra=hydra, folder=place / "outputs")
 
 
+def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):
+    """Make the current folder a checkout, whose experiment has a page."""
+    page = place / "experiments" / "x"
+    page.mkdir(parents=True)
+    (page / "README.md").write_text(text)
+    return page
+
+
 def test_files_page_and_summary(place):
+    checkout(place)
     tracker = Remembering()
     run(Fixed("x"), tracker, place, "force=true", "tracking.uri=a", "data.mirror=b")
-    readme = (place / "experiments" / "x" / "README.md").read_text()
-    assert marked_part(readme) == "table"
-    assert readme.endswith("What we learn\n")
     for folder in ("outputs", "experiments/x"):
+        readme = (place / folder / "README.md").read_text()
+        assert marked_part(readme) == "table"
+        assert readme.endswith("What we learn\n")
         assert read_results(place / folder / "results.csv")[0]["model"] == "svd"
     (log,) = tracker.kept.values()
     assert log.note == "table"
@@ -99,9 +108,7 @@ def test_the_same_content_makes_no_second_summary(place):
 
 
 def test_own_words_around_the_markers_stay(place):
-    page = place / "experiments" / "x"
-    page.mkdir(parents=True)
-    (page / "README.md").write_text(f"mine {BEGIN}old{END} mine too")
+    page = checkout(place, f"mine {BEGIN}old{END} mine too")
     run(Fixed("x"), Remembering(), place)
     text = (page / "README.md").read_text()
     assert text.startswith("mine ")
@@ -111,10 +118,27 @@ def test_own_words_around_the_markers_stay(place):
 
 @pytest.mark.parametrize("word", ["seed=1", "model=svd", "cutoffs=[5]", "+model.x=1"])
 def test_another_experiment_leaves_the_page_alone(place, word, capsys):
+    page = checkout(place)
     run(Fixed("x"), Remembering(), place, word)
-    assert not (place / "experiments").exists()
+    assert marked_part((page / "README.md").read_text()) == ""
+    assert [file.name for file in page.iterdir()] == ["README.md"]
     assert (place / "outputs" / "results.csv").exists()
     assert f"{word} makes another experiment" in capsys.readouterr().out
+
+
+def test_outside_a_checkout_only_the_output_folder_is_written(place, capsys):
+    run(Fixed("x"), Remembering(), place)
+    assert [path.name for path in place.iterdir()] == ["outputs"]
+    assert marked_part((place / "outputs" / "README.md").read_text()) == "table"
+    assert f"page     {place / 'outputs' / 'README.md'}" in capsys.readouterr().out
+
+
+def test_the_terminal_shows_the_summary_not_the_page(place, capsys):
+    run(Fixed("x", text="short\n\n![a](a.png)\n\n<details>folded</details>"), Remembering(), place)
+    out = capsys.readouterr().out
+    assert "short" in out
+    assert "folded" not in out
+    assert "folded" in (place / "outputs" / "results.md").read_text()
 
 
 def test_a_note_is_cut_at_a_line_and_says_so(place):
@@ -125,7 +149,7 @@ def test_a_note_is_cut_at_a_line_and_says_so(place):
     assert len(log.note) < LONGEST_NOTE + 50
     *whole, _, last = log.note.splitlines()
     assert set(whole) <= set(lines.splitlines())
-    assert last == "The rest stands in results.md."
+    assert last == "The rest is in results.md."
 
 
 def test_an_experiment_without_a_page_is_named(place):

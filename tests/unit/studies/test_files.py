@@ -1,10 +1,10 @@
 import pytest
 
 from recgauge.errors import SchemaError
+from recgauge.report.markdown import markdown_table
 from recgauge.studies.files import (
     BEGIN,
     END,
-    markdown_table,
     marked_part,
     read_results,
     results_text,

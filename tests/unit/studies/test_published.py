@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
 from recgauge.studies import StudyRun
-from recgauge.studies.published import PublishedNumber, read_published
+from recgauge.studies.published import (
+    CLOSE,
+    NOT_REPRODUCED,
+    OPEN,
+    REPRODUCED,
+    UNKNOWN,
+    PublishedNumber,
+    read_published,
+    verdict,
+)
 from recgauge.studies.published_table import PublishedTable, compare
-from recgauge.studies.verdicts import CLOSE, NOT_REPRODUCED, OPEN, REPRODUCED, UNKNOWN, verdict
 from records import metric, record_with
 
 NUMBER = {
@@ -128,7 +136,7 @@ def test_a_row_that_cannot_be_meant_is_refused_with_its_line(change, message, tm
 def test_columns_are_known(tmp_path):
     with pytest.raises(SchemaError, match="unknown column tolerence; there are key, definition"):
         read_published(write(tmp_path, [NUMBER | {"tolerence": "1"}]))
-    with pytest.raises(SchemaError, match="column source is absent"):
+    with pytest.raises(SchemaError, match="column source is missing"):
         read_published(write(tmp_path, [{k: v for k, v in NUMBER.items() if k != "source"}]))
     with pytest.raises(SchemaError, match="at least one row"):
         read_published(write(tmp_path, [], NUMBER))

@@ -14,8 +14,7 @@ from recgauge.models.random import Random
 from recgauge.models.svd import SVD
 from recgauge.splits.random_holdout import RandomRows
 from recgauge.studies import StudyRun
-from recgauge.studies.recmetrics_article import RecmetricsArticle
-from recgauge.studies.recmetrics_article.page import ARTICLE, HONEST, TEST_ITEMS
+from recgauge.studies.recmetrics_article import ARTICLE, HONEST, TEST_ITEMS, RecmetricsArticle
 from records import metric, record_with
 
 STUDY = RecmetricsArticle("recmetrics_article", {"ml_20m": 1000})

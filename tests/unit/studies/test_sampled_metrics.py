@@ -3,8 +3,7 @@
 import pytest
 
 from recgauge.studies import StudyRun
-from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics
-from recgauge.studies.sampled_metrics.page import clear, turned
+from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics, clear, turned
 from records import metric, record_with
 
 VALUES = {

@@ -15,7 +15,7 @@ from recgauge.app.settings import conf_folder, experiments_folder, register_sche
 from recgauge.app.sweep.needs import grid_datasets, missing_data
 from recgauge.errors import DataError
 from recgauge.studies.files import read_results
-from recgauge.studies.verdicts import VERDICTS, tally
+from recgauge.studies.published import VERDICTS, tally
 from recgauge.utils.progress import NoProgress
 
 

@@ -1,6 +1,5 @@
 """The end of an experiment: its study's rows become files, a page, a summary run and a printed table."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markdown import Markdown
 
-from recgauge.app.files.places import work_folder
 from recgauge.app.names import typed_words
 from recgauge.app.settings import experiments_folder
 from recgauge.app.terminal.console import output
@@ -17,7 +15,8 @@ from recgauge.app.tracking.start import experiment_tag
 from recgauge.app.tracking.tracker import RunStart, Tracker
 from recgauge.errors import MissingDataError
 from recgauge.studies import Row, Study, StudyRun
-from recgauge.studies.files import results_text, with_marked_part
+from recgauge.studies.files import results_text, with_marked_part, without_details
+from recgauge.utils.files import is_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,8 +40,8 @@ def conclude(
     hydra : HydraConf
         What Hydra knows of the sweep or job.
     folder : Path
-        The output folder; the files go there and, unless the command line changes the experiment, to
-        ``experiments/<name>`` in the current folder.
+        The output folder, which gets results.csv, results.md, the figures and the page, README.md. In a
+        checkout, ``experiments/<name>`` gets them too, unless the command line changes the experiment.
 
     Returns
     -------
@@ -62,17 +61,19 @@ def conclude(
     figures = study.figures(rows)
     files = _write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
-    if not changed:
-        page = work_folder() / "experiments" / study.name
-        _write_results(page, rows, figures)
-        _write_readme(page, source, part)
+    _write_readme(folder, source, part)
+    published = None if changed else _checkout_folder(study.name)
+    if published is not None:
+        _write_results(published, rows, figures)
+        _write_readme(published, published, part)
     console = output()
     console.print()
-    console.print(Markdown(part))
+    console.print(Markdown(study.summary(rows)))
+    console.print(f"details  {folder / 'results.md'}", markup=False, soft_wrap=True)
+    console.print(f"page     {(published or folder) / 'README.md'}", markup=False, soft_wrap=True)
     if changed:
-        console.print(f"page     unchanged, since {' '.join(changed)} makes another experiment", markup=False)
-    else:
-        console.print(f"page     {page / 'README.md'}", markup=False)
+        told = f"experiments/{study.name} is unchanged, since {' '.join(changed)} makes another experiment"
+        console.print(f"note     {told}", markup=False, soft_wrap=True)
     run_id = _track(study, rows, part, [*files, folder / "results.md"], tracker)
     if run_id is not None:
         console.print(f"summary  run {run_id}", markup=False)
@@ -95,13 +96,22 @@ def _write_results(folder: Path, rows: Sequence[Row], figures: "dict[str, Figure
     return files
 
 
-def _write_readme(page: Path, source: Path, part: str) -> None:
-    """Replace the marked part; a folder without a README gets the published one first."""
-    own, published = page / "README.md", source / "README.md"
-    text = next((path.read_text(encoding="utf-8") for path in (own, published) if path.is_file()), None)
-    if text is None:
-        raise MissingDataError(f"{published}: there is no such file. An experiment's page is made from it.")
-    own.write_text(with_marked_part(text, part), encoding="utf-8")
+def _checkout_folder(name: str) -> Path | None:
+    """Return the experiment's folder in the current folder if that is a checkout, None anywhere else.
+
+    An installed package writes to the output folder alone.
+    """
+    folder = Path("experiments") / name
+    return folder if (folder / "README.md").is_file() and is_writable(folder) else None
+
+
+def _write_readme(folder: Path, source: Path, part: str) -> None:
+    """Write the page of `source` with another marked part."""
+    page = source / "README.md"
+    if not page.is_file():
+        raise MissingDataError(f"{page}: there is no such file. An experiment's page is made from it.")
+    text = with_marked_part(page.read_text(encoding="utf-8"), part)
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def _track(
@@ -125,8 +135,8 @@ def _track(
 
 
 def _note(part: str) -> str:
-    """Return as much of the text as a tag holds, whole lines, without the parts that a page folds away."""
-    unfolded = re.sub(r"\n*<details>.*?</details>", "", part, flags=re.DOTALL)
+    """Return as many whole lines as a tag holds, without figures and what the page folds away."""
+    unfolded = without_details(part)
     if len(unfolded) <= LONGEST_NOTE:
         return unfolded
-    return unfolded[: unfolded.rindex("\n", 0, LONGEST_NOTE)] + "\n\nThe rest stands in results.md."
+    return unfolded[: unfolded.rindex("\n", 0, LONGEST_NOTE)] + "\n\nThe rest is in results.md."

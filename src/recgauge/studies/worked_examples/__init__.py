@@ -1,35 +1,23 @@
 """The worked examples of five articles: what they print, what their code gives, and ours.
 
-An article's own code is the judge of its definition: ours is compared with its value. What the article prints
-is compared with that value, too, since a few prints and a few functions are not what they say.
+An article's own code decides what its definition is: ours is compared with its value. What the article prints
+is compared with that value too, since a few printed numbers and a few functions are wrong.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from recgauge.report.markdown import markdown_table
 from recgauge.studies import Row, Study, StudyRun
-from recgauge.studies.verdicts import NOT_REPRODUCED, REPRODUCED
-from recgauge.studies.worked_examples.beyond import METRICS, compute_beyond
-from recgauge.studies.worked_examples.cases import (
-    Case,
-    Computed,
-    expected_values,
-    read_cases,
-    same,
-    tolerance,
-)
-from recgauge.studies.worked_examples.page import page
-from recgauge.studies.worked_examples.rankings import compute_ranking
-from recgauge.studies.worked_examples.ratings import (
-    RATINGS,
-    compute_classes,
-    compute_ratings,
-    compute_two_systems,
-)
+from recgauge.studies.files import distinct
+from recgauge.studies.published import NOT_REPRODUCED, REPRODUCED, tally
+from recgauge.studies.worked_examples.cases import Case, expected_values, read_cases, same, tolerance
+from recgauge.studies.worked_examples.ours import agrees, compute
 
-# numbers have 12 digits, and versions of libraries round what lies below them differently
+# results.csv has 12 digits, since versions of libraries round the digits beyond them differently
 _ROUNDING = 1e-12
 _UNSEEDED = {"diversity-seed0": "its features are drawn without a seed"}
 
@@ -52,34 +40,35 @@ class WorkedExamples(Study):
         read_cases(source / "cases.json")
 
     def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
-        """Return one row a case, in the order of the file."""
+        """Return one row per case, in the order of the file."""
         cases = read_cases(source / "cases.json")
         return [_row(case, cases) for case in cases]
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return counts an article, what is wrong in the articles, and every case."""
+        """Return counts per article, what is wrong in the articles, and every case."""
         return page(rows)
 
-
-def compute(case: Case) -> Computed:
-    """Return what recgauge makes of a case, under the article's convention."""
-    if case["metric"] in METRICS:
-        return compute_beyond(case)
-    if case["metric"] in RATINGS:
-        return compute_ratings(case)
-    if case["metric"] == "precision_recall":
-        return compute_two_systems(case)
-    return compute_classes(case) if "average=" in case["variant"] else compute_ranking(case)
-
-
-def agrees(case: Case, ours: Computed) -> bool:
-    """Whether ours is the value of the article's code; where that has none, ours must have none either."""
-    theirs = expected_values(case)
-    if ours.left_out:
-        return False
-    if not theirs or any(value != value for value in theirs):  # a crash or NaN
-        return not ours.values
-    return same(ours.values, theirs, tolerance(case))
+    def summary(self, rows: Sequence[Row]) -> str:
+        """Return the counts, and one line per case that differs or whose printed number is wrong."""
+        articles = distinct(rows, "article")
+        differing = [row for row in rows if row["verdict"] != REPRODUCED]
+        wrong = [row for row in rows if row["printed"] and row["print"] != "right"]
+        parts = [
+            f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}.",
+            _counts(articles, rows),
+            "Not reproduced (left out: on purpose):",
+            "\n".join(
+                f"- {row['article']} {row['case']}: its code gives {row['code']}, ours {row['ours']}"
+                + (f": {row['why']}" if row["why"] else "")
+                for row in differing
+            ),
+            "Printed numbers that are wrong or cannot be repeated:",
+            "\n".join(
+                f"- {row['article']} {row['case']}: {row['printed']} printed, its code gives {row['code']}"
+                for row in wrong
+            ),
+        ]
+        return "\n\n".join(parts)
 
 
 def _row(case: Case, cases: Sequence[Case]) -> Row:
@@ -127,3 +116,77 @@ def _same_inputs(case: Case, other: Case) -> bool:
 
 def _shown(values: Sequence[float]) -> str:
     return "; ".join("NaN" if value != value else f"{value:.12g}" for value in values)
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Return counts per article, where an article is wrong and why, and every case."""
+    articles = distinct(rows, "article")
+    return "\n\n".join(
+        [
+            f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}. Ours is compared with "
+            "what the article's own code computes; the printed number is compared with that, too.",
+            _counts(articles, rows),
+            "### Where a printed number is wrong or cannot be repeated",
+            _wrong_prints(rows),
+            "### Where an article's code has no value",
+            _crashes(rows),
+            "### Left out on purpose",
+            _left_out(rows),
+            "### Every example",
+            *(_every(article, rows) for article in articles),
+        ]
+    )
+
+
+def _counts(articles: Sequence[str], rows: Sequence[Row]) -> str:
+    lines = []
+    for article in articles:
+        own = [row for row in rows if row["article"] == article]
+        verdicts = Counter(row["verdict"] for row in own)
+        n_printed = sum(bool(row["printed"]) for row in own)
+        n_right = sum(row["print"] == "right" for row in own)
+        others = len(own) - verdicts[REPRODUCED]
+        lines.append(
+            [article, *map(str, (len(own), verdicts[REPRODUCED], others, n_printed, n_printed - n_right))]
+        )
+    header = ["article", "examples", "reproduced", "left out", "printed numbers", "wrong or not repeatable"]
+    return markdown_table(lines, header, right=header[1:])
+
+
+def _wrong_prints(rows: Sequence[Row]) -> str:
+    header = ["article", "example", "printed", "its code gives", "ours", "why"]
+    names = ("article", "case", "printed", "code", "ours")
+    cells = [
+        [*(row[name] for name in names), "; ".join(filter(None, (row["print"], row["note"])))]
+        for row in rows
+        if row["printed"] and row["print"] != "right"
+    ]
+    return markdown_table(cells, header, right=header[2:5])
+
+
+def _crashes(rows: Sequence[Row]) -> str:
+    header = ["article", "example", "its code gives", "ours", "why"]
+    cells = [
+        [row["article"], row["case"], row["code"], row["ours"], row["note"]]
+        for row in rows
+        if (row["code"] == "NaN" or row["code"].endswith("Error")) and row["verdict"] == REPRODUCED
+    ]
+    return markdown_table(cells, header)
+
+
+def _left_out(rows: Sequence[Row]) -> str:
+    header = ["article", "example", "its code gives", "why"]
+    cells = [
+        [row["article"], row["case"], row["code"], f"{row['why']}. {row['note']}"]
+        for row in rows
+        if row["verdict"] != REPRODUCED
+    ]
+    return markdown_table(cells, header)
+
+
+def _every(article: str, rows: Sequence[Row]) -> str:
+    header = ["example", "definition", "printed", "its code gives", "ours", "verdict"]
+    names = ("case", "variant", "printed", "code", "ours", "verdict")
+    cells = [[row[name] for name in names] for row in rows if row["article"] == article]
+    table = markdown_table(cells, header, right=header[2:5])
+    return f"<details><summary>{article}</summary>\n\n{table}\n\n</details>"

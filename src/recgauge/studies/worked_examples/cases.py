@@ -1,11 +1,14 @@
-"""The worked cases of five articles: inputs, what is printed, and what the articles' own code computes."""
+"""The worked cases of five articles: inputs, printed numbers, what the articles' own code computes; iris."""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from recgauge.errors import MissingDataError, SchemaError
 
@@ -13,6 +16,8 @@ Case = Mapping[str, Any]
 """``article``, ``id``, ``metric``, ``variant``, ``inputs``, ``expected`` (the code's value), and where known
 ``expected_error`` (the code's crash), ``printed`` (the number in the article), ``note``."""
 NEEDED = ("article", "id", "metric", "variant", "inputs", "expected")
+_IRIS_SEED = 0
+_IRIS_NOISE = 200  # columns of noise for each column of the flowers, which make the task hard
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,11 @@ def read_cases(path: Path) -> tuple[Case, ...]:
         If a case lacks a part.
     """
     if not path.is_file():
-        raise MissingDataError(f"{path}: there is no such file. The articles' worked cases stand in it.")
+        raise MissingDataError(f"{path}: there is no such file. It holds the articles' worked cases.")
     cases = json.loads(path.read_text(encoding="utf-8"))
-    for place, case in enumerate(cases):
+    for number, case in enumerate(cases):
         if absent := [name for name in NEEDED if name not in case]:
-            raise SchemaError(f"{path}: case {place} has no {', '.join(absent)}.")
+            raise SchemaError(f"{path}: case {number} has no {', '.join(absent)}.")
     return tuple(cases)
 
 
@@ -57,7 +62,7 @@ def expected_values(case: Case) -> tuple[float, ...]:
     """Return what the article's code computes; NaN where it gives NaN, nothing where it crashes."""
     if "expected_error" in case:
         return ()
-    return tuple(number(value) for value in _flat(case["expected"]))
+    return tuple(_number(value) for value in _flat(case["expected"]))
 
 
 def _flat(stored: Any) -> list[Any]:
@@ -69,7 +74,7 @@ def tolerance(case: Case) -> float:
     return 1e-6 if "float32" in case["variant"] else 1e-9
 
 
-def number(stored: Any) -> float:
+def _number(stored: Any) -> float:
     """Return a stored value as a float; None is NaN too."""
     return math.nan if stored is None or stored == "NaN" else float(stored)
 
@@ -80,3 +85,40 @@ def same(ours: Sequence[float], theirs: Sequence[float], tolerance: float = 1e-9
         (math.isnan(a) and math.isnan(b)) or abs(a - b) <= tolerance * max(1.0, abs(b))
         for a, b in zip(ours, theirs, strict=True)
     )
+
+
+@dataclass(frozen=True)
+class IrisLabels:
+    """Actual and predicted kind, 0 or 1, of each held-out flower."""
+
+    actual: tuple[int, ...]
+    predicted: tuple[int, ...]
+
+
+@cache
+def iris_labels() -> IrisLabels:
+    """Train on one half of the flowers and label the other; half a second once scikit-learn is imported.
+
+    Notes
+    -----
+    One random state serves noise, split and training in this order, as in the sample that scikit-learn's
+    documentation of precision and recall had and the note took over. The data lie in scikit-learn's package.
+
+    References
+    ----------
+    .. [1] R. A. Fisher, "The use of multiple measurements in taxonomic problems", Annals of Eugenics 7(2),
+       1936.
+    """
+    from sklearn.datasets import load_iris
+    from sklearn.model_selection import train_test_split
+    from sklearn.svm import LinearSVC
+
+    flowers, kind = load_iris(return_X_y=True)
+    state = np.random.RandomState(_IRIS_SEED)
+    noisy = np.hstack((flowers, state.randn(len(flowers), _IRIS_NOISE * flowers.shape[1])))
+    two = kind < 2
+    train, test, kind_train, kind_test = train_test_split(
+        noisy[two], kind[two], test_size=0.5, random_state=state
+    )
+    predicted = LinearSVC(random_state=state).fit(train, kind_train).predict(test)
+    return IrisLabels(tuple(map(int, kind_test)), tuple(map(int, predicted)))

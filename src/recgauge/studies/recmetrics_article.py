@@ -1,12 +1,20 @@
-"""The page of the recmetrics article, from the rows of results.csv."""
+"""The recmetrics article: its protocol exactly, and its models' numbers when all get the same candidates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recgauge.studies import Row
-from recgauge.studies.files import markdown_table
-from recgauge.studies.metric_disagreement.page import distinct
-from recgauge.studies.published_table import published_markdown, verdict_lines
+from recgauge.report.markdown import markdown_table
+from recgauge.runs.facts import MetricValue
+from recgauge.studies import Row, Study, StudyRun
+from recgauge.studies.files import distinct
+from recgauge.studies.published import read_published
+from recgauge.studies.published_table import COLUMNS, compare, published_markdown, verdict_lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ARTICLE, TEST_ITEMS, HONEST = "article", "test items for all", "honest"
 PROTOCOLS = (ARTICLE, TEST_ITEMS, HONEST)
@@ -26,14 +34,102 @@ CURVE = "mar"
 K = 10
 
 
+@dataclass(frozen=True)
+class RecmetricsArticle(Study):
+    """Compares with the article's numbers, and the three models' numbers under three protocols.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    more_than : mapping of str to int
+        Data set to the number of rows that users must exceed; the experiment's filter is set from it.
+
+    Notes
+    -----
+    The protocols are told apart by candidates and rows that the model learns from: *article* is the test
+    items for the factor model and everything, with counts over all rows, for the others; *test items* gives
+    them to all three; *honest* gives all three the catalogue without what the user has seen in training.
+    """
+
+    name: str
+    more_than: Mapping[str, int] = field(default_factory=dict)
+
+    def check(self, source: Path) -> None:
+        """Read published.csv."""
+        read_published(source / "published.csv")
+
+    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
+        """Return one row per published number, then one per data set, protocol, model and metric at K = 10.
+
+        The MAR has one at every cutoff.
+        """
+        numbers = read_published(source / "published.csv")
+        nothing = {"protocol": ARTICLE, "stderr": ""}
+        published = [compare(number, runs) | nothing for number in numbers]
+        return published + [row for run in runs for row in _rows_of(run)]
+
+    def markdown(self, rows: Sequence[Row]) -> str:
+        """Return the article's numbers, the three protocols, the line, and the other metrics."""
+        return page(rows)
+
+    def summary(self, rows: Sequence[Row]) -> str:
+        """Return the MAR of the three models, and how near the published numbers are."""
+        tally, _ = verdict_lines([row for row in rows if row["published"]])
+        measured = [row for row in rows if not row["published"] and row["ours"]]
+        parts = [f"MAR@{K} under three protocols:", _orders(measured)] if measured else []
+        return "\n\n".join([*_missing(rows), *parts, tally])
+
+    def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
+        """Return the MAR over the cutoff and the coverage under each protocol as figures."""
+        from recgauge.studies.recmetrics_figures import plot_coverages, plot_mar
+
+        figures = {"mar": plot_mar(rows)} if any(row["ours"] for row in rows) else {}
+        measured = [row for row in rows if row["ours"] and not row["published"]]
+        covered = any(row["metric"] == COVERAGE for row in measured)
+        return figures | ({"coverage": plot_coverages(rows)} if covered else {})
+
+
+def _rows_of(run: StudyRun) -> list[Row]:
+    about = dict.fromkeys((*COLUMNS, "protocol", "stderr"), "") | {
+        "dataset": run.names.get("dataset", ""),
+        "model": LABELS.get(run.names.get("model", ""), run.names.get("model", "")),
+    }
+    if run.record is None:
+        first = _protocols(run)[0]
+        return [about | {"protocol": first, "reason": run.reason}]
+    return [
+        about | {"protocol": protocol} | _measured(entry)
+        for protocol in _protocols(run)
+        for entry in run.record.results
+        if entry.name == CURVE or entry.k in (None, K)
+    ]
+
+
+def _measured(entry: MetricValue) -> Row:
+    return {
+        "metric": entry.key,
+        "ours": f"{entry.value:.8g}",
+        "stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}",
+        "runs": "1",
+        "definition": entry.definition,
+    }
+
+
+def _protocols(run: StudyRun) -> tuple[str, ...]:
+    """Name the protocols that a run belongs to: the article's factor model is the one on test items, too."""
+    if run.settings.get("fit_on") == "all":
+        return (ARTICLE,)
+    if run.names.get("candidates") != "test_items":
+        return (HONEST,)
+    return (ARTICLE, TEST_ITEMS) if run.names.get("model") == "biased_mf" else (TEST_ITEMS,)
+
+
 def page(rows: Sequence[Row]) -> str:
     """Return orders, the line, other metrics and the published table; missing runs are named."""
     published = [row for row in rows if row["published"]]
     measured = [row for row in rows if not row["published"] and row["ours"]]
-    missing = dict.fromkeys(
-        f"- open: {row['dataset']}: {row['reason']}" for row in rows if not row["metric"] and row["reason"]
-    )
-    lines = ["\n".join(missing)] if missing else []
+    lines = _missing(rows)
     if measured:
         lines += [
             f"### MAR@{K} of the three models under three protocols",
@@ -49,6 +145,13 @@ def page(rows: Sequence[Row]) -> str:
     tally, meanings = verdict_lines(published)
     table = f"<details><summary>All of them</summary>\n\n{published_markdown(published)}\n\n</details>"
     return "\n\n".join([*lines, "### The article's own numbers", tally, meanings, table])
+
+
+def _missing(rows: Sequence[Row]) -> list[str]:
+    lines = dict.fromkeys(
+        f"- open: {row['dataset']}: {row['reason']}" for row in rows if not row["metric"] and row["reason"]
+    )
+    return ["\n".join(lines)] if lines else []
 
 
 def value(rows: Sequence[Row], dataset: str, protocol: str, model: str, metric: str) -> Row | None:

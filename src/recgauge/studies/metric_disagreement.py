@@ -1,0 +1,254 @@
+"""One set of lists under all conventions: how far metrics spread, and whether the order of models changes."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from recgauge.report.markdown import markdown_table
+from recgauge.studies import Row, Study, StudyRun
+from recgauge.studies.files import distinct, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMNS = ("dataset", "model", "metric", "convention", "value", "definition", "reason")
+DEFAULT = "standard"
+# of the models, in the order of the grid: Okabe and Ito's, told apart with any kind of colour vision
+COLOURS = ("#5D5D5D", "#E69F00", "#D55E00", "#009E73", "#0072B2", "#CC79A7")
+
+
+@dataclass(frozen=True)
+class MetricDisagreement(Study):
+    """Collects what every run stored of its lists under every convention (``conventions_table=true``).
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    k : int
+        The cutoff that is looked at.
+    """
+
+    artifacts: ClassVar[tuple[str, ...]] = ("conventions.csv",)
+    name: str
+    k: int = 10
+
+    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
+        """Return one row per data set, model, metric and convention, or with the reason for a missing run."""
+        return [row for run in runs for row in self._rows_of(run)]
+
+    def markdown(self, rows: Sequence[Row]) -> str:
+        """Return ranges, orders of the models, and who computes what."""
+        return page(rows)
+
+    def summary(self, rows: Sequence[Row]) -> str:
+        """Return the ranges, and missing runs."""
+        measured = [row for row in rows if row["value"]]
+        return "\n\n".join([*_missing(rows), *([_ranges(measured)] if measured else [])])
+
+    def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
+        """Return the ranges as a figure."""
+        measured = [row for row in rows if row["value"]]
+        return {"ranges": plot_ranges(measured)} if measured else {}
+
+    def _rows_of(self, run: StudyRun) -> list[Row]:
+        about = {"dataset": run.names.get("dataset", ""), "model": run.names.get("model", "")}
+        if run.record is None:
+            empty = dict.fromkeys(("metric", "convention", "value", "definition"), "")
+            return [about | empty | {"reason": run.reason}]
+        with (run.folder / "conventions.csv").open(newline="", encoding="utf-8") as file:
+            stored = [row for row in csv.DictReader(file) if row["metric"].endswith(f"_at_{self.k}")]
+        return [about | _row(row) for row in stored]
+
+
+def _row(stored: Row) -> Row:
+    refused = not stored["value"]
+    return {
+        "metric": stored["metric"],
+        "convention": stored["convention"],
+        "value": "" if refused else f"{float(stored['value']):.8g}",
+        "definition": "" if refused else stored["definition"],
+        "reason": stored["definition"] if refused else "",
+    }
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Return ranges, orders of the models and who computes what; missing runs are named."""
+    measured = [row for row in rows if row["value"]]
+    lines = _missing(rows)
+    if measured:
+        lines += [
+            "### How far one number spreads by definition alone",
+            _ranges(measured),
+            "![Each metric of each model under every convention](ranges.png)",
+            "### Does the order of the models change?",
+            _orders(measured),
+            "### Can a worse model look better, if two papers use two definitions?",
+            _overlaps(measured),
+            "### Who computes what",
+            _definitions(measured),
+            *_refusals([row for row in rows if row["metric"] and not row["value"]]),
+        ]
+    return "\n\n".join(lines)
+
+
+def _missing(rows: Sequence[Row]) -> list[str]:
+    missing = [row for row in rows if not row["metric"]]
+    lines = [f"- open: {row['dataset']} {row['model']}: {row['reason']}" for row in missing]
+    return ["\n".join(lines)] if lines else []
+
+
+def by_convention(rows: Sequence[Row], dataset: str, metric: str, model: str) -> dict[str, float]:
+    """Return one model's values by convention."""
+    wanted = (dataset, metric, model)
+    return {
+        row["convention"]: float(row["value"])
+        for row in rows
+        if (row["dataset"], row["metric"], row["model"]) == wanted
+    }
+
+
+def _ranges(rows: Sequence[Row]) -> str:
+    models = distinct(rows, "model")
+    cells = []
+    for dataset in distinct(rows, "dataset"):
+        for metric in distinct(rows, "metric"):
+            values = [by_convention(rows, dataset, metric, model) for model in models]
+            n_distinct = max(len({f"{value:.4f}" for value in own.values()}) for own in values)
+            ranges = [_range(own) for own in values]
+            cells.append([dataset, label(metric), str(len(values[0])), str(n_distinct), *ranges])
+    header = ["data set", "metric", "conventions", "different values", *models]
+    return markdown_table(cells, header, right=header[2:]) + (
+        "\n\nLowest – highest over the conventions, and the ratio of the two."
+    )
+
+
+def _range(values: dict[str, float]) -> str:
+    if not values:
+        return ""
+    low, high = min(values.values()), max(values.values())
+    ratio = f" (×{high / low:.2f})" if low > 0 else ""
+    return f"{low:.4f} – {high:.4f}{ratio}" if f"{low:.4f}" != f"{high:.4f}" else f"{low:.4f}"
+
+
+def _orders(rows: Sequence[Row]) -> str:
+    cells = []
+    for dataset in distinct(rows, "dataset"):
+        for metric in distinct(rows, "metric"):
+            counted = Counter(_orders_of(rows, dataset, metric))
+            told = "; ".join(f"{order} ({n})" for order, n in counted.most_common())
+            cells.append([dataset, label(metric), told])
+    return markdown_table(cells, ["data set", "metric", "order of the models (conventions that give it)"])
+
+
+def _orders_of(rows: Sequence[Row], dataset: str, metric: str) -> list[str]:
+    models = distinct(rows, "model")
+    values = {model: by_convention(rows, dataset, metric, model) for model in models}
+    shared = [name for name in distinct(rows, "convention") if all(name in values[m] for m in models)]
+    return [" > ".join(sorted(models, key=lambda model: -values[model][name])) for name in shared]
+
+
+def _overlaps(rows: Sequence[Row]) -> str:
+    """Return, of each metric, the two models farthest apart whose order two conventions reverse."""
+    cells = []
+    for dataset in distinct(rows, "dataset"):
+        for metric in distinct(rows, "metric"):
+            own = {m: by_convention(rows, dataset, metric, m) for m in distinct(rows, "model")}
+            ranked = sorted((m for m in own if DEFAULT in own[m]), key=lambda model: -own[model][DEFAULT])
+            cells += _farthest(dataset, metric, [(model, own[model]) for model in ranked])
+    if not cells:
+        return "No: the ranges of the models do not overlap."
+    header = ["data set", "metric", "the worse model's highest", "the better model's lowest", "ranks apart"]
+    said = f"Yes. Of each metric, the pair farthest apart in the order under `{DEFAULT}`:"
+    return f"{said}\n\n{markdown_table(cells, header, right=header[-1:])}"
+
+
+def _farthest(dataset: str, metric: str, ranked: Sequence[tuple[str, dict[str, float]]]) -> list[list[str]]:
+    """Return the row of the pair farthest apart whose order two conventions reverse, none if no pair can."""
+    for distance in range(len(ranked) - 1, 0, -1):
+        for first in range(len(ranked) - distance):
+            pair = _overlap(*ranked[first], *ranked[first + distance])
+            if pair is not None:
+                return [[dataset, label(metric), *pair, str(distance)]]
+    return []
+
+
+def _overlap(
+    better: str, its: dict[str, float], worse: str, others: dict[str, float]
+) -> tuple[str, str] | None:
+    """Return the two values that reverse the order, None if no two conventions do."""
+    low = min(its, key=lambda name: its[name])
+    high = max(others, key=lambda name: others[name])
+    if others[high] <= its[low]:
+        return None
+    return f"{worse} {others[high]:.4f} ({high})", f"{better} {its[low]:.4f} ({low})"
+
+
+def _definitions(rows: Sequence[Row]) -> str:
+    """Return the definitions of each metric with the conventions that share them, on the first data set."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        names = found.setdefault((row["metric"], row["definition"]), [])
+        if row["convention"] not in names:
+            names.append(row["convention"])
+    cells = [[label(metric), definition, ", ".join(names)] for (metric, definition), names in found.items()]
+    table = markdown_table(cells, ["metric", "definition", "conventions"])
+    return f"<details><summary>Definitions and their conventions</summary>\n\n{table}\n\n</details>"
+
+
+def _refusals(rows: Sequence[Row]) -> list[str]:
+    """Return which conventions refuse lists, how many sets of them, and the first reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        found.setdefault((row["metric"], row["convention"]), []).append(row["reason"])
+    cells = [
+        [label(metric), name, str(len(reasons)), reasons[0]] for (metric, name), reasons in found.items()
+    ]
+    header = ["metric", "convention", "sets of lists refused", "why, for the first"]
+    return ["Conventions whose own code stops at such lists:", markdown_table(cells, header)] if cells else []
+
+
+def plot_ranges(rows: Sequence[Row]) -> "Figure":
+    """Return one panel per data set; a line spans what the conventions make of one set of lists.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows of results.csv that have a value.
+    """
+    from recgauge.report.figures.style import look, new_figure
+
+    datasets, metrics = distinct(rows, "dataset"), distinct(rows, "metric")
+    height = 1.2 + 0.15 * (len(distinct(rows, "model")) + 1) * len(metrics)
+    with look():
+        figure, axes = new_figure(None, height=height, panels=len(datasets))
+        for panel, dataset in zip(axes, datasets, strict=True):
+            _draw(panel, rows, dataset)
+            names = [label(metric) for metric in metrics] if panel is axes[0] else [""] * len(metrics)
+            panel.set_yticks(range(len(metrics)), names)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=6)
+        return figure
+
+
+def _draw(panel: "Axes", rows: Sequence[Row], dataset: str) -> None:
+    models, metrics = distinct(rows, "model"), distinct(rows, "metric")
+    for number, (model, colour) in enumerate(zip(models, COLOURS, strict=False), start=1):
+        for row, metric in enumerate(metrics):
+            values = list(by_convention(rows, dataset, metric, model).values())
+            if values:
+                y = row + number / (len(models) + 1) - 0.5
+                panel.plot([min(values), max(values)], [y, y], color=colour, linewidth=2, alpha=0.5)
+                name = model if row == 0 else None
+                panel.plot(values, [y] * len(values), "o", color=colour, markersize=4, alpha=0.7, label=name)
+    for border in range(1, len(metrics)):
+        panel.axhline(border - 0.5, color="#C8C8C8", linewidth=0.8)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(visible=False, axis="y")
+    panel.set_ylim(len(metrics) - 0.5, -0.5)
+    panel.set_xlim(left=0)
+    panel.set_title(dataset)
+    panel.set_xlabel("value under each convention")
