@@ -1,4 +1,4 @@
-"""Studies: what becomes of an experiment's runs, such as a table of published and own numbers.
+"""Studies: how the runs of an experiment become a result, such as a table of published and own numbers.
 
 A study turns finished runs into rows of text; the table, text and figures of the experiment's page are made
 from those rows alone, so a committed page can be checked against the committed rows. Knows neither Hydra nor
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyRun:
-    """One job of an experiment, as its study sees it.
+    """One job of an experiment: its record, or what is known of a job that has none.
 
     Parameters
     ----------

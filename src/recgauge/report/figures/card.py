@@ -58,7 +58,7 @@ def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Itera
     counts_of = rows.user_counts(), rows.item_counts()
     yield "activity_and_popularity", plot_activity_and_popularity(*counts_of, title=title)
     if card.over_time is not None:
-        yield "rows_over_time", _over_time_figure(card.over_time, f"{card.name} over time")
+        yield "rows_over_time", _over_time_figure(card.over_time, f"Rows of {card.name} over time")
     if split is not None:
         yield "train_and_test", plot_drift(card, title=f"Train and test: {card.name}, split {split.name}")
 
@@ -198,7 +198,7 @@ def _draw_times(axes: Axes, times: RowsOverTime) -> None:
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("share up to then")
+    axes.set_xlabel("share of rows up to this time")
     percent_axis(axes, "y")
 
 

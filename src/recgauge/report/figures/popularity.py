@@ -135,6 +135,6 @@ def plot_activity_and_popularity(
         axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:g} %")
         axes.minorticks_off()
         axes.set_xlabel("rows")
-        axes.set_ylabel("share with at least so many")
+        axes.set_ylabel("share with at least this many rows")
         axes.legend(loc="lower left")
     return figure
