@@ -48,7 +48,7 @@ ON_THE_COMMAND_LINE = {
         "~model",
         "+model={_target_:recgauge.app.tracking.stored.Path,_args_:[marker]}",
     ],
-    "private name": ["~model", "+model={_target_:recgauge.datasets._fetch.download.Download}"],
+    "private name": ["~model", "+model={_target_:recgauge.datasets._download.Download}"],
     "attribute of a class": ["~model", "+model={_target_:recgauge.models.svd.SVD.fit}"],
     "dunder": ["~model", "+model={_target_:recgauge.__loader__.load_module,_args_:[stranger]}"],
     # inside a component

@@ -33,7 +33,7 @@ class ItemFeatures:
     def __post_init__(self) -> None:
         if self.matrix.shape[1] != len(self.names):
             raise SchemaError(
-                f"ItemFeatures: names must have {self.matrix.shape[1]} entries, one a column, "
+                f"ItemFeatures: names must have {self.matrix.shape[1]} entries, one per column, "
                 f"got {len(self.names)}."
             )
 
@@ -63,6 +63,8 @@ class Dataset:
         How far the file is known to be the publisher's, in words.
     source, licence : str
         Where the data come from and under which terms.
+    citation : str or None
+        What publications must cite, if that is known.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Dataset:
     item_features: ItemFeatures | None = None
     scale: tuple[float, float] | None = None
     published: PublishedSplits | None = None
+    citation: str | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]+", self.name):
@@ -91,7 +94,7 @@ class Dataset:
         ):
             if rows is not None and rows.shape[0] != n_items:
                 raise SchemaError(
-                    f"Dataset: {name} must have {n_items} rows, one an item, got {rows.shape[0]}."
+                    f"Dataset: {name} must have {n_items} rows, one per item, got {rows.shape[0]}."
                 )
 
     def rating_scale(self) -> tuple[float, float]:
@@ -144,7 +147,7 @@ class Dataset:
 
 
 def _new_codes(kept: LongArray, n_codes: int) -> IntArray:
-    """Return for each old code its place among those kept; a table is faster than a search."""
-    places = np.zeros(n_codes, np.int32)
-    places[kept] = np.arange(len(kept), dtype=np.int32)
-    return places
+    """Return for each old code its position among those kept; a table is faster than a search."""
+    positions = np.zeros(n_codes, np.int32)
+    positions[kept] = np.arange(len(kept), dtype=np.int32)
+    return positions

@@ -1,4 +1,4 @@
-"""The table that everything starts from: who interacted with what. Imports errors and checks only."""
+"""The table that everything starts from: who interacted with what."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from recgauge.data.ids import encode_sorted
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
 
@@ -102,11 +103,11 @@ class Interactions:
         -------
         Interactions
         """
-        users, user = np.unique(_id_array(user_ids), return_inverse=True)
-        items, item = np.unique(_id_array(item_ids), return_inverse=True)
+        users, user = encode_sorted(_id_array(user_ids))
+        items, item = encode_sorted(_id_array(item_ids))
         values = np.ones(len(user), np.float32) if value is None else np.asarray(value, np.float32)
         times = None if timestamp is None else np.asarray(timestamp, np.int64)
-        return cls(user.astype(np.int32), item.astype(np.int32), values, times, users, items)
+        return cls(user, item, values, times, users, items)
 
     @property
     def n_users(self) -> int:

@@ -1,9 +1,46 @@
 """The contract of a source that loads one data set."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recgauge.data.dataset import Dataset as Dataset
+from recgauge.utils.lazy import lazy_names
 from recgauge.utils.progress import Progress
+
+if TYPE_CHECKING:
+    from recgauge.datasets._published import PublishedFile
+    from recgauge.datasets.demo import Demo as Demo
+    from recgauge.datasets.gowalla import Gowalla as Gowalla
+    from recgauge.datasets.movielens import MovieLens as MovieLens
+    from recgauge.datasets.prepared import PreparedCopy as PreparedCopy
+    from recgauge.datasets.table import Table as Table
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a data set before anything is loaded; ``recgauge data list`` prints it.
+
+    Parameters
+    ----------
+    n_rows, n_users, n_items : int or None
+        Users and items with rows; None where not known.
+    terms : str
+        In few words; the data card has them in full.
+    archive : PublishedFile or None
+        The publisher's archive.
+    origin : str
+        Where the rows come from if there is no archive, in one or two words.
+    """
+
+    n_rows: int | None = None
+    n_users: int | None = None
+    n_items: int | None = None
+    terms: str = ""
+    archive: "PublishedFile | None" = None
+    origin: str = ""
 
 
 class DatasetSource(ABC):
@@ -59,3 +96,19 @@ class DatasetSource(ABC):
             If the data cannot be found or are not what was expected.
         """
         return self.load(progress).sha256
+
+    @property
+    def label(self) -> str:
+        """What runs call the data set; empty: the name of its YAML file."""
+        return ""
+
+    @classmethod
+    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - one data set for each class
+        """Return what is known of the data set before it is loaded; here nothing.
+
+        Parameters
+        ----------
+        name : str, optional
+            The setting ``name`` of its YAML file, for a class that loads several data sets.
+        """
+        return About()

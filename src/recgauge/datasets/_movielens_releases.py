@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from recgauge.datasets._fetch.published import PublishedFile
+from recgauge.datasets import About
+from recgauge.datasets._published import PublishedFile
 
 Layout = Literal["u", "dat", "csv"]
 
 _ADDRESS = "https://files.grouplens.org/datasets/movielens/"
-_CITATION = (
+CITATION = (
     "F. Maxwell Harper and Joseph A. Konstan. 2015. The MovieLens Datasets: History and Context. "
     "ACM Transactions on Interactive Intelligent Systems 5, 4, Article 19. https://doi.org/10.1145/2827872"
 )
@@ -19,15 +20,18 @@ _SINGLE_SOURCE = (
 )
 _RESEARCH_ONLY = (
     "research use with acknowledgement; no redistribution and no commercial use without permission of "
-    "GroupLens"
+    "GroupLens",
+    "research only, no redistribution",
 )
 _SEE_README = (
     "research use with acknowledgement; no commercial use without permission of GroupLens; for "
-    "redistribution see the README in the archive"
+    "redistribution see the README in the archive",
+    "research only, see its README",
 )
 _SHARE_ALIKE = (
     "research use with acknowledgement; redistribution under the same terms; no commercial use without "
-    "permission of GroupLens"
+    "permission of GroupLens",
+    "research only, share alike",
 )
 
 
@@ -47,8 +51,10 @@ class Release:
         ``u.data`` and ``u.item``, ``::``-separated ``.dat``, or CSV with a header.
     encoding : str
         Encoding of titles.
-    licence, citation : str
-        Terms in short, and what publications must cite.
+    licence, few_words : str
+        Terms, in short and for a list.
+    counts : tuple of int or None
+        Rows, users, and items with rows; None where not known.
     """
 
     name: str
@@ -57,7 +63,12 @@ class Release:
     layout: Layout
     encoding: str
     licence: str
-    citation: str = _CITATION
+    few_words: str
+    counts: tuple[int, int, int | None]
+
+    def about(self) -> About:
+        """Return what is known before the archive is here."""
+        return About(*self.counts, terms=self.few_words, archive=self.file)
 
 
 def _archive(
@@ -82,6 +93,8 @@ def _archive(
     )
 
 
+# Counts of ml_10m and ml_25m as their readers report them (konect.cc has the first); of ml_32m only the
+# number of listed movies is known, not how many are rated. Tests check those whose archives they read.
 _ALL = (
     Release(
         "ml_100k",
@@ -99,7 +112,8 @@ _ALL = (
         "ml-100k",
         "u",
         "iso-8859-1",
-        _RESEARCH_ONLY,
+        *_RESEARCH_ONLY,
+        (100_000, 943, 1_682),
     ),
     Release(
         "ml_latest_small",
@@ -117,7 +131,8 @@ _ALL = (
         "ml-latest-small",
         "csv",
         "utf-8",
-        _SHARE_ALIKE,
+        *_SHARE_ALIKE,
+        (100_836, 610, 9_724),
     ),
     Release(
         "ml_1m",
@@ -130,7 +145,8 @@ _ALL = (
         "ml-1m",
         "dat",
         "iso-8859-1",
-        _RESEARCH_ONLY,
+        *_RESEARCH_ONLY,
+        (1_000_209, 6_040, 3_706),
     ),
     Release(
         "ml_10m",
@@ -144,7 +160,8 @@ _ALL = (
         "ml-10M100K",
         "dat",
         "utf-8",
-        _RESEARCH_ONLY,
+        *_RESEARCH_ONLY,
+        (10_000_054, 69_878, 10_677),
     ),
     Release(
         "ml_20m",
@@ -157,7 +174,8 @@ _ALL = (
         "ml-20m",
         "csv",
         "utf-8",
-        _RESEARCH_ONLY,
+        *_RESEARCH_ONLY,
+        (20_000_263, 138_493, 26_744),
     ),
     Release(
         "ml_25m",
@@ -170,7 +188,8 @@ _ALL = (
         "ml-25m",
         "csv",
         "utf-8",
-        _SEE_README,
+        *_SEE_README,
+        (25_000_095, 162_541, 59_047),
     ),
     Release(
         "ml_32m",
@@ -184,7 +203,8 @@ _ALL = (
         "ml-32m",
         "csv",
         "utf-8",
-        _SEE_README,
+        *_SEE_README,
+        (32_000_204, 200_948, None),
     ),
 )
 

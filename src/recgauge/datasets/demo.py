@@ -10,8 +10,7 @@ from scipy import sparse
 
 from recgauge.data.dataset import Dataset, ItemFeatures
 from recgauge.data.interactions import Interactions
-from recgauge.datasets import DatasetSource
-from recgauge.datasets._demo_titles import GENRES, demo_titles
+from recgauge.datasets import About, DatasetSource
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, check_real
 from recgauge.utils.progress import Progress
 
@@ -52,6 +51,11 @@ class Demo(DatasetSource):
 
     def __post_init__(self) -> None:
         check_real("Demo: relevant_from", self.relevant_from, low=-np.inf, high=np.inf)
+
+    @classmethod
+    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one
+        """Return its counts and terms."""
+        return About(N_RATINGS, N_USERS, N_ITEMS, "MIT", origin="generated")
 
     def load(self, progress: Progress | None = None) -> Dataset:  # noqa: ARG002 - takes no time
         """Generate the data set; about 0.2 seconds, once a process."""
@@ -150,3 +154,45 @@ def _timestamps(rng: np.random.Generator, user: IntArray) -> LongArray:
     day = np.minimum(joined[user] + rng.uniform(0, 1, len(user)) * stay[user], _DAYS)
     seconds: LongArray = (_FIRST_DAY + np.floor(day * 86_400)).astype(np.int64)
     return seconds
+
+
+GENRES = (
+    "Drama",
+    "Comedy",
+    "Thriller",
+    "Action",
+    "Romance",
+    "Adventure",
+    "Crime",
+    "Science Fiction",
+    "Fantasy",
+    "Animation",
+    "Mystery",
+    "Documentary",
+)
+_FIRST = (
+    "Silent", "Golden", "Broken", "Distant", "Hidden", "Crimson",
+    "Winter", "Electric", "Paper", "Hollow", "Restless", "Second",
+)  # fmt: skip
+_SECOND = (
+    "Harbour", "Garden", "Signal", "River", "Letter", "Engine",
+    "Mirror", "Orchard", "Station", "Lantern", "Voyage", "Island",
+)  # fmt: skip
+_ENDING = (
+    "", " Again", " of Glass", " in Autumn", " at Noon", " Below",
+    " for Two", " Returns", " Unbound", " in Bloom", " After All",
+)  # fmt: skip
+
+
+def demo_titles(rng: np.random.Generator, n_items: int) -> npt.NDArray[Any]:
+    """Return `n_items` titles with a year, such as "The Silent Harbour (1987)"; all distinct up to 1,584."""
+    n_names = len(_FIRST) * len(_SECOND) * len(_ENDING)
+    number = rng.permutation(max(n_names, n_items))[:n_items] % n_names
+    first, rest = np.divmod(number, n_names // len(_FIRST))
+    second, ending = np.divmod(rest, len(_ENDING))
+    years = rng.integers(1950, 2020, n_items)
+    names = [
+        f"The {_FIRST[a]} {_SECOND[b]}{_ENDING[c]} ({year})"
+        for a, b, c, year in zip(first, second, ending, years, strict=True)
+    ]
+    return np.array(names)

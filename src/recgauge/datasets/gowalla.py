@@ -8,17 +8,14 @@ from pathlib import Path
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.published import PublishedParts, PublishedSplits
-from recgauge.datasets import DatasetSource
-from recgauge.datasets._fetch.places import Places
-from recgauge.datasets._fetch.published import PublishedFile
-from recgauge.datasets._fetch.search import find
-from recgauge.datasets._fetch.verify import REZIPPED, VerifiedFile
-from recgauge.datasets._table.check import check_part
+from recgauge.datasets import About
 from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.join import join
-from recgauge.datasets._table.user_lines import read_user_lines
+from recgauge.datasets._table.formats import read_user_lines
+from recgauge.datasets._table.read import join
+from recgauge.datasets._table.rows import check_part
+from recgauge.datasets.archives import REZIPPED, ArchiveSource, PublishedFile
 from recgauge.errors import MissingDataError
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 TRAIN, TEST = "gowalla/train.txt", "gowalla/test.txt"
 
@@ -42,24 +39,24 @@ GOWALLA = PublishedFile(
     ),
 )
 
-GOWALLA_CITATION = (
+CITATION = (
     "E. Cho, S. A. Myers, J. Leskovec, Friendship and mobility: user movement in location-based social "
     "networks, KDD 2011; for the split: X. Wang et al., Neural graph collaborative filtering, SIGIR 2019."
 )
 
 
 @dataclass(frozen=True)
-class Gowalla(DatasetSource):
+class Gowalla(ArchiveSource):
     """Gowalla: 29,858 users, 40,981 places, 1,027,370 check-ins; implicit, without times.
 
     Parameters
     ----------
     mirror : str or sequence of str, optional
-        Folders or http(s) addresses that hold gowalla.zip; one text may name several, parted by ``|``.
+        Folders or http(s) addresses that hold gowalla.zip; one text may name several, separated by ``|``.
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     archive : str, optional
-        A local archive; no other place is asked then.
+        A local archive; nothing else is asked then.
     sha256 : str, optional
         Accept exactly the archive with this digest.
     offline : bool
@@ -68,7 +65,7 @@ class Gowalla(DatasetSource):
     Raises
     ------
     ConfigError
-        If a parameter cannot be meant.
+        If a parameter is not valid.
 
     Notes
     -----
@@ -99,27 +96,17 @@ class Gowalla(DatasetSource):
     offline: bool = False
 
     def __post_init__(self) -> None:
-        self._places()
+        _ = self.locations  # checks its settings
 
-    def fetch(self, progress: Progress | None = None) -> VerifiedFile:
-        """Find the archive and verify it, without reading it.
+    @property
+    def published(self) -> PublishedFile:
+        """The archive that somebody packed of the publisher's two files."""
+        return GOWALLA
 
-        Raises
-        ------
-        MissingDataError
-            If no place has the archive.
-        IntegrityError
-            If the archive is not what it should be.
-        """
-        return find(GOWALLA, self._places(), progress or NoProgress())
-
-    def find(self, progress: Progress | None = None) -> None:
-        """Find the archive and verify it."""
-        self.fetch(progress)
-
-    def digest(self, progress: Progress | None = None) -> str:
-        """Find the archive, verify it and return its sha256."""
-        return self.fetch(progress).sha256
+    @classmethod
+    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one
+        """Return its counts, terms and archive."""
+        return About(1_027_370, 29_858, 40_981, "not stated by the publisher", GOWALLA)
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.
@@ -127,7 +114,7 @@ class Gowalla(DatasetSource):
         Raises
         ------
         MissingDataError
-            If no place has the archive.
+            If no location has the archive.
         IntegrityError
             If the archive is not what it should be, or is damaged.
         SchemaError
@@ -146,11 +133,9 @@ class Gowalla(DatasetSource):
             provenance=provenance,
             source=GOWALLA.address,
             licence="not stated by the publisher; check-ins collected by SNAP, cite Cho et al. 2011",
+            citation=CITATION,
             published=PublishedSplits("gowalla", {"lightgcn": partial(_held_out, file.path)}),
         )
-
-    def _places(self) -> Places:
-        return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)
 
 
 def _held_out(path: Path) -> PublishedParts:

@@ -4,30 +4,30 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from recgauge.data.dataset import Dataset
+from recgauge.data.ids import encode_sorted
 from recgauge.data.interactions import Interactions
-from recgauge.datasets import DatasetSource
-from recgauge.datasets._codes import encode
+from recgauge.datasets import About
 from recgauge.datasets._copies import Prepared
 from recgauge.datasets._digests import Watch
-from recgauge.datasets._fetch.places import Places
-from recgauge.datasets._fetch.search import find
-from recgauge.datasets._fetch.verify import UNPACKING_ERRORS, VerifiedFile
-from recgauge.datasets._movielens_releases import RELEASES, Release
-from recgauge.datasets._movielens_splits import splits_of
-from recgauge.datasets._movielens_tables import read_movies, read_ratings
-from recgauge.datasets.prepared import WORTH_KEEPING, Keeper, key_of, prepared_folder
-from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.datasets._keeper import WORTH_KEEPING, Keeper, key_of
+from recgauge.datasets._movielens_files import read_movies, read_ratings, splits_of
+from recgauge.datasets._movielens_releases import CITATION, RELEASES, Release
+from recgauge.datasets.archives import UNPACKING_ERRORS, ArchiveSource, PublishedFile, VerifiedFile
+from recgauge.datasets.prepared import prepared_folder
+from recgauge.errors import IntegrityError
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
 
 
 @dataclass(frozen=True)
-class MovieLens(DatasetSource):
+class MovieLens(ArchiveSource):
     """A MovieLens release, from the publisher's archive.
 
-    The archive is taken from the first place that has it: the file named by `archive`, the cache folder, the
-    mirrors, the publisher's address. It is verified wherever it comes from.
+    The archive is taken from the first location that has it: the file named by `archive`, the cache folder,
+    the mirrors, the publisher's address. It is verified wherever it comes from.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class MovieLens(DatasetSource):
         The release.
     mirror : str or sequence of str, optional
         Folders or http(s) addresses that hold the publisher's archives under their names; one text may name
-        several, parted by ``|``.
+        several, separated by ``|``.
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     archive : str, optional
-        A local archive; no other place is asked then.
+        A local archive; nothing else is asked then.
     sha256 : str, optional
         Accept exactly the archive with this digest, even if it is not the publisher's.
     offline : bool
@@ -47,13 +47,13 @@ class MovieLens(DatasetSource):
     relevant_from : float, optional
         Lowest rating that makes a held-out item relevant; None means that every rating does.
     prepared : bool
-        Whether to keep what was read in the cache folder, so that the next load takes no reading; archives
-        below 1 MiB are always read.
+        Whether to keep what was read in the cache folder, so that the next load is fast; archives below 1 MiB
+        are always read.
 
     Raises
     ------
     ConfigError
-        If a parameter cannot be meant.
+        If a parameter is not valid.
 
     Notes
     -----
@@ -97,48 +97,22 @@ class MovieLens(DatasetSource):
             infinity = float("inf")
             check_real("MovieLens: relevant_from", self.relevant_from, low=-infinity, high=infinity)
         check_bool("MovieLens: prepared", self.prepared)
-        self._places()
+        _ = self.locations  # checks its settings
 
-    def fetch(self, progress: Progress | None = None) -> VerifiedFile:
-        """Find or download the archive and verify it, without reading it.
+    @property
+    def published(self) -> PublishedFile:
+        """The publisher's archive."""
+        return RELEASES[self.name].file
 
-        Parameters
-        ----------
-        progress : Progress, optional
-            Told about the download, and about an archive that is not the publisher's.
+    @classmethod
+    def about(cls, name: str | None = None) -> About:
+        """Return the counts, terms and archive of a release."""
+        return RELEASES[name].about() if name is not None and name in RELEASES else About()
 
-        Returns
-        -------
-        VerifiedFile
-            Its path, its sha256, and in words how far it is known to be the publisher's.
-
-        Raises
-        ------
-        MissingDataError
-            If no place has the archive.
-        IntegrityError
-            If the archive is not what it should be.
-        """
-        progress = progress or NoProgress()
-        file = self._found(progress)
-        if not file.is_published:
-            progress.note(f"{self.name}: {file.path} is {file.provenance}.")
-        return file
-
-    def _found(self, progress: Progress) -> VerifiedFile:
-        release = RELEASES[self.name]
-        try:
-            return find(release.file, self._places(), progress)
-        except MissingDataError as error:
-            raise MissingDataError(f"{error} Its terms: {release.licence}.") from error
-
-    def find(self, progress: Progress | None = None) -> None:
-        """Find or download the archive and verify it."""
-        self._found(progress or NoProgress())
-
-    def digest(self, progress: Progress | None = None) -> str:
-        """Find or download the archive, verify it and return its sha256."""
-        return self.fetch(progress).sha256
+    @property
+    def terms(self) -> str:
+        """The terms of the release, in short."""
+        return RELEASES[self.name].licence
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.
@@ -146,7 +120,7 @@ class MovieLens(DatasetSource):
         Parameters
         ----------
         progress : Progress, optional
-            Told about the download, and about an archive that is not the publisher's.
+            Told about the download.
 
         Returns
         -------
@@ -155,7 +129,7 @@ class MovieLens(DatasetSource):
         Raises
         ------
         MissingDataError
-            If no place has the archive.
+            If no location has the archive.
         IntegrityError
             If the archive is not what it should be, or is damaged.
         SchemaError
@@ -186,13 +160,11 @@ class MovieLens(DatasetSource):
             provenance=file.provenance,
             source=release.file.address,
             licence=release.licence,
+            citation=CITATION,
             item_titles=found.item_titles,
             item_features=found.item_features,
             published=splits_of(release, file),
         )
-
-    def _places(self) -> Places:
-        return Places(self.archive, self.cache, self.mirror, self.offline, self.sha256)
 
 
 def _read(file: VerifiedFile, release: Release) -> Prepared:
@@ -204,8 +176,8 @@ def _read(file: VerifiedFile, release: Release) -> Prepared:
         raise IntegrityError(
             f"{release.name}: {file.path} cannot be unpacked: {error}. Download {release.file.address} again."
         ) from error
-    user, user_ids = encode(ratings.user)
-    item, item_ids = encode(ratings.item)
+    (user_ids, user), (item_ids, item) = encode_sorted(ratings.user), encode_sorted(ratings.item)
+    user_ids, item_ids = user_ids.astype(np.int64), item_ids.astype(np.int64)
     rows = Interactions(user, item, ratings.value, ratings.timestamp, user_ids, item_ids)
     titles, genres = movies.of_items(item_ids)
     return Prepared(rows, titles, genres)

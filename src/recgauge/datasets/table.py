@@ -7,19 +7,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from recgauge.data.dataset import Dataset, Feedback
-from recgauge.datasets import DatasetSource
+from recgauge.datasets import About, DatasetSource
 from recgauge.datasets._copies import Prepared
 from recgauge.datasets._digests import Watch
-from recgauge.datasets._table.check import refuse
-from recgauge.datasets._table.encodings import check_encoding
-from recgauge.datasets._table.files import TableFile, find_files, join_digests
-from recgauge.datasets._table.join import join
-from recgauge.datasets._table.layout import TextFormat
-from recgauge.datasets._table.read import FORMATS, Format, TableReader
-from recgauge.datasets._table.report import facts_of, tell
-from recgauge.datasets._table.roles import Choice, Roles
-from recgauge.datasets._table.values import TimeUnit
-from recgauge.datasets.prepared import WORTH_KEEPING, Keeper, key_of, prepared_folder
+from recgauge.datasets._keeper import WORTH_KEEPING, Keeper, key_of
+from recgauge.datasets._table.columns import Choice, Roles, TextFormat
+from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
+from recgauge.datasets._table.read import FORMATS, Format, TableReader, facts_of, join, tell
+from recgauge.datasets._table.rows import TimeUnit, refuse
+from recgauge.datasets.prepared import prepared_folder
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
@@ -36,7 +32,7 @@ class Table(DatasetSource):
     path : str or sequence of str
         Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Rows keep the order of the files.
     name : str, optional
-        Name of the data set; by default made from the first file's name.
+        Name of the data set; by default the first file's, without its ending, in lower case.
     format : {"text", "parquet", "jsonl", "recbole", "user_lines"}, optional
         By default told by the file's ending (``.parquet``, ``.jsonl``, ``.inter``), else "text". With
         "user_lines" each line is a user followed by items.
@@ -50,7 +46,7 @@ class Table(DatasetSource):
     header : bool, optional
         Whether the first line names the columns; by default it does if it holds the names looked for.
     separator : str, optional
-        What parts fields; by default told by the first line.
+        What separates fields; by default told by the first line.
     quotes : bool, optional
         Whether fields may stand in double quotes; by default with commas and semicolons only.
     encoding : str
@@ -67,15 +63,15 @@ class Table(DatasetSource):
     licence : str
         Terms of the data, recorded with each run.
     prepared : bool
-        Whether to keep what was read in the cache folder, so that the next load of these files takes no
-        reading; files below 1 MiB are always read.
+        Whether to keep what was read in the cache folder, so that the next load of these files is fast; files
+        below 1 MiB are always read.
     cache : str, optional
         The cache folder; by default the user's own.
 
     Raises
     ------
     ConfigError
-        If a parameter cannot be meant.
+        If a parameter is not valid.
 
     Notes
     -----
@@ -117,7 +113,7 @@ class Table(DatasetSource):
             raise ConfigError(f"Table: path must name a file or several, got {self.path!r}.")
         self._check_choices()
         if self.separator == "":
-            raise ConfigError("Table: separator must be at least one sign or null, got an empty text.")
+            raise ConfigError("Table: separator must be at least one character or null, got an empty text.")
         if self.relevant_from is not None:
             check_real("Table: relevant_from", self.relevant_from, low=-float("inf"), high=float("inf"))
         check_encoding(self.encoding)
@@ -137,6 +133,17 @@ class Table(DatasetSource):
             if flag is not None:
                 check_bool(f"Table: {option}", flag)
         check_bool("Table: prepared", self.prepared)
+
+    @property
+    def label(self) -> str:
+        """The name that was given, else that of the first file."""
+        stem = Path(self._paths[0]).name.split(".")[0].lower()
+        return self.name or re.sub("[^a-z0-9]+", "_", stem).strip("_") or "table"
+
+    @classmethod
+    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - nothing is known of any
+        """Return whose data they are."""
+        return About(terms="your own", origin="your files")
 
     def find(self, progress: Progress | None = None) -> None:  # noqa: ARG002 - nothing to tell
         """Find the files."""
@@ -173,7 +180,7 @@ class Table(DatasetSource):
         """
         progress = progress or NoProgress()
         files = find_files(self._paths, self.member)
-        name = self.name or _name_after(files[0].path)
+        name = self.label
         watch = Watch.over(file.path for file in files)
         folder = self._folder(watch)
         digests = watch.digests(folder)
@@ -218,7 +225,7 @@ class Table(DatasetSource):
         return Prepared(join(parts), facts=facts_of(parts))
 
     def _recipe(self, watch: Watch, files: Sequence[TableFile]) -> dict[str, Any]:
-        """Return all options that decide what reading gives; names and places of files do not."""
+        """Return all options that decide what reading gives; names and folders of files do not."""
         paths = [path for path, _ in watch.states]
         return {
             "source": "table",
@@ -256,8 +263,3 @@ class Table(DatasetSource):
 
     def _roles(self) -> Roles:
         return Roles(self.user, self.item, self.rating, self.time)
-
-
-def _name_after(path: Path) -> str:
-    plain = re.sub("[^a-z0-9]+", "_", path.name.split(".")[0].lower()).strip("_")
-    return plain or "table"

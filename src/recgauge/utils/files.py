@@ -121,6 +121,25 @@ def user_temporary() -> Path | None:
     return None
 
 
+def cache_folder(cache: str | None) -> Path:
+    """Return the folder of downloads and prepared copies: as set, else the user's own.
+
+    Raises
+    ------
+    MissingDataError
+        If no folder can hold them.
+    """
+    if cache is not None:
+        return user_path(cache)
+    folder = user_cache() or user_temporary()
+    if folder is None:
+        raise MissingDataError(
+            "data.cache: neither a home folder nor a temporary one can hold downloads. Name a folder: "
+            "data.cache=FOLDER or RECGAUGE_CACHE."
+        )
+    return folder
+
+
 def is_private(folder: Path) -> bool:
     """Whether nobody but this user (and root) can have put files into a folder."""
     try:

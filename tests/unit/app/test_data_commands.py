@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from recgauge.app.commands.cli import main
-from recgauge.app.commands.data_registry import entries, entry
+from recgauge.app.commands.data_settings import what_is_known
 from recgauge.app.terminal.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
-from recgauge.datasets.citations import citation_of
 from recgauge.datasets.movielens import MovieLens
 from recgauge.report.data_card import DataCard
 
@@ -75,10 +74,12 @@ def test_an_archive_is_listed_where_it_lies(cache, data, tmp_path):
     assert " mirror " in row(out, "ml_1m")
 
 
-def test_every_release_is_in_the_registry():
-    assert set(RELEASES) <= {one.name for one in entries()}
-    assert all(entry(name).file is release.file for name, release in RELEASES.items())
-    assert entry("somebodys_own").counts == (None, None, None)
+def test_every_release_tells_its_archive():
+    known = what_is_known([])
+    assert all(known[name].archive is release.file for name, release in RELEASES.items())
+    sizes = [about.n_rows for about in known.values()]
+    assert sizes == sorted(sizes, key=lambda size: size or 10**12)
+    assert list(known)[-1] == "table"
 
 
 @pytest.mark.data
@@ -86,8 +87,9 @@ def test_every_release_is_in_the_registry():
 def test_listed_counts_are_those_of_the_archive(mirror, tmp_path, name):
     loaded = MovieLens(name, mirror=mirror, cache=str(tmp_path), offline=True).load()
     rows = loaded.interactions
-    assert entry(name).counts == (len(rows), rows.n_users, rows.n_items)
-    assert "Harper" in citation_of(loaded)
+    about = MovieLens.about(name)
+    assert (about.n_rows, about.n_users, about.n_items) == (len(rows), rows.n_users, rows.n_items)
+    assert "Harper" in loaded.citation
 
 
 @pytest.mark.data
@@ -145,8 +147,10 @@ def test_a_cache_that_cannot_be_written_is_named(cache, data, tmp_path, mirror):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["card", "ml_5m"], "ml_5m: there is no such data set. Data sets: demo, "),
+        (["card", "ml_5m"], "ml_5m: there is no such data set. Did you mean ml_25m? Data sets: demo, "),
         (["fetch", "ml_5m"], "there is no such data set"),
+        (["card", "ml100k"], "ml100k: there is no such data set. Did you mean ml_100k? Data sets: demo, "),
+        (["fetch", "gowala"], "Did you mean gowalla?"),
         (["verify", "ml_100k"], "is not in the cache folder"),
         (["fetch", "ml_100k"], "not asked, since offline is set"),
         (["card", "ml_100k"], "not asked, since offline is set"),

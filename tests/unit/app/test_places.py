@@ -9,9 +9,9 @@ import pytest
 from recgauge.app.files import places
 from recgauge.app.tracking import start
 from recgauge.app.tracking.addresses import check_artifact_folder
-from recgauge.datasets._fetch.places import cache_folder
 from recgauge.errors import MissingDataError, TrackingError
 from recgauge.utils import files as _folders
+from recgauge.utils.files import cache_folder
 
 
 @pytest.fixture

@@ -11,11 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recgauge.datasets._fetch.places import Places
-from recgauge.datasets._fetch.published import PublishedFile
-from recgauge.datasets._fetch.search import find
-from recgauge.datasets._fetch.transfer import Patience
-from recgauge.datasets._fetch.verify import PUBLISHED
+from recgauge.datasets._download import Patience
+from recgauge.datasets._published import PUBLISHED, Locations, PublishedFile
+from recgauge.datasets._search import find_archive
 from recgauge.errors import IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
     FaultyServer,
@@ -64,7 +62,7 @@ def fetch(content, server, tmp_path, progress):
             "0" * 32,
             outage=OUTAGE,
         )
-        return find(published, Places(cache=str(cache), **places), progress, HASTE)
+        return find_archive(published, Locations(cache=str(cache), **places), progress, HASTE)
 
     return fetch
 
@@ -231,12 +229,12 @@ def test_server_that_goes_on_after_a_cut_is_cut_off(fetch, server, content, tmp_
 
 
 def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkeypatch):
-    monkeypatch.setattr("recgauge.datasets._fetch.transfer.MOST_BYTES", 5 << 20)
+    monkeypatch.setattr("recgauge.datasets._download.MOST_BYTES", 5 << 20)
     server.files["/toy.zip"] = b"PK"
     server.faults += [endless()]
     unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "", "")
     with pytest.raises(IntegrityError, match="at most 5,242,880 bytes are fetched; nothing was kept"):
-        find(unknown, Places(cache=str(tmp_path)), progress, HASTE)
+        find_archive(unknown, Locations(cache=str(tmp_path)), progress, HASTE)
     assert listing(tmp_path) == [".toy.zip.lock"]
 
 
@@ -341,7 +339,7 @@ def test_full_disk_is_told(fetch, server, tmp_path):
 def test_file_larger_than_the_disk_is_not_begun(server, tmp_path, progress):
     huge = PublishedFile("toy.zip", f"{server.address}/toy.zip", 10**18, "0" * 64, "0" * 32)
     with pytest.raises(MissingDataError, match="is full"):
-        find(huge, Places(cache=str(tmp_path)), progress, HASTE)
+        find_archive(huge, Locations(cache=str(tmp_path)), progress, HASTE)
     assert server.requests == []
 
 
@@ -369,14 +367,14 @@ def test_full_cache_folder_may_be_read_only(fetch, server, tmp_path):
 
 JOB = """
     import sys
-    from recgauge.datasets._fetch.places import Places
-    from recgauge.datasets._fetch.published import PublishedFile
-    from recgauge.datasets._fetch.search import find
-    from recgauge.datasets._fetch.transfer import Patience
+    from recgauge.datasets._published import Locations
+    from recgauge.datasets._published import PublishedFile
+    from recgauge.datasets._search import find_archive
+    from recgauge.datasets._download import Patience
     from recgauge.utils.progress import NoProgress
     address, size, sha256, cache = sys.argv[1:]
     published = PublishedFile("toy.zip", address, int(size), sha256, "0" * 32)
-    print(find(published, Places(cache=cache), NoProgress(), Patience()).provenance)
+    print(find_archive(published, Locations(cache=cache), NoProgress(), Patience()).provenance)
 """
 
 

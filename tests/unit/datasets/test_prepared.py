@@ -21,11 +21,12 @@ from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import _copies as copies
 from recgauge.datasets import _digests as digests
+from recgauge.datasets import _keeper as keeper
 from recgauge.datasets import movielens, prepared, table
 from recgauge.datasets._copies import Prepared
+from recgauge.datasets._keeper import Keeper
 from recgauge.datasets._table.read import TableReader
 from recgauge.datasets.movielens import MovieLens
-from recgauge.datasets.prepared import Keeper
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError, SchemaError
 from unit.datasets.test_movielens import MADE
@@ -236,7 +237,7 @@ def test_options_and_content_and_code_decide_what_is_found(ratings, cache, tmp_p
     assert (n_kept(), reads) == (4, [])
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "reader.py").write_text("better")
-    monkeypatch.setattr(prepared, "_CODE", (tmp_path / "code",))
+    monkeypatch.setattr(keeper, "_CODE", (tmp_path / "code",))
     assert (n_kept(), reads) == (4, [1])  # the new copy replaces the old one
     assert (n_kept(), reads) == (4, [1])
 
@@ -427,7 +428,7 @@ def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progres
 
 
 def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeypatch):
-    monkeypatch.setattr(prepared, "_SPARE", 10**18)
+    monkeypatch.setattr(keeper, "_SPARE", 10**18)
     Table(str(ratings), cache=cache).load(progress)
     assert "No space left on device" in progress.notes[0]
     assert prepared.entries(cache) == []
@@ -435,9 +436,9 @@ def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeyp
 
 def test_ids_that_a_file_cannot_hold_are_told(cache, progress):
     odd = Interactions.from_ids(np.array([b"a", b"b"], dtype=object), [1, 2])
-    keeper = Keeper(prepared.prepared_folder(cache), "0" * 64, "odd", "nowhere", progress)
+    kept = Keeper(prepared.prepared_folder(cache), "0" * 64, "odd", "nowhere", progress)
     for _ in range(2):
-        assert keeper.get(lambda: Prepared(odd)).interactions is odd
+        assert kept.get(lambda: Prepared(odd)).interactions is odd
         assert "a file cannot hold user_ids of type bytes" in progress.notes[0]
         progress.notes.clear()
     assert prepared.entries(cache) == []
@@ -467,8 +468,8 @@ def test_parallel_jobs_prepare_once(tmp_path, progress):
         time.sleep(0.3)
         return a_content()
 
-    keeper = Keeper(tmp_path, "k" * 64, "toy", "toy.csv", progress)
-    jobs = [threading.Thread(target=keeper.get, args=(read,)) for _ in range(4)]
+    kept = Keeper(tmp_path, "k" * 64, "toy", "toy.csv", progress)
+    jobs = [threading.Thread(target=kept.get, args=(read,)) for _ in range(4)]
     for job in jobs:
         job.start()
     for job in jobs:

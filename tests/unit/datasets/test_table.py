@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from recgauge.datasets._table.columns import Roles, TextFormat
 from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.layout import TextFormat
 from recgauge.datasets._table.read import TableReader
-from recgauge.datasets._table.roles import Roles
 from recgauge.datasets._table.text import _Source
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
@@ -217,7 +216,7 @@ def test_several_files_are_joined_in_order(write):
     check_rows(Table([first, second]).load().interactions)
     pattern = Table(first.replace("part-1", "part-*")).load()
     check_rows(pattern.interactions)
-    assert pattern.name == "part_1"
+    assert pattern.name == "part"
     assert pattern.sha256 == Table([first, second]).load().sha256 != Table(first).load().sha256
 
 
@@ -472,7 +471,7 @@ def test_bad_rows_of_parquet_are_counted_by_row(tmp_path):
         ("\n\n", {}, "is empty"),
         ("user,item\n", {}, "no row is left"),
         ("user,item\n,\n", {"on_bad_rows": "skip"}, "no row is left"),
-        ("1 2 3\n", {}, r"cannot tell what parts.*dataset\.separator.*user_lines"),
+        ("1 2 3\n", {}, r"cannot tell what separates.*dataset\.separator.*user_lines"),
         ("user,item\n1,2\n", {"user": "who"}, r"there is no column 'who' for the user\. The columns are"),
         ("user,item\n1,2\n", {"user": 5, "item": 1}, r"no column 5 for the user"),
         ("1,2\n", {"user": 0}, "no column is known as the item"),

@@ -2,8 +2,7 @@ import hashlib
 
 import pytest
 
-from recgauge.datasets._fetch.published import PublishedFile
-from recgauge.datasets._fetch.verify import PUBLISHED, REZIPPED, Pin, verify
+from recgauge.datasets._published import PUBLISHED, REZIPPED, Pin, PublishedFile, verify
 from recgauge.errors import IntegrityError, MissingDataError
 
 MEMBERS = {"toy/ratings.csv": b"1,10,4.0\n" * 500, "toy/movies.csv": b"10,A,Drama\n"}

@@ -26,7 +26,7 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
         if what != "list":
             command.add_argument("name", metavar="NAME", help="data set, as `recgauge data list` shows")
         overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
-        command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", help=overrides)
+        command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
         if what == "card":
             command.add_argument(
                 "--out", metavar="FOLDER", type=Path, help="write data_card.md and figures, too"

@@ -13,7 +13,6 @@ from recgauge.app.terminal.console import ConsoleProgress, output
 from recgauge.app.terminal.printing import print_table
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split, Step
-from recgauge.datasets.citations import citation_of
 from recgauge.errors import MissingDataError
 from recgauge.filters import Filter, apply_filters
 from recgauge.report.data_card import DataCard
@@ -47,7 +46,7 @@ def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None
         dataset,
         split,
         steps=steps,
-        citation=citation_of(dataset),
+        citation=dataset.citation,
         split_settings=split_settings(settings.split, settings.seed) if asked else None,
     )
     console = output()

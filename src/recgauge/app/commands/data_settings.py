@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
@@ -12,8 +13,9 @@ from recgauge.app.compose import build_dataset
 from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.main import forget_empty_variables
 from recgauge.app.settings import RunSettings, conf_folder, register_schema
+from recgauge.app.targets import TARGET, allowed_packages, find_class
 from recgauge.app.terminal.explain import explain_config_error, group_options
-from recgauge.datasets import DatasetSource
+from recgauge.datasets import About, DatasetSource
 from recgauge.errors import ConfigError
 
 
@@ -34,7 +36,9 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     """
     options = group_options("dataset")
     if name not in options:
-        raise ConfigError(f"{name}: there is no such data set. Data sets: {', '.join(options)}.")
+        near = get_close_matches(name, options, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
     forget_empty_variables()
     register_schema()
     words = [f"dataset={name}", *overrides]
@@ -60,3 +64,26 @@ def _explained(error: Exception, words: list[str]) -> str:
 def source_of(settings: RunSettings) -> DatasetSource:
     """Build the data set's source."""
     return build_dataset(settings.dataset, settings.allowed_targets)
+
+
+def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
+    """Return what each data set with a config file says of itself, the smallest first, unknown sizes last.
+
+    Parameters
+    ----------
+    allowed_targets : sequence of str
+        Packages whose classes may be asked.
+
+    Raises
+    ------
+    ConfigError
+        If a file names no such class.
+    """
+    packages, found = allowed_packages(allowed_targets), {}
+    for name in group_options("dataset"):
+        file = conf_folder() / "dataset" / f"{name}.yaml"
+        target, own_name = (OmegaConf.select(OmegaConf.load(file), key) for key in (TARGET, "name"))
+        source = find_class(target, str(file), packages)
+        found[name] = source.about(own_name) if issubclass(source, DatasetSource) else About()
+    known = sorted(found.items(), key=lambda one: (one[1].n_rows is None, one[1].n_rows or 0, one[0]))
+    return dict(known)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recgauge.datasets.citations import citation_of
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.report.data_card.build import data_card, split_settings
@@ -35,7 +34,7 @@ def write_run_card(result: RunResult, record: RunRecord, folder: Path) -> list[P
     card = data_card(
         result.dataset,
         result.split,
-        citation=citation_of(result.dataset),
+        citation=result.dataset.citation,
         split_settings=split_settings(record.settings["split"], record.seed),
         digests={name: part.sha256 for name, part in record.split.parts.items()},
     )

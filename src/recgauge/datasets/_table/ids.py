@@ -19,7 +19,7 @@ _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about 2,000
 _BLOCK = 1 << 18  # rows coded at a time: numpy makes 8 bytes of each code, which should not leave the cache
 
-# Why a cell is no id, by the place that stands for it.
+# Why a cell is no id, by the position that stands for it.
 NO_ID = {
     -1: "{} is missing",
     -2: f"{{}} is longer than {LONGEST_ID:,} characters",
@@ -35,7 +35,7 @@ class Ids:
     ----------
     pieces : tuple of ndarray of int32
         A number for each row; -1 where an id is missing.
-    places : tuple of ndarray of int32
+    positions : tuple of ndarray of int32
         For each piece, where in `distinct` a number stands; if it is no id, a key of `NO_ID`. The last one is
         -1, so that the number -1 finds it.
     distinct : ndarray
@@ -47,7 +47,7 @@ class Ids:
     """
 
     pieces: tuple[IntArray, ...]
-    places: tuple[IntArray, ...]
+    positions: tuple[IntArray, ...]
     distinct: npt.NDArray[Any]
     whole: bool
     complete: bool
@@ -71,7 +71,7 @@ class Ids:
         return Ids((self._codes()[rows],), (np.roll(every, -1),), self.distinct, self.whole, complete=True)
 
     def _codes(self) -> IntArray:
-        codes = [place[piece] for piece, place in zip(self.pieces, self.places, strict=True)]
+        codes = [position[piece] for piece, position in zip(self.pieces, self.positions, strict=True)]
         return joined(codes) if codes else np.empty(0, np.int32)
 
 
@@ -87,17 +87,17 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
         return Ids((), (), np.empty(0, np.int64), whole=True, complete=True)
     dictionaries = [chunk.dictionary for chunk in (chunks[:1] if shared else chunks)]
     values = pa.concat_arrays(dictionaries).dictionary_encode()
-    place = to_numpy(_indices(values), np.int32)
+    position = to_numpy(_indices(values), np.int32)
     distinct, gaps, whole = _distinct(values.dictionary)
     if gaps.any():
         every = np.where(gaps < 0, gaps, np.arange(len(distinct)))
-        place = np.where(place >= 0, every[place], -1).astype(np.int32)
+        position = np.where(position >= 0, every[position], -1).astype(np.int32)
     ends = np.cumsum([len(dictionary) for dictionary in dictionaries])[:-1]
-    places = [np.append(part, np.int32(-1)) for part in np.split(place, ends)]
-    complete = not any(chunk.null_count for chunk in chunks) and bool((place >= 0).all())
+    positions = [np.append(part, np.int32(-1)) for part in np.split(position, ends)]
+    complete = not any(chunk.null_count for chunk in chunks) and bool((position >= 0).all())
     return Ids(
         tuple(to_numpy(_indices(chunk), np.int32) for chunk in chunks),
-        tuple(places * len(chunks) if shared else places),
+        tuple(positions * len(chunks) if shared else positions),
         distinct,
         whole,
         complete,
@@ -181,17 +181,17 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
             "matched. Make them one type."
         )
     ids, inverse = np.unique(np.concatenate(columns), return_inverse=True)
-    places = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
+    positions = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
     used = np.zeros(len(ids), dtype=np.bool_)
-    for part, where in zip(parts, places, strict=True):
+    for part, where in zip(parts, positions, strict=True):
         used[where[_used(part)]] = True
     code_of = np.cumsum(used, dtype=np.int32) - np.int32(1)
     codes = np.empty(sum(part.n_rows for part in parts), dtype=np.int32)
     end = 0
-    for part, where in zip(parts, places, strict=True):
-        code_of_place = np.append(code_of[where], np.int32(-1))
-        for piece, place in zip(part.pieces, part.places, strict=True):
-            code = code_of_place[place]
+    for part, where in zip(parts, positions, strict=True):
+        code_of_position = np.append(code_of[where], np.int32(-1))
+        for piece, position in zip(part.pieces, part.positions, strict=True):
+            code = code_of_position[position]
             for block in _blocks(piece):
                 codes[end : end + len(block)] = code[block]
                 end += len(block)
@@ -201,11 +201,11 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
 def _used(part: Ids) -> BoolArray:
     """Return which distinct ids have rows; a dictionary may hold more."""
     used = np.zeros(len(part.distinct), dtype=np.bool_)
-    for piece, place in zip(part.pieces, part.places, strict=True):
-        counts = np.zeros(len(place) - 1, dtype=np.int64)
+    for piece, position in zip(part.pieces, part.positions, strict=True):
+        counts = np.zeros(len(position) - 1, dtype=np.int64)
         for block in _blocks(piece):
             counts += np.bincount(block, minlength=len(counts))
-        used[place[:-1][counts > 0]] = True
+        used[position[:-1][counts > 0]] = True
     return used
 
 

@@ -1,20 +1,21 @@
-"""Reads one file of a table in its format: fast if all is well, line by line if something is not."""
+"""Reads one file of a table in its format, says what was found, and joins files into interactions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from recgauge.datasets._table.check import CheckedPart, check_part
-from recgauge.datasets._table.encodings import EncodedFile
-from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.layout import TextFormat
-from recgauge.datasets._table.part import Part
-from recgauge.datasets._table.roles import Roles
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.datasets._table.columns import Roles, TextFormat
+from recgauge.datasets._table.files import EncodedFile, TableFile
+from recgauge.datasets._table.formats import read_json_lines, read_parquet, read_user_lines
+from recgauge.datasets._table.ids import join_ids, joined
+from recgauge.datasets._table.rows import CheckedPart, Part, TimeUnit, check_part, describe_skipped
 from recgauge.datasets._table.text import read_text
-from recgauge.datasets._table.typed import read_json_lines, read_parquet
-from recgauge.datasets._table.user_lines import read_user_lines
-from recgauge.datasets._table.values import TimeUnit
-from recgauge.errors import SchemaError, said
+from recgauge.errors import SchemaError, listed, said
+from recgauge.utils.progress import Progress
 
 Format = Literal["text", "parquet", "jsonl", "recbole", "user_lines"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -89,3 +90,66 @@ class TableReader:
         if kind == "recbole":
             how = replace(how, separator="\t", header=True, quotes=False, atomic=True)
         return read_text(file, self.roles, how, careful=careful)
+
+
+def facts_of(parts: Sequence[CheckedPart]) -> dict[str, Any]:
+    """Return the columns' labels, remarks by the number of their file, and how many rows were left out."""
+    remarks: list[list[int | str]] = []
+    for number, checked in enumerate(parts):
+        if checked.problems:
+            remarks.append([number, describe_skipped(checked)])
+        if checked.part.remark:
+            remarks.append([number, checked.part.remark])
+    return {
+        "labels": dict(parts[0].part.labels),
+        "remarks": remarks,
+        "n_bad": sum(checked.n_bad for checked in parts),
+    }
+
+
+def tell(
+    facts: Mapping[str, Any], files: Sequence[TableFile], rows: Interactions, name: str, progress: Progress
+) -> None:
+    """Say which columns were taken, so that a wrong guess is seen, and what was left out."""
+    for number, remark in facts["remarks"]:
+        progress.note(f"{files[number]}: {remark}.")
+    labels = facts["labels"]
+    texts = [f"{role} = {label}" for role, label in labels.items()]
+    if "rating" in labels:
+        texts.append(f"ratings from {rows.value.min():g} to {rows.value.max():g}")
+    texts += [f"no {role}" for role in ("rating", "time") if role not in labels]
+    progress.note(f"{name}: {', '.join(texts)}.")
+
+
+def join(parts: Sequence[CheckedPart]) -> Interactions:
+    """Return the good rows of all files, in order.
+
+    Raises
+    ------
+    SchemaError
+        If no row is left, or only some files have a rating or a time.
+    """
+    for role in ("rating", "time"):
+        have = [str(part.part.file) for part in parts if role in part.part.columns]
+        if 0 < len(have) < len(parts):
+            raise SchemaError(
+                f"Table: {listed(have)} has a {role} column, other files have none. Choose the columns, "
+                f"or set dataset.{role}=false."
+            )
+    if not any(part.user.n_rows for part in parts):
+        files = listed(part.part.file for part in parts)
+        raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
+    with ThreadPoolExecutor(2) as threads:
+        users = threads.submit(join_ids, [part.user for part in parts], "user")
+        items = threads.submit(join_ids, [part.item for part in parts], "item")
+    (user, user_ids), (item, item_ids) = users.result(), items.result()
+    ratings = [part.rating for part in parts if part.rating is not None]
+    times = [part.time for part in parts if part.time is not None]
+    return Interactions(
+        user,
+        item,
+        joined(ratings) if ratings else np.ones(len(user), np.float32),
+        joined(times) if times else None,
+        user_ids,
+        item_ids,
+    )

@@ -87,5 +87,5 @@ ROWS = [
     ),
     Case("missing columns", "r.csv", csv("1,a"), "line 2: the row does not have 4 columns"),
     Case("too many columns", "r.csv", csv("1,a,3,4,5"), "line 2: the row does not have 4 columns"),
-    Case("one column", "r.csv", "user\n1\n2\n", "cannot tell what parts the fields"),
+    Case("one column", "r.csv", "user\n1\n2\n", "cannot tell what separates the fields"),
 ]

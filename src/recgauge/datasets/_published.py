@@ -1,18 +1,55 @@
-"""Decides whether a file is the one that was published, and says how that is known."""
+"""A publisher's file: what is known about it, where it may lie, and whether a file is it."""
 
+import re
 import zipfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
-from recgauge.datasets._fetch.published import PublishedFile
-from recgauge.errors import IntegrityError, MissingDataError
-from recgauge.utils.files import digest_of
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError
+from recgauge.utils.checks import check_bool
+from recgauge.utils.files import cache_folder, digest_of
 
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
-# What zipfile raises for damaged, encrypted or exotic members, beside KeyError for an absent one.
-UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A publisher's archive and the digests by which it is recognised.
+
+    Parameters
+    ----------
+    filename : str
+        Name of the archive, in the publisher's folder and in every cache and mirror.
+    address : str
+        Where the publisher offers it.
+    size : int
+        Bytes.
+    sha256, md5 : str
+        Hexadecimal digests of the archive.
+    members : mapping of str to str
+        Name and sha256 of every member that is read; empty if not known.
+    caveat : str
+        What somebody should know whose file does not match, as a sentence.
+    outage : str
+        What is known to be wrong with the publisher's server, as a sentence.
+    by_hand : str
+        How to make the archive, as a sentence that goes on, if nobody offers it as a whole; then `address` is
+        where its files are, `size` and the archive's digests are not known, and the members tell.
+    """
+
+    filename: str
+    address: str
+    size: int
+    sha256: str
+    md5: str
+    members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    caveat: str = ""
+    outage: str = ""
+    by_hand: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +83,85 @@ class VerifiedFile:
     def is_published(self) -> bool:
         """Whether this is the publisher's archive byte for byte."""
         return self.provenance == PUBLISHED
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Where a published file is looked for, as the user set it, in this order.
+
+    Parameters
+    ----------
+    archive : str or None
+        A local file that the user names; nothing else is asked then.
+    cache : str or None
+        Folder that keeps downloads; None is the user's own cache folder.
+    mirror : str, sequence of str, or None
+        Folders or http(s) addresses that hold the publisher's archives under their names, asked in this
+        order; one text may name several, separated by ``|``.
+    offline : bool
+        Whether the network must not be used.
+    sha256 : str or None
+        Digest that the user pins the archive to.
+
+    Raises
+    ------
+    ConfigError
+        If a value is not valid.
+    """
+
+    archive: str | None = None
+    cache: str | None = None
+    mirror: str | Sequence[str] | None = None
+    offline: bool = False
+    sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("archive", "cache"):
+            value = getattr(self, name)
+            if value is not None and not _is_text(value):
+                raise ConfigError(f"{name} must be a path (or null), got {value!r}.")
+        for mirror in self.mirrors:
+            if "://" in mirror and not is_address(mirror):
+                raise ConfigError(f"mirror must be a folder or an http(s) address, got {mirror!r}.")
+        check_bool("offline", self.offline)
+        pin = self.sha256
+        if pin is not None and not (isinstance(pin, str) and re.fullmatch("[0-9a-fA-F]{64}", pin)):
+            raise ConfigError(f"sha256 must be 64 hexadecimal digits (or null), got {pin!r}.")
+
+    @property
+    def cache_folder(self) -> Path:
+        """The folder that keeps downloads."""
+        return cache_folder(self.cache)
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        """Folders and addresses, in the order in which they are asked."""
+        if self.mirror is None:
+            return ()
+        listed = str(self.mirror).split("|") if isinstance(self.mirror, (str, Path)) else self.mirror
+        if not isinstance(listed, Sequence) or not all(map(_is_text, listed)):
+            raise ConfigError(
+                f"mirror must be a folder or address, a list of them, or null; got {self.mirror!r}."
+            )
+        return tuple(str(mirror).strip() for mirror in listed)
+
+    @property
+    def pin(self) -> Pin | None:
+        """The digest that the user vouches for."""
+        return None if self.sha256 is None else Pin(self.sha256.lower(), "dataset.sha256", strict=True)
+
+
+def is_address(mirror: str) -> bool:
+    """Whether a mirror is asked over the network."""
+    return mirror.startswith(("http://", "https://"))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, (str, Path)) and bool(str(value).strip())
+
+
+# What zipfile raises for damaged, encrypted or exotic members, beside KeyError for an absent one.
+UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 
 def verify(

@@ -1,14 +1,11 @@
-"""Asks one place after the other for a published file, until one has it."""
+"""Looks for a published file in one location after the other, until one has it."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recgauge.datasets._fetch.download import Download
-from recgauge.datasets._fetch.failures import TransferError
-from recgauge.datasets._fetch.places import Places, is_address
-from recgauge.datasets._fetch.published import PublishedFile
-from recgauge.datasets._fetch.transfer import Patience
-from recgauge.datasets._fetch.verify import Pin, VerifiedFile, verify
+from recgauge.datasets._download import Download, Patience
+from recgauge.datasets._fetch_errors import TransferError
+from recgauge.datasets._published import Locations, Pin, PublishedFile, VerifiedFile, is_address, verify
 from recgauge.errors import IntegrityError, MissingDataError, said
 from recgauge.utils.files import refuse_irregular, user_path
 from recgauge.utils.progress import Progress
@@ -16,19 +13,19 @@ from recgauge.utils.progress import Progress
 _LONGEST_SUMS = 1 << 20  # bytes
 
 
-def find(
-    published: PublishedFile, places: Places, progress: Progress, patience: Patience | None = None
+def find_archive(
+    published: PublishedFile, locations: Locations, progress: Progress, patience: Patience | None = None
 ) -> VerifiedFile:
-    """Return the file from the first place that has it, verified.
+    """Return the file from the first location that has it, verified.
 
-    A wrong file in a local place ends the search, since its owner can put it right; a wrong file from a
-    server is noted and the next place is asked.
+    A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
+    server is noted and the next location is asked.
 
     Parameters
     ----------
     published : PublishedFile
         What is looked for.
-    places : Places
+    locations : Locations
         Where to look.
     progress : Progress
         Told about downloads.
@@ -44,21 +41,21 @@ def find(
     IntegrityError
         If the only files found are not what they should be.
     MissingDataError
-        If no place has the file.
+        If no location has the file.
     """
-    if places.archive is not None:
-        path = user_path(places.archive)
+    if locations.archive is not None:
+        path = user_path(locations.archive)
         refuse_irregular(path, "archive")
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
-        return verify(path, published, places.pin, named=True)
-    return _Search(published, places, progress, patience or Patience()).run()
+        return verify(path, published, locations.pin, named=True)
+    return _Search(published, locations, progress, patience or Patience()).run()
 
 
 @dataclass
 class _Search:
     published: PublishedFile
-    places: Places
+    locations: Locations
     progress: Progress
     patience: Patience
     tried: list[str] = field(default_factory=list)
@@ -66,8 +63,8 @@ class _Search:
     certificate_refused: bool = False
 
     def run(self) -> VerifiedFile:
-        found = self._ask_folder("cache folder", self._cached.parent, self.places.pin)
-        for mirror in self.places.mirrors:
+        found = self._ask_folder("cache folder", self._cached.parent, self.locations.pin)
+        for mirror in self.locations.mirrors:
             found = found or self._ask_mirror(mirror)
         if self.published.by_hand:
             self.tried.append(f"publisher {self.published.address}: offers the files, but no archive of them")
@@ -79,12 +76,12 @@ class _Search:
 
     @property
     def _cached(self) -> Path:
-        return self.places.cache_folder / self.published.filename
+        return self.locations.cache_folder / self.published.filename
 
     @property
     def _size(self) -> int | None:
         """Bytes that a server may send; another file that is pinned may have any size."""
-        return None if self.places.pin is not None else self.published.size or None
+        return None if self.locations.pin is not None else self.published.size or None
 
     def _ask_folder(self, owner: str, folder: Path, pin: Pin | None) -> VerifiedFile | None:
         path = folder / self.published.filename
@@ -104,16 +101,16 @@ class _Search:
                 f"mirror={folder}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR, "
                 "or unset it."
             )
-        return self._ask_folder("mirror", folder, self.places.pin or _listed(folder, self.published))
+        return self._ask_folder("mirror", folder, self.locations.pin or _listed(folder, self.published))
 
     def _ask_server(self, owner: str, address: str) -> VerifiedFile | None:
-        if self.places.offline:
+        if self.locations.offline:
             self.tried.append(f"{owner} {address}: not asked, since offline is set")
             return None
 
         def check(path: Path) -> VerifiedFile:
             return verify(
-                path, self.published, self.places.pin, origin=None if path == self._cached else address
+                path, self.published, self.locations.pin, origin=None if path == self._cached else address
             )
 
         try:
@@ -130,7 +127,7 @@ class _Search:
         return None
 
     def _nowhere(self) -> str:
-        places = "\n".join(f"  - {place}" for place in self.tried)
+        tried = "\n".join(f"  - {location}" for location in self.tried)
         address, filename = self.published.address, self.published.filename
         by_hand = self.published.by_hand or f"Download {address} by hand, on another machine if need be,"
         if self.certificate_refused:
@@ -139,7 +136,7 @@ class _Search:
                 "mind the certificate, and recgauge verifies the file all the same)"
             ).lstrip()
         return (
-            f"{filename} could not be found or fetched. Tried:\n{places}\n{by_hand} and put it at "
+            f"{filename} could not be found or fetched. Tried:\n{tried}\n{by_hand} and put it at "
             f"{self._cached}, name it with dataset.archive=FILE, or point data.mirror or RECGAUGE_MIRROR at "
             "a folder or address that has it."
         )

@@ -1,9 +1,14 @@
-"""Says in words why an address gave no file, and whether asking again may help."""
+"""Says in words why an address gave no file, whether asking again may help, and why a folder keeps none."""
 
+import errno
+import shutil
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
+
+from recgauge.errors import MissingDataError
 
 _EXPIRED, _NOT_YET_VALID = 10, 9  # OpenSSL's X509_V_ERR numbers
 _ASK_AGAIN = {408, 425, 429, 500, 502, 503, 504}
@@ -101,3 +106,22 @@ def _causes(error: object) -> Iterator[BaseException]:
             seen.add(id(cause))
             yield cause
             queue += [getattr(cause, "reason", None), *cause.args, cause.__cause__, cause.__context__]
+
+
+def explain_storage(error: OSError, target: Path, size: int, kept: int) -> MissingDataError:
+    """Turn an error of the cache folder into words; `kept` bytes of `size` are there already."""
+    folder = target.parent
+    elsewhere = "choose another folder with data.cache=FOLDER or RECGAUGE_CACHE"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return MissingDataError(
+            f"The disk of the cache folder {folder} is full: {target.name} needs {size:,} bytes, "
+            f"{shutil.disk_usage(folder).free:,} are free. Free some space (the {kept:,} bytes fetched so "
+            f"far are kept and continued), or {elsewhere}."
+        )
+    problem, remedy = "cannot be used", "Repair it"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        problem, remedy = "is read-only for you", "Make it writable"
+    return MissingDataError(
+        f"The cache folder {folder} {problem} ({error.strerror or error}), so {target.name} cannot be "
+        f"downloaded. {remedy}, {elsewhere}, or name a local archive with dataset.archive=FILE."
+    )

@@ -1,1 +1,0 @@
-"""Finds, downloads and verifies files that somebody publishes. Start at search.find."""
