@@ -8,6 +8,7 @@ import pytest
 
 from recgauge.app.commands.cli import main
 from recgauge.app.commands.data_settings import what_is_known
+from recgauge.app.settings import conf_folder
 from recgauge.app.terminal.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.movielens import MovieLens
@@ -220,6 +221,32 @@ def test_a_folder_that_cannot_be_written_is_named(cache, data, ratings):
     code, _, err = data("card", "demo", "--out", f"{ratings}/below")
     assert code == 1
     assert "--out" in err
+
+
+@pytest.mark.parametrize("what", ["fetch", "verify", "card"])
+def test_only_the_name_is_required(capsys, what):
+    with pytest.raises(SystemExit):
+        main(["data", what])
+    assert capsys.readouterr().err.rstrip().endswith("arguments are required: NAME")
+
+
+def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own_data.py").write_text(
+        "from recgauge.datasets import About, Demo\n"
+        "class Own(Demo):\n"
+        "    @classmethod\n"
+        "    def about(cls, name=None):\n"
+        "        return About(7, 3, 2, 'none', origin=f'from {name}')\n"
+    )
+    shutil.copytree(conf_folder(), tmp_path / "conf")
+    (tmp_path / "conf" / "dataset" / "own.yaml").write_text("_target_: own_data.Own\nname: home\n")
+    monkeypatch.syspath_prepend(tmp_path / "mine")
+    monkeypatch.setattr("recgauge.app.commands.data_settings.conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setattr("recgauge.app.terminal.explain.conf_folder", lambda: tmp_path / "conf")
+    code, out, _ = data("list", "allowed_targets=[own_data]")
+    assert code == 0
+    assert row(out, "own").split() == ["own", "7", "3", "2", "from", "home", "none"]
 
 
 def test_unknown_options_are_refused(capsys):

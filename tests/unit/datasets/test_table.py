@@ -613,3 +613,17 @@ def test_real_archives_as_tables(mirror):
         assert len(table) == n_rows
         assert table.n_users <= 29_858
         assert table.n_items <= 40_981
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "label"),
+    [
+        ("data/My Ratings-2.csv.gz", None, "my_ratings_2"),
+        ("part-*.csv", None, "part"),
+        (["b.csv", "a.csv"], None, "b"),
+        ("a.csv", "mine", "mine"),
+        ("***", None, "table"),
+    ],
+)
+def test_a_table_is_called_after_its_first_file(path, name, label):
+    assert Table(path, name).label == label
