@@ -93,7 +93,7 @@ class Interactions:
         Parameters
         ----------
         user_ids, item_ids : array-like, shape (n,)
-            Ids, one a row.
+            Ids, one per row.
         value : array-like of float, shape (n,), optional
             Ratings; 1 everywhere if left out.
         timestamp : array-like of int, shape (n,), optional

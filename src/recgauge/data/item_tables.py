@@ -102,7 +102,7 @@ def table_ids(name: str, table: Any) -> Any:
     if not isinstance(table, Mapping):
         if np.ndim(table) != 2 and not sparse.issparse(table):
             raise SchemaError(
-                f"{name}: pass a mapping with a key an item, or a matrix with a row an item; got "
+                f"{name}: pass a mapping with one key per item, or a matrix with one row per item; got "
                 f"{type(table).__name__}."
             )
         return np.arange(np.shape(table)[0])

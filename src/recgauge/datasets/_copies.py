@@ -39,10 +39,6 @@ class DamagedCopyError(Exception):
     """A copy is not what was written; the text says what is wrong with it."""
 
 
-class NotStorableError(Exception):
-    """An array has a type that a file cannot keep exactly."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """All that reading a source gives; what a run's settings add to it is not part.
@@ -67,8 +63,6 @@ def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None
 
     Raises
     ------
-    NotStorableError
-        If the data cannot be kept exactly.
     OSError
         If the folder cannot be written.
     """
@@ -188,13 +182,8 @@ def _from_columns(columns: Columns, described: Mapping[str, Any]) -> Prepared:
 def _plain(name: str, array: npt.NDArray[Any]) -> Columns:
     """Return the array, or the bytes and ends of its texts if it holds Python's."""
     if array.dtype != object:
-        if array.dtype.hasobject or array.dtype.kind == "T":
-            raise NotStorableError(f"{name} of type {array.dtype}")
         return {name: array}
-    texts = array.tolist()
-    if others := sorted({type(text).__name__ for text in texts if type(text) is not str}):
-        raise NotStorableError(f"{name} of type {', '.join(others)}")
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    encoded = [text.encode("utf-8", "surrogatepass") for text in array.tolist()]
     ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
     return {f"{name}_text": np.frombuffer(b"".join(encoded), np.uint8), f"{name}_ends": ends}
 

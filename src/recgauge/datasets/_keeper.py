@@ -18,7 +18,6 @@ import numpy as np
 from recgauge._version import __version__
 from recgauge.datasets._copies import (
     DamagedCopyError,
-    NotStorableError,
     Prepared,
     read_copy,
     write_copy,
@@ -122,8 +121,6 @@ class Keeper:
             if shutil.disk_usage(self.folder).free < needed + _SPARE:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             write_copy(self._path, prepared, about)
-        except NotStorableError as error:
-            self.progress.note(f"{self.name}: no prepared copy is kept, since a file cannot hold {error}.")
         except OSError as error:
             self._tell_trouble(error)
 

@@ -15,25 +15,16 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.data.dataset import ItemFeatures
+from recgauge.data.ids import encode_sorted
 from recgauge.data.interactions import Interactions
 from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.datasets._arrow import to_numpy
 from recgauge.datasets._movielens_releases import Release
 from recgauge.datasets._published import PUBLISHED, REZIPPED, UNPACKING_ERRORS, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
-from recgauge.utils.checks import FloatArray, IntArray, LongArray
+from recgauge.utils.checks import LongArray
 
 _NOT_A_GENRE = frozenset({"(no genres listed)", "unknown", ""})
-
-
-@dataclass(frozen=True)
-class Ratings:
-    """Rows as the publisher ordered them."""
-
-    user: IntArray
-    item: IntArray
-    value: FloatArray
-    timestamp: LongArray
 
 
 @dataclass(frozen=True)
@@ -68,8 +59,8 @@ class Movies:
         return ItemFeatures(sparse.csr_array((ones, indices, indptr), shape=shape), self.genre_names)
 
 
-def read_ratings(archive: zipfile.ZipFile, release: Release) -> Ratings:
-    """Return every row of the ratings member.
+def read_ratings(archive: zipfile.ZipFile, release: Release) -> Interactions:
+    """Return every row of the ratings member, in the publisher's order.
 
     Raises
     ------
@@ -98,7 +89,10 @@ def read_ratings(archive: zipfile.ZipFile, release: Release) -> Ratings:
             )
         except ArrowInvalid as error:
             raise SchemaError(f"{release.name}: {name} cannot be read: {error}.") from error
-    return Ratings(*(to_numpy(table[column], dtype) for column, dtype in types.items()))
+    user, item, value, timestamp = (to_numpy(table[column], dtype) for column, dtype in types.items())
+    (user_ids, users), (item_ids, items) = encode_sorted(user), encode_sorted(item)
+    user_ids, item_ids = user_ids.astype(np.int64), item_ids.astype(np.int64)
+    return Interactions(users, items, value, timestamp, user_ids, item_ids)
 
 
 def read_movies(archive: zipfile.ZipFile, release: Release) -> Movies:

@@ -4,11 +4,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from recgauge.data.dataset import Dataset
-from recgauge.data.ids import encode_sorted
-from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets._copies import Prepared
 from recgauge.datasets._digests import Watch
@@ -170,14 +166,11 @@ class MovieLens(ArchiveSource):
 def _read(file: VerifiedFile, release: Release) -> Prepared:
     try:
         with zipfile.ZipFile(file.path) as archive:
-            ratings = read_ratings(archive, release)
+            rows = read_ratings(archive, release)
             movies = read_movies(archive, release)
     except (KeyError, *UNPACKING_ERRORS) as error:
         raise IntegrityError(
             f"{release.name}: {file.path} cannot be unpacked: {error}. Download {release.file.address} again."
         ) from error
-    (user_ids, user), (item_ids, item) = encode_sorted(ratings.user), encode_sorted(ratings.item)
-    user_ids, item_ids = user_ids.astype(np.int64), item_ids.astype(np.int64)
-    rows = Interactions(user, item, ratings.value, ratings.timestamp, user_ids, item_ids)
-    titles, genres = movies.of_items(item_ids)
+    titles, genres = movies.of_items(rows.item_ids)
     return Prepared(rows, titles, genres)

@@ -434,16 +434,6 @@ def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeyp
     assert prepared.entries(cache) == []
 
 
-def test_ids_that_a_file_cannot_hold_are_told(cache, progress):
-    odd = Interactions.from_ids(np.array([b"a", b"b"], dtype=object), [1, 2])
-    kept = Keeper(prepared.prepared_folder(cache), "0" * 64, "odd", "nowhere", progress)
-    for _ in range(2):
-        assert kept.get(lambda: Prepared(odd)).interactions is odd
-        assert "a file cannot hold user_ids of type bytes" in progress.notes[0]
-        progress.notes.clear()
-    assert prepared.entries(cache) == []
-
-
 def test_kept_data_can_be_switched_off(ratings, cache):
     Table(str(ratings), cache=cache, prepared=False).load()
     assert not Path(cache).exists()

@@ -485,7 +485,7 @@ def test_bad_rows_of_parquet_are_counted_by_row(tmp_path):
         (
             '[{"user": 1, "item": 2},\n {"user": 1, "item": 3}]',
             {"format": "jsonl"},
-            "Write one object a line",
+            "Write one object per line",
         ),
     ],
 )

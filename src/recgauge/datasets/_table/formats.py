@@ -80,7 +80,7 @@ def _may_be_ids(kind: "pa.DataType") -> bool:
 
 
 def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
-    """Return the rows of a file that holds one JSON object a line.
+    """Return the rows of a file that holds one JSON object per line.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
         first = min(problems, key=lambda problem: problem.lines[0])
         raise SchemaError(
             f"{file}, line {first.lines[0]}: no line is a JSON object that can be read: {first.reason}: "
-            f"{first.example}. Write one object a line, without brackets and commas around them, or set "
+            f"{first.example}. Write one object per line, without brackets and commas around them, or set "
             "dataset.format."
         )
     names = list(dict.fromkeys(name for row in rows for name in row))
