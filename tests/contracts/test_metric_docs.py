@@ -1,5 +1,6 @@
 """docs/metrics.md says what the code says."""
 
+import re
 from pathlib import Path
 
 from recgauge.report.metric_docs import metric_docs
@@ -9,6 +10,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 def test_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == metric_docs(), "run: make docs"
+
+
+def test_every_link_of_the_contents_leads_to_a_heading():
+    text = metric_docs()
+    headings = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
+    anchors = {re.sub(r"[^\w\s-]", "", heading).replace(" ", "-") for heading in headings}
+    links = re.findall(r"\]\(#([^)]+)\)", text)
+    assert len(links) > 60
+    assert set(links) <= anchors
 
 
 def test_page_has_formula_parameters_and_source_of_each_metric() -> None:

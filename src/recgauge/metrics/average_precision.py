@@ -35,6 +35,12 @@ class AveragePrecision(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def average_precision(items, grades, k):
+    ...     hits = [rank for rank, item in enumerate(items[:k], 1) if item in grades]
+    ...     return sum(found / rank for found, rank in enumerate(hits, 1)) / len(grades)
+
     Notes
     -----
     Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. The mean over users is the
@@ -98,6 +104,12 @@ class AverageRecall(UserMetric):
     ------
     ConfigError
         If a parameter is unknown.
+
+    In plain Python
+    ---------------
+    >>> def average_recall(items, grades, k):
+    ...     hits = [sum(item in grades for item in items[:rank]) for rank in range(1, k + 1)]
+    ...     return sum(found / len(grades) for found in hits) / k
 
     Notes
     -----

@@ -32,6 +32,12 @@ class DCG(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def dcg(items, grades, k):
+    ...     gains = [grades.get(item, 0) for item in items[:k]]
+    ...     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
     Notes
     -----
     Range [0, inf), higher is better; 0 without a hit. Not comparable between users with different numbers
@@ -92,6 +98,11 @@ class CumulativeGain(UserMetric):
     ------
     ConfigError
         If `gain` is unknown.
+
+    In plain Python
+    ---------------
+    >>> def cumulative_gain(items, grades, k):
+    ...     return sum(grades.get(item, 0) for item in items[:k])
 
     Notes
     -----

@@ -31,6 +31,16 @@ class ExpectedReciprocalRank(UserMetric):
     MetricError
         If a listed item has a higher grade.
 
+    In plain Python
+    ---------------
+    >>> def expected_reciprocal_rank(items, grades, k, max_grade=4):
+    ...     value, reads_on = 0.0, 1.0
+    ...     for rank, item in enumerate(items[:k], 1):
+    ...         satisfied = (2 ** grades.get(item, 0) - 1) / 2**max_grade
+    ...         value += reads_on * satisfied / rank
+    ...         reads_on *= 1 - satisfied
+    ...     return value
+
     Notes
     -----
     Range [0, 1), higher is better; 0 without a hit. An item below a satisfying one adds little, so the

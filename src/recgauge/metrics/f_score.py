@@ -32,6 +32,13 @@ class FScore(UserMetric):
     ConfigError
         If a parameter has an unknown value.
 
+    In plain Python
+    ---------------
+    >>> def f1(items, grades, k):
+    ...     hits = sum(item in grades for item in items[:k])
+    ...     precision, recall = hits / k, hits / len(grades)
+    ...     return 2 * precision * recall / (precision + recall) if hits else 0.0
+
     Notes
     -----
     Range [0, 1], higher is better. 0 without a hit unless `zero` refuses it. Computed for each

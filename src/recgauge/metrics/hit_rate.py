@@ -18,6 +18,11 @@ class HitRate(UserMetric):
 
     .. math:: \mathrm{HR@}k(u) = [\,|L_k \cap R_u| > 0\,]
 
+    In plain Python
+    ---------------
+    >>> def hit_rate(items, grades, k):
+    ...     return float(any(item in grades for item in items[:k]))
+
     Notes
     -----
     Range {0, 1}, higher is better. Also called success or hit ratio.

@@ -94,7 +94,11 @@ MetricT = TypeVar("MetricT", bound=Metric)
 
 
 class UserMetric(Metric):
-    """A metric of one user's list; its value is the mean over users."""
+    """A metric of one user's list; its value is the mean over users.
+
+    The docstring of each one has a section "In plain Python": what it means for one list, in a few lines. A
+    contract test runs these lines beside `per_user` on random lists.
+    """
 
     kind: ClassVar[Kind] = "lists"
 

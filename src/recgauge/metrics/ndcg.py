@@ -49,6 +49,14 @@ class NDCG(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def ndcg(items, grades, k):
+    ...     gains = [grades.get(item, 0) for item in items[:k]]
+    ...     best = sorted(grades.values(), reverse=True)[:k]
+    ...     dcg = sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+    ...     return dcg / sum(gain / math.log2(rank + 1) for rank, gain in enumerate(best, 1))
+
     Notes
     -----
     Range [0, 1], higher is better; 0 without a hit. With ``full`` a perfect list shorter than the user's

@@ -31,6 +31,11 @@ class Precision(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def precision(items, grades, k):
+    ...     return sum(item in grades for item in items[:k]) / k
+
     Notes
     -----
     Range [0, 1], higher is better. 0 for an empty list unless `zero` says otherwise. Without a cutoff,

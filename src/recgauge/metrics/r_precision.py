@@ -31,6 +31,12 @@ class RPrecision(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def r_precision(items, grades, k):
+    ...     first = items[: min(k, len(grades))]
+    ...     return sum(item in grades for item in first) / len(grades)
+
     Notes
     -----
     Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. Without a cutoff precision

@@ -32,6 +32,12 @@ class RankBiasedPrecision(UserMetric):
     ConfigError
         If a parameter has an unknown value.
 
+    In plain Python
+    ---------------
+    >>> def rank_biased_precision(items, grades, k, p=0.8):
+    ...     hits = [rank for rank, item in enumerate(items[:k], 1) if item in grades]
+    ...     return (1 - p) * sum(p ** (rank - 1) for rank in hits)
+
     Notes
     -----
     Range [0, 1] (above 1 with linear gains of grades above 1), higher is better; 0 without a hit. What

@@ -27,6 +27,11 @@ class Recall(UserMetric):
     ConfigError
         If `denominator` is unknown.
 
+    In plain Python
+    ---------------
+    >>> def recall(items, grades, k):
+    ...     return sum(item in grades for item in items[:k]) / len(grades)
+
     Notes
     -----
     Range [0, 1], higher is better. With ``relevant``, a user with more than k relevant items stays below 1.

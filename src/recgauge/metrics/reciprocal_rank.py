@@ -28,6 +28,14 @@ class ReciprocalRank(UserMetric):
     ConfigError
         If `miss` is unknown.
 
+    In plain Python
+    ---------------
+    >>> def reciprocal_rank(items, grades, k):
+    ...     for rank, item in enumerate(items[:k], 1):
+    ...         if item in grades:
+    ...             return 1 / rank
+    ...     return 0.0
+
     Notes
     -----
     Range [0, 1], higher is better; 0 without a hit. The mean over users is the mean reciprocal rank (MRR).

@@ -158,6 +158,11 @@ class UserCoverage(UserMetric):
     ConfigError
         If `at_least` is unknown.
 
+    In plain Python
+    ---------------
+    >>> def user_coverage(items, k):
+    ...     return float(len(items[:k]) > 0)
+
     Notes
     -----
     Range [0, 1], higher is better. A user's value is 0 or 1. In a run, U is all users of the test part, with

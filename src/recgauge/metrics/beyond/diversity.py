@@ -37,6 +37,16 @@ class IntraListSimilarity(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def intra_list_similarity(items, k, features):
+    ...     def cosine(i, j):
+    ...         size = math.hypot(*features[i]) * math.hypot(*features[j])
+    ...         return sum(a * b for a, b in zip(features[i], features[j])) / size if size else 0.0
+    ...
+    ...     pairs = list(itertools.combinations(items[:k], 2))
+    ...     return sum(cosine(i, j) for i, j in pairs) / len(pairs) if pairs else math.nan
+
     Notes
     -----
     Range [-1, 1], [0, 1] for features >= 0 and co-occurrence; lower is better: more diverse. NaN for an
@@ -115,6 +125,16 @@ class Diversity(IntraListSimilarity):
     ------
     ConfigError
         If a parameter is unknown.
+
+    In plain Python
+    ---------------
+    >>> def diversity(items, k, features):
+    ...     def cosine(i, j):
+    ...         size = math.hypot(*features[i]) * math.hypot(*features[j])
+    ...         return sum(a * b for a, b in zip(features[i], features[j])) / size if size else 0.0
+    ...
+    ...     pairs = list(itertools.combinations(items[:k], 2))
+    ...     return 1 - sum(cosine(i, j) for i, j in pairs) / len(pairs) if pairs else math.nan
 
     Notes
     -----

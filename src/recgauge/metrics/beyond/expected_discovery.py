@@ -45,6 +45,18 @@ class ExpectedFreeDiscovery(_Discovery):
     MetricError
         If there are no training interactions.
 
+    In plain Python
+    ---------------
+    >>> def expected_free_discovery(items, grades, k, train, n_items):
+    ...     count = {item: sum(item in seen for seen in train.values()) for item in range(n_items)}
+    ...     total, least = sum(count.values()), min(number for number in count.values() if number)
+    ...     found = weights = 0.0
+    ...     for rank, item in enumerate(items[:k], 1):
+    ...         weights += 1 / math.log2(rank + 1)
+    ...         if item in grades:
+    ...             found += math.log2(total / (count[item] or least)) / math.log2(rank + 1)
+    ...     return found / weights if weights else 0.0
+
     Notes
     -----
     Range [0, log2 N] with N training interactions, higher is better: relevant, little known items come
@@ -90,6 +102,17 @@ class ExpectedPopularityComplement(_Discovery):
     ------
     MetricError
         If there are no training interactions.
+
+    In plain Python
+    ---------------
+    >>> def expected_popularity_complement(items, grades, k, train):
+    ...     found = weights = 0.0
+    ...     for rank, item in enumerate(items[:k], 1):
+    ...         weights += 1 / math.log2(rank + 1)
+    ...         if item in grades:
+    ...             know_it = sum(item in seen for seen in train.values())
+    ...             found += (1 - know_it / len(train)) / math.log2(rank + 1)
+    ...     return found / weights if weights else 0.0
 
     Notes
     -----

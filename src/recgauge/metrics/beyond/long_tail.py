@@ -34,6 +34,19 @@ class LongTailShare(UserMetric):
     ConfigError
         If a parameter is out of range or unknown.
 
+    In plain Python
+    ---------------
+    >>> def long_tail_share(items, k, train, n_items):
+    ...     count = {item: sum(item in seen for seen in train.values()) for item in range(n_items)}
+    ...     head, held = set(), 0
+    ...     for item in sorted(count, key=lambda item: -count[item]):
+    ...         if held >= 0.8 * sum(count.values()) - 1e-9:
+    ...             break
+    ...         head.add(item)
+    ...         held += count[item]
+    ...     tail = [item not in head for item in items[:k]]
+    ...     return sum(tail) / len(tail) if tail else math.nan
+
     Notes
     -----
     Range [0, 1]; higher is better where popularity bias is to be avoided. NaN for an empty
@@ -97,6 +110,14 @@ class TailPercentage(UserMetric):
     ------
     ConfigError
         If a parameter is out of range or unknown.
+
+    In plain Python
+    ---------------
+    >>> def tail_percentage(items, k, train, n_items):
+    ...     count = {item: sum(item in seen for seen in train.values()) for item in range(n_items)}
+    ...     known = sorted((item for item in count if count[item]), key=count.get)
+    ...     tail = known[: max(1, len(known) // 10)]
+    ...     return sum(item in tail for item in items[:k]) / k
 
     Notes
     -----

@@ -42,6 +42,12 @@ class Novelty(UserMetric):
     ConfigError
         If a parameter is out of range or unknown.
 
+    In plain Python
+    ---------------
+    >>> def novelty(items, k, train):
+    ...     shares = [max(1, sum(item in seen for seen in train.values())) / len(train) for item in items[:k]]
+    ...     return sum(-math.log2(share) for share in shares) / len(shares) if shares else math.nan
+
     Notes
     -----
     Range [0, log N], with ``log_users`` [0, 1]; higher is better: less known items, often at the cost of

@@ -31,6 +31,12 @@ class Popularity(UserMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def popularity(items, k, train):
+    ...     counts = [sum(item in seen for seen in train.values()) for item in items[:k]]
+    ...     return sum(counts) / len(counts) if counts else math.nan
+
     Notes
     -----
     Range [0, inf) for counts, [0, 1] otherwise. Lower is better where popularity bias is to be avoided;

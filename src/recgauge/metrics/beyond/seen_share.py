@@ -29,6 +29,12 @@ class SeenShare(UserMetric):
     ConfigError
         If `empty` is unknown.
 
+    In plain Python
+    ---------------
+    >>> def seen_share(items, k, train, user):
+    ...     known = [item in train[user] for item in items[:k]]
+    ...     return sum(known) / len(known) if known else math.nan
+
     Notes
     -----
     Range [0, 1]. 0 wherever seen items are barred from lists; lower is better where people want something
@@ -88,6 +94,12 @@ class UnseenShare(SeenShare):
     ------
     ConfigError
         If `empty` is unknown.
+
+    In plain Python
+    ---------------
+    >>> def unseen_share(items, k, train, user):
+    ...     new = [item not in train[user] for item in items[:k]]
+    ...     return sum(new) / len(new) if new else math.nan
 
     Notes
     -----

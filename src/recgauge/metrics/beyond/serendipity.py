@@ -33,6 +33,14 @@ class UnpopularSerendipity(UserMetric):
     ConfigError
         If a parameter is out of range or unknown.
 
+    In plain Python
+    ---------------
+    >>> def serendipity(items, grades, k, train, n_items):
+    ...     count = {item: sum(item in seen for seen in train.values()) for item in range(n_items)}
+    ...     fifth = sorted(count, key=lambda item: -count[item])[: n_items // 5]
+    ...     popular = {item for item in fifth if count[item] > 0}
+    ...     return sum(item in grades and item not in popular for item in items[:k]) / k
+
     Notes
     -----
     Range [0, 1], higher is better. 0 for an empty list.
@@ -84,6 +92,17 @@ class RankSerendipity(UserMetric):
 
     .. math:: \frac{1}{|L_k|} \sum_{i \in L_k \cap R_u} \max(p_u(i) - p(i), 0),
         \quad p = \frac{n + 1 - \mathrm{rank}}{n}
+
+    In plain Python
+    ---------------
+    >>> def rank_serendipity(items, grades, k, train, n_items):
+    ...     count = {item: sum(item in seen for seen in train.values()) for item in range(n_items)}
+    ...     levels, excess = sorted(set(count.values()), reverse=True), []
+    ...     for rank, item in enumerate(items[:k], 1):
+    ...         popular = (n_items - levels.index(count[item])) / n_items if count[item] else 0
+    ...         gained = (n_items + 1 - rank) / n_items - popular
+    ...         excess.append(max(gained, 0) if item in grades else 0)
+    ...     return sum(excess) / len(excess) if excess else math.nan
 
     Notes
     -----
@@ -141,6 +160,19 @@ class HistorySerendipity(UserMetric):
     ------
     ConfigError
         If a parameter is unknown.
+
+    In plain Python
+    ---------------
+    >>> def history_serendipity(items, k, train, user, n_items):
+    ...     owners = [{one for one in train if item in train[one]} for item in range(n_items)]
+    ...
+    ...     def cosine(i, j):
+    ...         size = math.sqrt(len(owners[i]) * len(owners[j]))
+    ...         return len(owners[i] & owners[j]) / size if size else 0.0
+    ...
+    ...     known = [[cosine(item, old) for old in train[user]] for item in items[:k]]
+    ...     far = [1 - sum(cosines) / len(cosines) for cosines in known]
+    ...     return sum(far) / len(far) if far else math.nan
 
     Notes
     -----

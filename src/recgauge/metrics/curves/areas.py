@@ -67,6 +67,16 @@ class AUC(FullRankingMetric):
     ConfigError
         If a parameter is unknown.
 
+    In plain Python
+    ---------------
+    >>> def auc(scores, grades):
+    ...     relevant = [score for item, score in scores.items() if item in grades]
+    ...     others = [score for item, score in scores.items() if item not in grades]
+    ...     if not relevant or not others:
+    ...         return math.nan
+    ...     won = sum((a > b) + (a == b) / 2 for a in relevant for b in others)
+    ...     return won / (len(relevant) * len(others))
+
     Notes
     -----
     Range [0, 1], higher is better; .5 for chance. Undefined (NaN) for a user whose candidates are all
@@ -123,6 +133,16 @@ class StepAveragePrecision(FullRankingMetric):
     ------
     ConfigError
         If `aggregate` is unknown.
+
+    In plain Python
+    ---------------
+    >>> def step_average_precision(scores, grades):
+    ...     relevant = [score for item, score in scores.items() if item in grades]
+    ...     precisions = [
+    ...         sum(score >= lowest for score in relevant) / sum(score >= lowest for score in scores.values())
+    ...         for lowest in relevant
+    ...     ]
+    ...     return sum(precisions) / len(precisions) if precisions else math.nan
 
     Notes
     -----

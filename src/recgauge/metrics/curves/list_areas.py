@@ -7,9 +7,10 @@ import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
+from recgauge.metrics.curves.walk import catalogue_size, limited_irrelevant, walk
 from recgauge.metrics.denominators import denominator, divide
 from recgauge.metrics.metric import UserMetric
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,14 @@ class ListAUC(UserMetric):
     r"""The chance that, of a hit and a miss in the list, the hit stands first.
 
     .. math:: \frac{1}{h (n - h)} \sum_{\text{hits } i} |\{\text{misses below } i\}|
+
+    In plain Python
+    ---------------
+    >>> def list_auc(items, grades, k):
+    ...     hit = [item in grades for item in items[:k]]
+    ...     in_order = sum(sum(hit[:rank]) for rank in range(len(hit)) if not hit[rank])
+    ...     pairs = hit.count(True) * hit.count(False)
+    ...     return in_order / pairs if pairs else float(any(hit))
 
     Notes
     -----
@@ -67,6 +76,13 @@ class PartialAUC(UserMetric):
         If `positives` is unknown.
     MetricError
         Without a cutoff.
+
+    In plain Python
+    ---------------
+    >>> def partial_auc(items, grades, k):
+    ...     hit = [item in grades for item in items] + [False] * k
+    ...     hits_above = [sum(hit[:rank]) for rank in range(len(hit)) if not hit[rank]]
+    ...     return sum(hits_above[:k]) / (k * len(grades))
 
     Notes
     -----
@@ -120,6 +136,17 @@ class LimitedAUC(UserMetric):
     ------
     MetricError
         If the lists were judged without a catalogue.
+
+    In plain Python
+    ---------------
+    >>> def limited_auc(items, grades, k, train, user, n_items):
+    ...     irrelevant, value, misses = n_items - len(train[user]) - len(grades), 0.0, 0
+    ...     for item in items[:k]:
+    ...         if item in grades:
+    ...             value += (irrelevant + 1 - misses) / (irrelevant + 1)
+    ...         else:
+    ...             misses += 1
+    ...     return value / min(len(grades), k)
 
     Notes
     -----
@@ -179,6 +206,16 @@ class CompletedAUC(UserMetric):
     MetricError
         If the lists were judged without a catalogue.
 
+    In plain Python
+    ---------------
+    >>> def completed_auc(items, grades, k, n_items):
+    ...     hit, others = [item in grades for item in items[:k]], n_items - len(grades)
+    ...     if not others:
+    ...         return math.nan
+    ...     inside = sum(sum(hit[:rank]) for rank in range(len(hit)) if not hit[rank])
+    ...     beyond = (hit.count(True) + len(grades)) / 2 * (others - hit.count(False))
+    ...     return (inside + beyond) / (len(grades) * others)
+
     Notes
     -----
     Range [0, 1], higher is better; about .5 without a hit, so values of short lists say little. Items that
@@ -215,56 +252,3 @@ class CompletedAUC(UserMetric):
         inside = lists.total((lists.misses[lists.owner] - lists.misses_before).astype(np.float64))
         beyond = (lists.hits + n_relevant) / 2.0 * (n_others - lists.misses)
         return divide(inside + beyond, n_relevant * n_others, empty=np.nan)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Walk:
-    """Hits and misses of users' lists.
-
-    Parameters
-    ----------
-    owner : ndarray of int, shape (h,)
-        Row of the user of each hit.
-    ordinal, misses_before : ndarray of int64, shape (h,)
-        Hits of the user down to this one, from 1; misses above it.
-    hits, misses : ndarray of float64, shape (m,)
-        Of each list.
-    """
-
-    owner: LongArray
-    ordinal: LongArray
-    misses_before: LongArray
-    hits: DoubleArray
-    misses: DoubleArray
-
-    def total(self, weight: DoubleArray) -> DoubleArray:
-        """Sum `weight` (h,) over each user's hits, shape (m,)."""
-        return np.bincount(self.owner, weight, minlength=len(self.hits)).astype(np.float64)
-
-
-def walk(judged: JudgedTopK, k: int | None) -> Walk:
-    """Walk down the first `k` ranks of each list (all if None)."""
-    hits = judged.hits.cut(k)
-    counts = np.bincount(hits.owner, minlength=judged.n_users)
-    ordinal = np.arange(1, len(hits.owner) + 1) - (np.cumsum(counts) - counts)[hits.owner]
-    lengths = judged.list_length if k is None else np.minimum(judged.list_length, k)
-    n_hits = counts.astype(np.float64)
-    owner, rank = hits.owner.astype(np.int64), hits.rank.astype(np.int64)
-    return Walk(owner, ordinal.astype(np.int64), rank - ordinal, n_hits, lengths - n_hits)
-
-
-def catalogue_size(judged: JudgedTopK, metric: str) -> int:
-    """Return the number of items, or say that `metric` needs the catalogue."""
-    if judged.catalogue is None or not judged.catalogue.sized:
-        raise MetricError(
-            f"{metric} needs the catalogue's size, which lists do not tell; pass n_items=... or train=..."
-        )
-    return judged.catalogue.n_items
-
-
-def limited_irrelevant(judged: JudgedTopK) -> DoubleArray | None:
-    """Return the irrelevant candidates of each user, shape (m,), where a rule limits the candidates."""
-    catalogue = judged.catalogue
-    if catalogue is None or catalogue.irrelevant is None:
-        return None
-    return catalogue.irrelevant[judged.users].astype(np.float64)
