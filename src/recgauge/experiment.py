@@ -12,7 +12,7 @@ from recgauge.data.split import Split
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
-from recgauge.evaluation.full_ranking import rank_relevant
+from recgauge.evaluation.full_ranking import add_full_rankings, rank_relevant
 from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.evaluation.results import evaluate_or_refuse
@@ -21,6 +21,7 @@ from recgauge.guards import GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_sanity, check_selection, check_ties
 from recgauge.guards.splits import check_split
 from recgauge.judging.policies import Policies
+from recgauge.metrics.curves.areas import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import FitOn, fit
@@ -62,7 +63,7 @@ class Experiment:
     sanity : bool
         Evaluate random and the best lists, too.
     curves : bool
-        Rank every relevant item among all candidates, too, for curves of full rankings.
+        Rank all candidates, for curves of full rankings, even if no metric needs that.
     """
 
     dataset: DatasetSource
@@ -83,11 +84,22 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.sanity and not self.list_metrics:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
+        if self.full_ranking_metrics and not self.list_metrics:
+            names = ", ".join(self.full_ranking_metrics)
+            raise ConfigError(
+                f"metrics: {names} need metrics of lists beside them; add metrics=[ranking]."
+            )
 
     @property
     def list_metrics(self) -> dict[str, Definition]:
         """The metrics of ranked lists."""
-        return {n: d for n, d in self.metrics.items() if not isinstance(d.metric, RatingMetric)}
+        others = (RatingMetric, FullRankingMetric)
+        return {n: d for n, d in self.metrics.items() if not isinstance(d.metric, others)}
+
+    @property
+    def full_ranking_metrics(self) -> dict[str, FullRankingMetric]:
+        """The metrics of rankings of all candidates."""
+        return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, FullRankingMetric)}
 
     @property
     def rating_metrics(self) -> dict[str, RatingMetric]:
@@ -174,10 +186,15 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         compile_kernels(random, timings, per_user=candidates.per_user is not None)
         with timings.stage("sanity"):
             sanity = task.sanity(random)
-    if experiment.curves:
+    if experiment.curves or experiment.full_ranking_metrics:
         with timings.stage("curves"):
             sizes = {"n_items": task.split.test.n_items, "memory_mib": experiment.memory_mib}
             rankings = rank_relevant(model, task.relevant, candidates, **sizes)
+            ids = task.dataset.interactions.user_ids[task.relevant.users]
+            evaluation, undefined = add_full_rankings(
+                evaluation, experiment.full_ranking_metrics, rankings, ids
+            )
+            refused |= undefined
     return RankingResult(
         lists.of(task.users),
         task.relevant,

@@ -61,7 +61,7 @@ def test_every_part_of_an_experiment_builds_with_it_and_says_what_it_is(path):
 
 def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
     experiment = compose(OmegaConf.to_object(compose_config("metrics=[all]", "model=biased_mf")))
-    kinds = ("lists", "ratings")
+    kinds = ("lists", "ratings", "full rankings")
     wanted = {type(metric) for metric in standard_metrics().values() if metric.kind in kinds}
     assert {type(definition.metric) for definition in experiment.metrics.values()} == wanted
 

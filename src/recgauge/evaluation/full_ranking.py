@@ -1,19 +1,25 @@
-"""Every relevant item's place among all candidates of its user: what whole curves are made from."""
+"""Where relevant items stand among all candidates of their users: AUC, average precision and whole curves."""
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
+from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr
+from recgauge.metrics.curves.areas import FullRankingMetric
 from recgauge.metrics.curves.full_ranking import FullRankings, rank_block
 from recgauge.models import Recommender
-from recgauge.utils.checks import IntArray
+from recgauge.utils.checks import IntArray, read_only
 
 
 def rank_relevant(
     model: Recommender, relevant: Relevant, candidates: CandidateItems, n_items: int, *, memory_mib: int = 256
 ) -> FullRankings:
-    """Score all items for every user with relevant ones, block by block, and place the relevant ones.
+    """Score all items for every user with relevant ones, block by block, and rank the relevant ones.
 
     Parameters
     ----------
@@ -21,11 +27,11 @@ def rank_relevant(
         Fitted.
     relevant : Relevant
     candidates : CandidateItems
-        Relevant items that are no candidates have no place.
+        Relevant items that are no candidates are not ranked.
     n_items : int
         Size of the catalogue.
     memory_mib : int
-        Memory for a block's scores, MiB; never changes a place.
+        Memory for a block's scores, MiB; never changes a rank.
 
     Returns
     -------
@@ -45,13 +51,64 @@ def rank_relevant(
     """
     step = max(1, memory_mib * 2**20 // (16 * n_items))
     blocks = [
-        _place(model, relevant, candidates, n_items, slice(first, first + step))
+        _rank(model, relevant, candidates, n_items, slice(first, first + step))
         for first in range(0, len(relevant.users), step)
     ]
     return FullRankings.merge(blocks)
 
 
-def _place(
+def add_full_rankings(
+    evaluation: Evaluation,
+    metrics: Mapping[str, FullRankingMetric],
+    rankings: FullRankings,
+    user_ids: npt.NDArray[np.generic],
+) -> tuple[Evaluation, dict[str, str]]:
+    """Return an evaluation of lists with the metrics of full rankings added.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the lists of the same users and perhaps of others, whose values are NaN.
+    metrics : mapping of str to FullRankingMetric
+        Result name to definition.
+    rankings : FullRankings
+        As `rank_relevant` returns them.
+    user_ids : ndarray, shape (m,)
+        Ids of the users of `rankings`.
+
+    Returns
+    -------
+    Evaluation
+    dict of str to str
+        ``{name: reason}`` of the metrics without a value for anybody.
+    """
+    rows = np.isin(evaluation.users, user_ids)  # both by rising code, and all of user_ids are in users
+    results, refused = [], {}
+    for name, metric in metrics.items():
+        per_user = np.full(len(rows), np.nan)
+        per_user[rows] = metric.per_user(rankings)
+        defined = per_user[~np.isnan(per_user)]
+        if not len(defined):
+            refused[name] = f"{metric.definition()} is undefined: no user has relevant and other candidates."
+            continue
+        stderr = mean_and_stderr(defined)[1] if metric.aggregate == "user" else None
+        results.append(
+            MetricResult(
+                key=name,
+                name=name,
+                k=None,
+                value=metric.value(rankings),
+                stderr=stderr,
+                per_user=read_only(per_user),
+                definition=metric.definition(),
+                higher_is_better=metric.higher_is_better,
+                n_users=len(defined),
+            )
+        )
+    return replace(evaluation, results=(*evaluation.results, *results)), refused
+
+
+def _rank(
     model: Recommender, relevant: Relevant, candidates: CandidateItems, n_items: int, rows: slice
 ) -> FullRankings:
     users = relevant.users[rows]

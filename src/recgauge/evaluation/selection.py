@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recgauge.conventions import Convention, Definition
+from recgauge.conventions.standard import standard_metric
 from recgauge.errors import ConfigError
 from recgauge.judging.policies import Policies
 from recgauge.metrics import SUITES, Kind, Metric, check_suite
@@ -29,7 +30,7 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
     ['ap', 'ndcg']
     """
     if isinstance(metrics, (str, Metric)):
-        metrics = SUITES.get(metrics, (metrics,)) if isinstance(metrics, str) else (metrics,)
+        metrics = _suite(metrics) if isinstance(metrics, str) and metrics in SUITES else (metrics,)
     if isinstance(metrics, Mapping):
         named = list(metrics.items())
     else:
@@ -48,6 +49,12 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
             suite[name] = Definition(metric, convention.policies)
     check_suite({name: definition.metric for name, definition in suite.items()})
     return suite
+
+
+def _suite(name: str) -> tuple[str, ...]:
+    """Return the names of a suite that lists are enough for; a run can give the others, too."""
+    named = ((one, standard_metric(one)) for one in SUITES[name])
+    return tuple(one for one, metric in named if metric is None or metric.kind == "lists")
 
 
 def check_measures_lists(suite: Mapping[str, Definition]) -> None:

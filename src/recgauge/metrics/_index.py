@@ -196,7 +196,8 @@ SUITES: Mapping[str, tuple[str, ...]] = {
         "rank_serendipity", "seen_share",
     ),
     "curves": (
-        "list_auc", "partial_auc", "pap", "limited_auc", "completed_auc",
+        "auc", "step_average_precision", "list_auc", "partial_auc", "pap", "limited_auc",
+        "completed_auc",
     ),
     "diversity": (
         "diversity", "intra_list_similarity",

@@ -40,7 +40,7 @@ class RankingResult:
     sanity : SanityRows or None
         Chance and the best reachable, if asked for.
     rankings : FullRankings or None
-        Where the users' relevant items stand among all candidates, if curves were asked for.
+        Where the users' relevant items stand among all candidates, if a metric or a curve needs that.
     """
 
     top_k: TopK

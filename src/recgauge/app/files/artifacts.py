@@ -17,9 +17,12 @@ from recgauge.app.files.list_files import HITS, LISTS, write_lists
 from recgauge.data.interactions import Interactions
 from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
+from recgauge.metrics.curves.averaged import full_ranking_curves
+from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.report.conventions import convention_values
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RunResult
+from recgauge.utils.checks import LongArray
 from recgauge.utils.files import digest_of
 from recgauge.utils.progress import Progress
 
@@ -69,9 +72,10 @@ def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress
     ----------
     result : RunResult
     folder : Path
-        Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id, one column a metric), and by
-        lane recommendations.parquet (user_id, item_id, rank from 1, score), or hits.parquet, and
-        predictions.parquet (user_id, item_id, rating, predicted, impossible).
+        Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id, one column per metric),
+        and recommendations.parquet (user_id, item_id, rank from 1, score), or hits.parquet, and
+        predictions.parquet (user_id, item_id, rating, predicted, impossible); and, with metrics of full
+        rankings or figures, the curves roc.parquet and precision_recall.parquet.
     lists : {"true", "relevant_k", "false"}
         Which rows of the lists are written.
     progress : Progress
@@ -81,6 +85,8 @@ def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress
     tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:
         tables["predictions"] = _predictions(result.rating.predictions, ids)
+    if result.ranking is not None and result.ranking.rankings is not None:
+        tables |= _curves(result.ranking.rankings, np.diff(result.ranking.relevant.start))
     for name, table in tables.items():
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     files = [folder / f"{name}.parquet" for name in tables]
@@ -166,8 +172,22 @@ def _predictions(predictions: RatingPredictions, ids: Interactions) -> pa.Table:
     )
 
 
+def _curves(rankings: FullRankings, n_relevant: LongArray) -> dict[str, pa.Table]:
+    """Return the curves of the full rankings, as mean over users."""
+    roc, over_k = full_ranking_curves(rankings, n_relevant)
+    columns = {"k": over_k.k, "precision": over_k.precision, "recall": over_k.recall}
+    tables = {"precision_recall": pa.table(columns)}
+    if roc is not None:
+        columns = {
+            "false_positive_rate": roc.false_positive_rate,
+            "true_positive_rate": roc.true_positive_rate,
+        }
+        tables["roc"] = pa.table(columns)
+    return tables
+
+
 def _per_user(result: RunResult) -> pa.Table:
-    """Line up the per-user values of both lanes; NaN where a lane or a definition leaves a user out."""
+    """Line up the per-user values of lists and ratings; NaN where a definition leaves a user out."""
     users = [evaluation.users for evaluation in result.evaluations if len(evaluation.users)]
     everybody = np.unique(np.concatenate(users))
     columns = {"user_id": everybody}

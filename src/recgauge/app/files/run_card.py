@@ -123,19 +123,14 @@ def _coverage(lane: RankingResult) -> dict[str, float]:
 
 def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterator[tuple[str, "Figure"]]:
     """Yield the curves of full rankings, averaged over users."""
-    from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
+    from recgauge.metrics.curves.averaged import full_ranking_curves
     from recgauge.report.figures import plot_precision_recall_over_k, plot_roc
-    from recgauge.report.figures.over_k import NAMED_CUTOFFS
 
-    if ((rankings.n_positive > 0) & (rankings.n_negative > 0)).any():
-        yield "roc", plot_roc({"mean over users": mean_roc(rankings)}, title=f"ROC curve, {title}")
-    longest = int((rankings.n_positive + rankings.n_negative).max())
-    # the head of the ranking changes most: cutoffs one by one there, ever fewer further down
-    spread = np.geomspace(1, max(1, longest), 600).round().astype(np.int64)
-    k = np.union1d(spread, [named for named in NAMED_CUTOFFS if named < longest])
-    curve = mean_precision_recall(rankings, n_relevant, k)
+    roc, over_k = full_ranking_curves(rankings, n_relevant)
+    if roc is not None:
+        yield "roc", plot_roc({"mean over users": roc}, title=f"ROC curve, {title}")
     figure = plot_precision_recall_over_k(
-        {"mean": curve}, title=f"Precision and recall at all ranks, {title}"
+        {"mean": over_k}, title=f"Precision and recall at all ranks, {title}"
     )
     yield "precision_recall", figure
 

@@ -7,6 +7,29 @@ from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.metrics.curves.points import PrecisionRecallOverK, RocCurve
 from recgauge.utils.checks import LongArray
 
+NAMED_CUTOFFS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Cutoffs that a curve always has, so that a figure can mark them."""
+
+
+def full_ranking_curves(
+    rankings: FullRankings, n_relevant: LongArray
+) -> tuple[RocCurve | None, PrecisionRecallOverK]:
+    """Return the mean ROC curve over users, None if no user has one, and precision and recall over ranks.
+
+    Parameters
+    ----------
+    rankings : FullRankings
+        Of m users.
+    n_relevant : ndarray of int64, shape (m,)
+        Relevant items of each user, candidates or not.
+    """
+    longest = int((rankings.n_positive + rankings.n_negative).max())
+    # the head of the ranking changes most: cutoffs one by one there, ever fewer further down
+    spread = np.geomspace(1, max(1, longest), 600).round().astype(np.int64)
+    k = np.union1d(spread, [named for named in NAMED_CUTOFFS if named < longest])
+    drawn = ((rankings.n_positive > 0) & (rankings.n_negative > 0)).any()
+    return mean_roc(rankings) if drawn else None, mean_precision_recall(rankings, n_relevant, k)
+
 
 def mean_roc(rankings: FullRankings) -> RocCurve:
     """Return the mean over users of the true positive rate at each false positive rate.

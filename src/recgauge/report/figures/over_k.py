@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from recgauge.metrics.curves.averaged import NAMED_CUTOFFS
 from recgauge.metrics.curves.points import PrecisionRecallOverK
 from recgauge.report.figures.style import (
     MUTED,
@@ -22,8 +23,6 @@ from recgauge.report.figures.style import (
 )
 from recgauge.utils.checks import check_cutoffs
 
-NAMED_CUTOFFS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""Cutoffs with a mark; the last one has a mark too."""
 _Z = 1.96  # standard errors on each side that hold 95 % of a normal distribution
 _MOST_TICKS = 12
 
@@ -126,7 +125,8 @@ def plot_precision_recall_over_k(
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.points import precision_recall_over_k
+    >>> from recgauge.metrics.curves.averaged import NAMED_CUTOFFS
+    from recgauge.metrics.curves.points import precision_recall_over_k
     >>> from recgauge.metrics.examples import judged_example
     >>> figure = plot_precision_recall_over_k({"svd": precision_recall_over_k(judged_example(), 3)})
     >>> figure.axes[0].lines[0].get_xdata().tolist()
