@@ -86,9 +86,7 @@ class Experiment:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
         if self.full_ranking_metrics and not self.list_metrics:
             names = ", ".join(self.full_ranking_metrics)
-            raise ConfigError(
-                f"metrics: {names} need metrics of lists beside them; add metrics=[ranking]."
-            )
+            raise ConfigError(f"metrics: {names} need metrics of lists beside them; add metrics=[ranking].")
 
     @property
     def list_metrics(self) -> dict[str, Definition]:

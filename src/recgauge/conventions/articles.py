@@ -1,4 +1,16 @@
-"""What five articles on evaluating recommenders compute, each under a name that says what it is about."""
+"""What five articles on evaluating recommenders compute, each under a name that says what it is about.
+
+The sources, in the order below; the texts themselves are no part of recgauge:
+
+1. A blog post on offline metrics for recommender systems, from precision at k to nDCG; author and address are
+   not known here.
+2. "Recommendation System Evaluation", a blog article of 3 October 2023.
+3. CAPRI (CapriRecSys/CAPRI), the documentation page "Evaluation Metrics".
+4. Claire Longo, "Evaluation Metrics for Recommender Systems", Towards Data Science, 23 November 2018,
+   with the library recmetrics.
+5. A note on recommendation metrics: MAE, RMSE, Minkowski, averages of precision, recall and F1, and two DCG
+   methods; the author is not known here.
+"""
 
 from dataclasses import replace
 

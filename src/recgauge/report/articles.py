@@ -20,20 +20,20 @@ that gives it, and where we differ on purpose. `metrics=articles` has each metri
 `conventions=article_...` adds the article's policies, such as who counts and what is rounded
 ([metrics](metrics.md#conventions)). What the articles print, and what their code gives, is in
 [worked_examples](../experiments/worked_examples/README.md). Their texts are no part of recgauge. Where one
-names a metric without code or numbers, the house's definition stands in.
+names a metric without code or numbers, the default definition is used.
 """
 SOURCES = {
     "offline_metrics": (
-        "A blog post on offline metrics, from precision at k to nDCG",
-        "Author and address are not known.",
+        "A blog post on offline metrics for recommender systems, from precision at k to nDCG",
+        "Author and address are not known here.",
     ),
     "system_evaluation": (
         "Recommendation System Evaluation",
-        "A blog article of 3 October 2023; author and address are not known.",
+        "A blog article of 3 October 2023; author and address are not known here.",
     ),
     "capri": (
         "CAPRI: Evaluation Metrics",
-        "A page of the documentation of CAPRI (CapriRecSys/CAPRI).",
+        'The documentation page "Evaluation Metrics" of CAPRI (CapriRecSys/CAPRI).',
     ),
     "recmetrics": (
         "Evaluation Metrics for Recommender Systems",
@@ -41,7 +41,8 @@ SOURCES = {
     ),
     "ndcg_note": (
         "A note on recommendation metrics",
-        "Errors, averages of precision, recall and F, and two ways of DCG; the author is not known.",
+        "MAE, RMSE, Minkowski, averages of precision, recall and F1, and two DCG methods; the author is not "
+        "known here.",
     ),
 }
 """Article to its title and what is known of it."""
