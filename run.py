@@ -8,4 +8,4 @@ except ModuleNotFoundError as error:
     sys.exit(f"{error}. Run `make install`, then activate the environment: source .venv/bin/activate")
 
 if __name__ == "__main__":
-    sys.exit(run_command())
+    sys.exit(run_command(sys.argv[1:]))

@@ -30,9 +30,8 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
         os.environ.update(asked["environment"])
         for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv = ["run.py", *asked["arguments"]]
         prepare()
-        code = run_command()
+        code = run_command(asked["arguments"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except BaseException:

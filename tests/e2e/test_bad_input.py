@@ -1,5 +1,6 @@
 """Every mistake gets one message that says what to do, no traceback and a non-zero exit code."""
 
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -34,6 +35,15 @@ WRONG = [
     (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
     (["tracking.uri=mlruns"], "neither a database nor a server"),
     (["model._target_=os.getcwd"], "is not one of recgauge.*"),
+    (["metrics=ndgc"], "metrics=ndgc: there is no such suite or metric. Did you mean ndcg?"),
+    (["metrics={ndcg:ndcg}"], "Name what is to be computed: metrics=ndcg, metrics=[ndcg,recall]"),
+    (["metrics=[ranking,rating]"], "need predicted ratings, and SVD ranks items"),
+    (["model", "svd"], "model: a setting needs a value. Write model=svd."),
+    (["--model", "svd"], "--model: settings have no dashes. Write model=svd."),
+    (["--sweep"], "--sweep: there is no such option. python run.py --help lists what there is."),
+    (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
+    (["model=svd,random"], "To run each of them, add -m: python run.py -m model=svd,random."),
+    (["hydra/launcher=joblib"], "Install it (pip install hydra-joblib-launcher)"),
     (["model.n_factors=[3"], "cannot read 'model.n_factors=[3'"),
 ]
 
@@ -121,3 +131,39 @@ def test_what_can_be_known_before_is_said_before_the_store_is_opened(workplace, 
     assert done.code == 1
     assert message in done.err
     assert not (workplace.folder / "mlflow.db").exists()
+
+
+def test_a_setting_that_one_of_several_models_lacks_is_told_of_that_model(workplace):
+    (workplace.folder / "own" / "model").mkdir(parents=True)
+    text = "_target_: recgauge.models.svd.SVD\nn_factors: 4\nshrink: 1\n"
+    (workplace.folder / "own" / "model" / "itemknn.yaml").write_text(text)
+    done = workplace.run(
+        "--config-dir", "own", "-m", "model=itemknn,svd", "model.shrink=1,10", "tracking=off"
+    )
+    assert done.code == 1
+    assert "model.shrink: model svd has no such setting. Settings: n_factors, values." in done.err
+
+
+def test_metrics_are_chosen_by_name(workplace):
+    done = workplace.run("metrics=[ndcg,r_precision]", "cutoffs=[10]", "tracking=off")
+    assert done.code == 0, done.err
+    (folder,) = workplace.output()
+    record = json.loads((folder / "record.json").read_text())
+    assert [entry["key"] for entry in record["results"]] == ["ndcg_at_10", "r_precision_at_10"]
+    assert record["names"]["metrics"] == "ndcg+r_precision"
+
+
+def test_all_metrics_are_those_that_the_model_can_give(workplace):
+    done = workplace.run("metrics=all", "model=popularity", "tracking=off", "cutoffs=[5]")
+    assert done.code == 0, done.err
+    (folder,) = workplace.output()
+    names = {entry["name"] for entry in json.loads((folder / "record.json").read_text())["results"]}
+    assert {"ndcg", "gini", "rbp"} <= names
+    assert "rmse" not in names
+    assert "metrics=all: left out are" in done.err
+
+
+def test_settings_may_stand_behind_an_option(workplace):
+    done = workplace.run("model=popularity", "--cfg", "job", "seed=3")
+    assert done.code == 0, done.err
+    assert "seed: 3" in done.out

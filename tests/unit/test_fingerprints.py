@@ -5,7 +5,8 @@ import pytest
 from recgauge.datasets.demo import Demo
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
-from recgauge.runs.fingerprint import FREE_SETTINGS, fingerprint
+from recgauge.runs.fingerprint import fingerprint
+from recgauge.runs.settings import free_settings
 
 SETTINGS = {
     "dataset": {"_target_": "recgauge.datasets.table.Table", "path": "a.csv", "relevant_from": 4},
@@ -76,11 +77,18 @@ def test_what_can_change_a_result_changes_the_fingerprint(settings):
         changed("force", to=True),
         changed("study", to={"name": "x"}),
         changed("allowed_targets", to=["mine"]),
-        {key: value for key, value in SETTINGS.items() if key not in FREE_SETTINGS},
+        {key: value for key, value in SETTINGS.items() if key not in free_settings()},
     ],
 )
 def test_what_cannot_does_not(settings):
     assert of(settings) == of()
+
+
+def test_a_fingerprint_stays_that_of_runs_that_are_stored():
+    assert of() == "f7eeb5eb0286cb0dfeab294dcc62de98f8318080f35bae3ff8f002f1fc67ed0e"
+    assert free_settings() == {
+        "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
+    }  # fmt: skip
 
 
 def test_data_version_and_what_is_read_beside_count():

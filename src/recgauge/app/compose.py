@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 from recgauge.app.settings import RunSettings
 from recgauge.app.targets import TARGET, allowed_packages, check_component, find_class
+from recgauge.app.terminal.messages import print_note
 from recgauge.app.tracking.tracker import Tracker
 from recgauge.candidates import Candidates
 from recgauge.conventions import Convention, Definition, get_convention
@@ -30,8 +31,15 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
 """The functions that a configuration may call, with the class of what they return; all else are classes."""
 
 
-def compose(settings: RunSettings) -> Experiment:
+def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
     """Build every component of a run.
+
+    Parameters
+    ----------
+    settings : RunSettings
+    all_metrics : bool
+        Whether the user asked for whatever there is (``metrics=all``): what the model cannot give is then
+        left out, with a note, rather than refused.
 
     Raises
     ------
@@ -51,7 +59,7 @@ def compose(settings: RunSettings) -> Experiment:
     }
     filters = (settings.filters or {}).items()
     model: Recommender | RatingPredictor = part(settings.model, (Recommender, RatingPredictor), "model")
-    _check_lanes(model, suite)
+    suite = _possible(model, suite, leave_out=all_metrics)
     return Experiment(
         dataset=part(settings.dataset, DatasetSource, "dataset"),
         filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),
@@ -85,18 +93,24 @@ def build_tracker(node: Any) -> Tracker:
     return build(node, Tracker, "tracking", allowed_packages(()))
 
 
-def _check_lanes(model: Recommender | RatingPredictor, suite: Mapping[str, Definition]) -> None:
-    """Say before any work is done that a metric needs another kind of model."""
+def _possible(
+    model: Recommender | RatingPredictor, suite: Mapping[str, Definition], *, leave_out: bool
+) -> dict[str, Definition]:
+    """Return the metrics that the model can be measured by; refuse or leave out others before any work."""
     name = type(model).__name__
     ratings = [key for key, definition in suite.items() if isinstance(definition.metric, RatingMetric)]
     lists = [key for key in suite if key not in ratings]
+    wrong, why, remedy = [], "", ""
     if ratings and not isinstance(model, RatingPredictor):
-        raise ConfigError(
-            f"metrics: {', '.join(ratings)} need predicted ratings, and {name} ranks items but predicts "
-            "none. Choose model=bias or model=biased_mf, or leave out metrics=rating."
-        )
-    if lists and not isinstance(model, Recommender):
-        raise ConfigError(f"metrics: {', '.join(lists)} need ranked lists, and {name} only predicts ratings.")
+        wrong, why = ratings, f"need predicted ratings, and {name} ranks items but predicts none."
+        remedy = " Choose model=bias or model=biased_mf, or leave out metrics=rating."
+    elif lists and not isinstance(model, Recommender):
+        wrong, why = lists, f"need ranked lists, and {name} only predicts ratings."
+    if wrong and not leave_out:
+        raise ConfigError(f"metrics: {', '.join(wrong)} {why}{remedy}")
+    if wrong:
+        print_note(f"metrics=all: left out are {', '.join(wrong)}, which {why}")
+    return {key: definition for key, definition in suite.items() if key not in wrong}
 
 
 def build(

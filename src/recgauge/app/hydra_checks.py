@@ -1,8 +1,9 @@
 """Checks every configuration that Hydra composes before Hydra acts on it, since it can name code to run."""
 
 import os
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -10,13 +11,15 @@ from hydra._internal import hydra as hydra_program
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.utils import get_args_parser
+from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf, read_write
 from omegaconf.errors import OmegaConfBaseException
 
+from recgauge.app.settings import program
 from recgauge.app.targets import TARGET, allowed_packages, check_plain
-from recgauge.app.terminal.explain import explain_config_error
+from recgauge.app.terminal.explain import check_assignments, explain_config_error
 from recgauge.errors import ConfigError
 
 READABLE = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
@@ -54,15 +57,28 @@ def checked_hydra(overrides: Sequence[str]) -> Iterator[None]:
         _PROGRAM.ConfigLoaderImpl = original
 
 
-def typed_overrides() -> list[str]:
-    """Return the overrides on the command line of a run.
+def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:
+    """Parse the command line of a run as Hydra does; settings may stand behind options, too.
+
+    Returns
+    -------
+    Namespace
+        Hydra's options, and the settings as ``overrides``.
+    ArgumentParser
+        Hydra's, which prints its help.
 
     Raises
     ------
     ConfigError
-        If an option is among the words that makes Hydra run code.
+        If an option does not exist or would make Hydra run code, or a word sets nothing.
+    SystemExit
+        If an option lacks its value.
     """
-    asked = get_args_parser().parse_args()
+    parser = get_args_parser()
+    parser.prog = program()
+    asked, unknown = parser.parse_known_args(words)
+    asked.overrides += [word for word in unknown if not word.startswith("-")]
+    check_assignments([word for word in unknown if word.startswith("-")], asked.overrides)
     if asked.experimental_rerun is not None:
         raise ConfigError(
             "--experimental-rerun: such a file can hold any code and run it. Give the command of the run "
@@ -72,7 +88,7 @@ def typed_overrides() -> list[str]:
         raise ConfigError(
             f"--config-path={asked.config_path}: must be a folder; a package would be imported."
         )
-    return list(asked.overrides)
+    return asked, parser
 
 
 class CheckedLoader(ConfigLoaderImpl):
@@ -98,6 +114,7 @@ class CheckedLoader(ConfigLoaderImpl):
             If acting on it would run code that the user has not allowed.
         """
         try:
+            self._offer_metrics(named["overrides"] if "overrides" in named else arguments[1])
             config = super().load_configuration(*arguments, **named)
         except KeyError as error:  # how Hydra answers a variable that is not set
             raise ConfigError(f"hydra.job.env_copy: {_NO_VARIABLES}") from error
@@ -105,6 +122,23 @@ class CheckedLoader(ConfigLoaderImpl):
         with read_write(config):
             _check_hydra(config.hydra, self.trusted)
         return config
+
+    def _offer_metrics(self, overrides: Sequence[str]) -> None:
+        """Make each metric that the command line names among the suites a suite of its own: metrics=ndcg."""
+        words = OverridesParser.create().parse_overrides(list(overrides))
+        for word in (word for word in words if word.key_or_group == "metrics"):
+            value = word.value()
+            if isinstance(value, dict) and not word.is_add():
+                raise ConfigError(
+                    f"{word.input_line}: would only add to the suites that are chosen. Name what is to be "
+                    "computed: metrics=ndcg, metrics=[ndcg,recall]; add a definition of your own by "
+                    "'+metrics.NAME={_target_:...}'."
+                )
+            names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+            suites = self.repository.get_group_options("metrics")
+            for name in names:
+                if name not in suites and _is_metric(name):
+                    ConfigStore.instance().store(group="metrics", name=name, node={name: name})
 
     def _process_config_searchpath(
         self, config_name: str | None, parsed_overrides: list[Override], repo: CachingConfigRepository
@@ -120,6 +154,17 @@ class CheckedLoader(ConfigLoaderImpl):
                     f"hydra.searchpath: {place!r} is not a folder; a package would be imported."
                 )
         super()._process_config_searchpath(config_name, parsed_overrides, repo)
+
+
+def _is_metric(name: object) -> bool:
+    from recgauge.conventions import conventions, get_convention
+
+    if not isinstance(name, str):
+        return False
+    with suppress(ConfigError):
+        get_convention("standard").metric(name)
+        return True
+    return any(name in convention.metrics for convention in conventions().values())
 
 
 def _trusted(overrides: Sequence[str]) -> tuple[str, ...]:

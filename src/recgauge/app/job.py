@@ -102,7 +102,7 @@ def _run(cfg: DictConfig, job: Any, folder: Path, outcome: Outcome) -> None:
 
         conclude(study, [], tracker=tracker, hydra=job, folder=folder)
         return
-    experiment = compose(settings)
+    experiment = compose(settings, all_metrics="all" in outcome.names["metrics"].split("+"))
     outcome.names["dataset"] = experiment.dataset.label or outcome.names["dataset"]
     if job.mode == RunMode.MULTIRUN and (reason := known_missing(Path(job.sweep.dir), plain["dataset"])):
         outcome.error, outcome.no_data = reason, True

@@ -3,22 +3,22 @@
 import os
 import shlex
 import signal
-import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import hydra
+import hydra.version
+from hydra._internal.utils import _run_hydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.app.files.places import give_libraries_a_home
-from recgauge.app.hydra_checks import checked_hydra, typed_overrides
+from recgauge.app.hydra_checks import checked_hydra, parse_words
 from recgauge.app.job import run_job
-from recgauge.app.names import program
-from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.settings import conf_folder, program, register_schema
 from recgauge.app.sweep.callback import conclude_sweep, interrupted_sweep
-from recgauge.app.terminal.explain import check_words, explain_config_error
+from recgauge.app.terminal.explain import Choices, check_words, explain_config_error
 from recgauge.app.terminal.messages import explain_os_error, print_error
 from recgauge.app.terminal.secrets import private_output
 from recgauge.app.terminal.streams import prepare_streams
@@ -28,23 +28,18 @@ STOPPED = 130  # what shells return for a command that was interrupted
 OWN_VARIABLES = ("RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "MLFLOW_TRACKING_URI")
 
 
-def run_command() -> int:
-    """Run what the command line asks for and return the exit code.
+def run_command(words: Sequence[str]) -> int:
+    """Run what the words of a command line ask for and return the exit code.
 
-    Errors that are the user's to mend come as one message on standard error; ours keep their traceback.
+    Errors that are the user's to mend are told in one message on standard error; ours keep their traceback.
     """
     prepare_streams()
-    with private_output():
-        return _run_command()
+    with private_output(words):
+        return _run_command(words)
 
 
-def _run_command() -> int:
+def _run_command(words: Sequence[str]) -> int:
     register_schema()
-    try:
-        check_words(sys.argv[1:])
-    except RecgaugeError as error:
-        print_error(str(error))
-        return 1
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -52,13 +47,18 @@ def _run_command() -> int:
     give_libraries_a_home()
     # schedulers end a job this way; it must be marked as killed like one that Ctrl-C ends
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    choices = Choices()
     try:
-        with checked_hydra(typed_overrides()):
-            hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")(run_job)()
+        check_words(words)
+        asked, parser = parse_words(words)
+        choices = Choices(asked.overrides, asked.config_dir)
+        with checked_hydra(asked.overrides):
+            hydra.version.setbase("1.3")
+            _run_hydra(asked, parser, run_job, config_path=str(conf_folder()), config_name="config")
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback:
             raise
-        print_error(explain_config_error(error))
+        print_error(explain_config_error(error, choices))
         return 1
     except RecgaugeError as error:
         print_error(str(error))
@@ -70,18 +70,18 @@ def _run_command() -> int:
         print_error(explain_os_error(error, Path("outputs")))
         return 1
     except KeyboardInterrupt as stop:
-        return _stopped(stop)
+        return _stopped(stop, words)
     return 0
 
 
-def _stopped(stop: KeyboardInterrupt) -> int:
+def _stopped(stop: KeyboardInterrupt, words: Sequence[str]) -> int:
     """Tell what became of the run and of its sweep; a second interruption ends even that."""
     told = "; ".join(["stopped", *getattr(stop, "__notes__", ())])
     print_error(f"{told}. Finished runs are kept.")
     with suppress(KeyboardInterrupt):
         if interrupted_sweep():
             conclude_sweep(stopped=True)
-            again = shlex.join([*sys.argv[1:], *([] if "reuse=true" in sys.argv else ["reuse=true"])])
+            again = shlex.join([*words, *([] if "reuse=true" in words else ["reuse=true"])])
             print_error(f"to go on with the sweep: {program()} {again}")
     return STOPPED
 

@@ -1,14 +1,13 @@
 """What a run is called: the chosen option of each group, and the command that gives the run again."""
 
 import shlex
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 
-from recgauge.app.settings import RunSettings, conf_folder
+from recgauge.app.settings import RunSettings, conf_folder, program
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError
 
@@ -24,11 +23,17 @@ def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
         What Hydra knows of the job.
     settings : RunSettings
     """
-    names = {group: str(job.runtime.choices.get(group)) for group in GROUPS}
+    names = {group: str(job.runtime.choices.get(group) or _own_name(settings, group)) for group in GROUPS}
     # Hydra records no choice for groups that take a list
     names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
     names["metrics"] = "+".join(_suites(typed_words(job))) or "none"
     return names
+
+
+def _own_name(settings: RunSettings, group: str) -> str | None:
+    """Return the name of the class where a ``_target_`` stands in place of an option."""
+    node = getattr(settings, group)
+    return str(node["_target_"]).rpartition(".")[2] if isinstance(node, dict) and "_target_" in node else None
 
 
 def check_repeats(job: Any) -> None:
@@ -72,11 +77,6 @@ def run_again(job: Any, *, sweeping: bool) -> str:
     if sweeping and any(word.startswith("experiment=") for word in words):
         words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
     return f"{program()} {shlex.join(without_secrets(words))}".strip()
-
-
-def program() -> str:
-    """Return how the user started the program: the checkout's script, or the installed command."""
-    return "python run.py" if Path(sys.argv[0]).suffix == ".py" else "recgauge run"
 
 
 def _suites(overrides: list[str]) -> list[str]:

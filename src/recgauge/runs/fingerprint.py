@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-FREE_SETTINGS = (
-    "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
-)  # fmt: skip
-"""Root settings that say where things lie, how work is cut up or what becomes of results."""
+from recgauge.runs.settings import free_settings
+
 FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
 """Settings of a data set that say where it lies; the digest of its content stands for them."""
 
@@ -47,7 +45,7 @@ def fingerprint(
     >>> here == fingerprint({"seed": 1}, "0" * 64, 1, {})
     False
     """
-    counted = {key: value for key, value in settings.items() if key not in FREE_SETTINGS}
+    counted = {key: value for key, value in settings.items() if key not in free_settings()}
     counted["filters"] = list((counted.get("filters") or {}).items())  # their order counts
     dataset = counted.get("dataset") or {}
     counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}

@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from recgauge.app.compose import compose
 from recgauge.app.names import check_repeats
 from recgauge.app.settings import conf_folder, register_schema
-from recgauge.app.terminal.explain import explain_config_error
+from recgauge.app.terminal.explain import Choices, explain_config_error
 from recgauge.errors import ConfigError
 
 
@@ -56,11 +56,10 @@ def test_a_filter_named_twice_is_refused_with_the_way_to_say_it():
         (["filters=[ncore]"], "filters has no such option. Did you mean n_core?"),
     ],
 )
-def test_a_setting_that_is_not_there(monkeypatch, words, message):
-    monkeypatch.setattr("sys.argv", ["run.py", *words])
+def test_a_setting_that_is_not_there(words, message):
     with pytest.raises(Exception, match="filters") as caught:
         filters(*words)
-    assert message in explain_config_error(caught.value)
+    assert message in explain_config_error(caught.value, Choices(words))
 
 
 @pytest.mark.parametrize(

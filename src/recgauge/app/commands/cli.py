@@ -8,7 +8,7 @@ import sys
 from recgauge._version import __version__
 from recgauge.app.commands.data import add_data_commands, parse_words, run_data
 from recgauge.app.files.places import give_libraries_a_home
-from recgauge.app.terminal.secrets import learn_words, private_output
+from recgauge.app.terminal.secrets import private_output
 from recgauge.app.terminal.streams import prepare_streams
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
@@ -28,10 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     if words[:1] == ["run"]:
         from recgauge.app.main import run_command
 
-        sys.argv = ["recgauge run", *words[1:]]  # Hydra reads the command line itself
-        return run_command()
-    with private_output():
-        learn_words(words)
+        return run_command(words[1:])
+    with private_output(words):
         return _carry_out(parse_words(_parser(), words))
 
 

@@ -1,6 +1,5 @@
 """Settings of the ``recgauge data`` commands: the same names and overrides as of a run."""
 
-import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -14,7 +13,7 @@ from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.main import forget_empty_variables
 from recgauge.app.settings import RunSettings, conf_folder, register_schema
 from recgauge.app.targets import TARGET, allowed_packages, find_class
-from recgauge.app.terminal.explain import explain_config_error, group_options
+from recgauge.app.terminal.explain import Choices, explain_config_error, group_options
 from recgauge.datasets import About, DatasetSource
 from recgauge.errors import ConfigError
 
@@ -46,19 +45,10 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
         with checked_hydra(words), initialize_config_dir(str(conf_folder()), version_base="1.3"):
             settings = OmegaConf.to_object(compose("config", overrides=words))
     except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(_explained(error, words)) from error
+        raise ConfigError(explain_config_error(error, Choices(words))) from error
     if not isinstance(settings, RunSettings):
         raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
     return settings
-
-
-def _explained(error: Exception, words: list[str]) -> str:
-    given = sys.argv
-    sys.argv = ["recgauge data", *words]  # where the explanation looks for what was chosen
-    try:
-        return explain_config_error(error)
-    finally:
-        sys.argv = given
 
 
 def source_of(settings: RunSettings) -> DatasetSource:

@@ -1,10 +1,9 @@
 """``recgauge experiments``: lists the experiments; ``--run`` runs all whose data can be had."""
 
-import sys
-
 from hydra.core.global_hydra import GlobalHydra
 
 from recgauge.app.commands.experiments_known import ExperimentFacts, describe, experiment_names, missing_lines
+from recgauge.app.settings import program
 from recgauge.app.terminal.console import output
 
 STOPPED = 130  # what shells return for a command that was interrupted
@@ -55,10 +54,9 @@ def _run(name: str) -> int:
     """Run one experiment in this process, so that libraries are imported once, and return its exit code."""
     from recgauge.app.main import run_command
 
-    sys.argv = ["recgauge run", f"experiment={name}"]  # Hydra reads the command line itself
     GlobalHydra.instance().clear()
     try:
-        return run_command()
+        return run_command([f"experiment={name}"])
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
 
@@ -67,7 +65,7 @@ def _lines(facts: ExperimentFacts) -> list[str]:
     there = [f"{name} {'present' if reason is None else 'missing'}" for name, reason in facts.data.items()]
     return [
         facts.question,
-        f"run      python run.py experiment={facts.name}   {facts.time}",
+        f"run      {program()} experiment={facts.name}   {facts.time}",
         f"data     {', '.join(there) or 'none needed'}",
         f"results  {facts.results or 'none yet'}",
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from recgauge.app.files.artifacts import file_digest
 from recgauge.app.targets import allowed_packages, find_class
 from recgauge.errors import ConfigError
-from recgauge.runs.fingerprint import FREE_SETTINGS
+from recgauge.runs.settings import free_settings
 from recgauge.utils.files import user_path
 
 FILE_SETTINGS = ("path", "test", "validation", "train")
@@ -37,7 +37,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     settings names a file if it is the value of a setting for files (`FILE_SETTINGS`), or if it looks like a
     path, with a folder or an ending: a file that happens to be called ``train`` changes nothing.
     """
-    counted = {key: node for key, node in settings.items() if key not in FREE_SETTINGS}
+    counted = {key: node for key, node in settings.items() if key not in free_settings()}
     texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
     files = sorted({path for text in texts for path in _files(text)})
     packages = allowed_packages(settings.get("allowed_targets", ()))

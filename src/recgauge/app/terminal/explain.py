@@ -1,42 +1,41 @@
 """Hydra's errors in one message: what is wrong, where, and what would be right."""
 
 import re
-import sys
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
 
 from hydra.errors import OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError, InterpolationResolutionError, MissingMandatoryValue
 
-from recgauge.app.settings import RunSettings, conf_folder
+from recgauge.app.settings import conf_folder, program
 from recgauge.errors import ConfigError
+from recgauge.runs.settings import RunSettings, expected
 
-_OPTION = re.compile(r"Could not (?:find|load) '([\w@]+)/([^']+)'")
+_OPTION = re.compile(r"Could not (?:find|load) '([\w@/]+)/([^'/]+)'")
 _VALUE = re.compile(r"^Error merging override (\S+=.*)")
-_EXPECTED = {
-    "cutoffs": "a list of whole numbers such as [5,10]",
-    "seed": "a whole number such as 0",
-    "ties": "a name such as expected",
-    "conventions_table": "true or false",
-    "sanity": "true or false",
-    "guards": "left as it is; set what is in it, such as guards.override=[NAME]",
-    "guards.override": "a list of names such as [overlap]",
-    "figures": "true or false",
-    "artifacts": "left as it is; set what is in it, such as artifacts.lists=false",
-    "reuse": "true or false",
-    "force": "true or false",
-    "data.offline": "true or false",
-    "allowed_targets": "a list of package names such as [mypackage]",
-    "engine": "left as it is; set what is in it, such as engine.memory_mib=256",
-    "data": "left as it is; set what is in it, such as data.mirror=FOLDER",
-    "engine.memory_mib": "a whole number such as 256",
-}
 _KEY = re.compile(r"Could not override '([^']+)'")
+_AMBIGUOUS = re.compile(r"Ambiguous value for argument '([^=']+)=([^']*)'")
+_NEEDS_SWEEP = re.compile(r"Sweep parameters '([^']*)' requires --multirun")
+_PLUGINS = {
+    "joblib": "hydra-joblib-launcher",
+    "submitit_local": "hydra-submitit-launcher",
+    "submitit_slurm": "hydra-submitit-launcher",
+    "ray": "hydra-ray-launcher",
+    "ray_aws": "hydra-ray-launcher",
+    "rq": "hydra-rq-launcher",
+    "optuna": "hydra-optuna-sweeper",
+    "ax": "hydra-ax-sweeper",
+    "nevergrad": "hydra-nevergrad-sweeper",
+}
+"""The packages that bring Hydra's other launchers and sweepers."""
 
 
-def check_words(words: list[str]) -> None:
-    """Refuse words of the command line that are no text: nothing could record them.
+def check_words(words: Sequence[str]) -> None:
+    """Refuse words of the command line that are not text: nothing could record them.
 
     Raises
     ------
@@ -48,24 +47,101 @@ def check_words(words: list[str]) -> None:
             word.encode()
         except UnicodeEncodeError:
             raise ConfigError(
-                f"{word}: has bytes that are no UTF-8 text, and records could not name it. Rename the file, "
+                f"{word}: has bytes that are not UTF-8 text, and records could not name it. Rename the file, "
                 "or name it by a pattern: dataset.path='ratings-*.csv'."
             ) from None
 
 
-def explain_config_error(error: Exception) -> str:
+def check_assignments(options: Sequence[str], overrides: Sequence[str]) -> None:
+    """Refuse options that do not exist, and words that set nothing, with the way to write them.
+
+    Raises
+    ------
+    ConfigError
+        For ``--model svd`` and ``model svd``: write ``model=svd``.
+    """
+    values = [word for word in overrides if "=" not in word and not word.startswith("~")]
+    lone = [word for word in values if _is_key(word)]
+    for word in options:
+        key, _, value = word.lstrip("-").partition("=")
+        if _is_key(key):
+            value = value or next((other for other in values if other not in lone), "VALUE")
+            raise ConfigError(f"{word}: settings have no dashes. Write {key}={value}.")
+        raise ConfigError(f"{word}: there is no such option. {program()} --help lists what there is.")
+    if lone:
+        value = next((other for other in values if other not in lone), "VALUE")
+        raise ConfigError(f"{lone[0]}: a setting needs a value. Write {lone[0]}={value}.")
+    if values:
+        raise ConfigError(f"{values[0]}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the command line chose, and the folders whose files it chose from.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Overrides as they were typed.
+    config_dir : str, optional
+        Another folder of configuration files beside conf/.
+    """
+
+    words: Sequence[str] = ()
+    config_dir: str | None = None
+
+    def options(self, group: str) -> list[str]:
+        """Return the names of the options of a group."""
+        return sorted({file.stem for folder in self._folders for file in (folder / group).glob("*.yaml")})
+
+    def groups(self) -> list[str]:
+        """Return the names of all groups."""
+        return sorted({path.name for folder in self._folders for path in folder.iterdir() if path.is_dir()})
+
+    def chosen(self, group: str) -> list[str]:
+        """Return the options of a group that the command line or the defaults list chooses."""
+        given = [word.partition("=")[2] for word in self.words if word.startswith(f"{group}=")]
+        if given:
+            return [name.strip() for name in given[-1].strip("[]").split(",") if name.strip()]
+        defaults = OmegaConf.load(conf_folder() / "config.yaml").defaults
+        found = [entry[group] for entry in defaults if OmegaConf.is_dict(entry) and group in entry]
+        return [str(name) for entry in found for name in (entry if OmegaConf.is_list(entry) else [entry])]
+
+    def settings(self, group: str, option: str) -> list[str]:
+        """Return the names of an option's settings; a filter's file holds them below its name."""
+        files = (folder / group / f"{option}.yaml" for folder in self._folders)
+        file = next((path for path in files if path.exists()), None)
+        node: Any = {} if file is None else OmegaConf.load(file)
+        node = node.get(option, {}) if group == "filters" else node
+        return [str(name) for name in node if name != "_target_"]
+
+    @property
+    def _folders(self) -> list[Path]:
+        own = [] if self.config_dir is None else [Path(self.config_dir)]
+        return [folder for folder in (*own, conf_folder()) if folder.is_dir()]
+
+
+def group_options(group: str) -> list[str]:
+    """Return the names of the options of a config group."""
+    return Choices().options(group)
+
+
+def explain_config_error(error: Exception, choices: Choices | None = None) -> str:
     """Return the message for an error of Hydra or OmegaConf.
 
     Parameters
     ----------
     error : Exception
         Raised while the configuration was composed.
+    choices : Choices, optional
+        What the command line chose.
 
     Returns
     -------
     str
         For an unknown option or key: the valid ones and the nearest; else the error's own words.
     """
+    choices = choices or Choices()
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
@@ -76,76 +152,98 @@ def explain_config_error(error: Exception) -> str:
             "setting; for a file with such a name write ? in place of $, which is a pattern."
         )
     if match := _OPTION.search(text):
-        group, option = match.groups()
-        options = group_options(group)
-        return f"{group}={option}: {group} has no such option. {_valid('Options', option, options)}"
+        return _explain_option(match.group(1), match.group(2), choices)
     if match := _KEY.search(text):
-        return _explain_key(match.group(1))
+        return _explain_key(match.group(1), choices)
     if isinstance(error, OverrideParseException):
         return (
             f"cannot read {error.override!r} on the command line: {text.splitlines()[0]}. Put quotes around "
-            "a value with special signs: 'KEY=\"VALUE\"' (docs/data.md)."
+            "a value with special characters: 'KEY=\"VALUE\"' (docs/data.md)."
         )
+    return _explain_value(text) or _own_words(error, text)
+
+
+def _explain_value(text: str) -> str | None:
+    """Explain several values without -m, or a value of a wrong type."""
+    if match := _AMBIGUOUS.search(text):
+        key, value = match.groups()
+        is_list = key in ("metrics", "filters") or expected(key).startswith("a list")
+        return (
+            f"{key}={value}: these are several values. To run each of them, add -m: {program()} -m "
+            f"{key}={value}.{f' For one list write {key}=[{value}].' if is_list else ''}"
+        )
+    if match := _NEEDS_SWEEP.search(text):
+        return f"{match.group(1)}: these are several values. To run each of them, add -m."
     if match := _VALUE.search(text):
         key, _, value = match.group(1).partition("=")
-        return f"{key}={value}: {key} must be {_EXPECTED.get(key, 'of another type')}."
+        return f"{key}={value}: {key} must be {expected(key)}."
+    return None
+
+
+def _own_words(error: Exception, text: str) -> str:
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     first = text.split("\nConfig search path")[0].strip()
     return f"{first}: {cause}" if cause and cause not in first else first
 
 
-def group_options(group: str) -> list[str]:
-    """Return the names of the options of a config group."""
-    return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+def _explain_option(group: str, option: str, choices: Choices) -> str:
+    if group in ("hydra/launcher", "hydra/sweeper") and option in _PLUGINS:
+        return (
+            f"{group}={option}: the package {_PLUGINS[option]} is not installed. Install it (pip install "
+            f"{_PLUGINS[option]}), and say that its code may run: allowed_targets=[hydra_plugins]."
+        )
+    if group == "metrics":
+        from recgauge.conventions import get_convention
+
+        suites, names = choices.options(group), list(get_convention("standard").known())
+        return (
+            f"metrics={option}: there is no such suite or metric. {_near(option, [*suites, *names])}"
+            f"Suites: {', '.join(suites)}. Metrics: {', '.join(names)}."
+        )
+    return (
+        f"{group}={option}: {group} has no such option. {_valid('Options', option, choices.options(group))}"
+    )
 
 
-def _explain_key(key: str) -> str:
+def _explain_key(key: str, choices: Choices) -> str:
     group, _, rest = key.partition(".")
     if group == "filters" and rest:
-        return _explain_filter(key, *rest.partition(".")[::2])
-    if rest and (conf_folder() / group).is_dir():
-        lacking = [option for option in _chosen(group) if rest not in _settings(group, option)]
-        option = lacking[0] if lacking else _chosen(group)[0]
-        names = _settings(group, option)
+        return _explain_filter(key, *rest.partition(".")[::2], choices=choices)
+    if rest and group in choices.groups():
+        chosen = choices.chosen(group)
+        option = next((one for one in chosen if rest not in choices.settings(group, one)), chosen[0])
+        names = choices.settings(group, option)
         return f"{key}: {group} {option} has no such setting. {_valid('Settings', rest, names)}"
     roots = [field.name for field in fields(RunSettings)] + ["experiment", "debug", "hydra"]
-    groups = sorted(folder.name for folder in conf_folder().iterdir() if folder.is_dir())
-    elsewhere = [f"{group}.{key}" for group in groups if _has(group, key)]
+    elsewhere = [f"{group}.{key}" for group in choices.groups() if _has(group, key, choices)]
     hint = f" Did you mean {' or '.join(elsewhere)}?" if elsewhere else ""
     return f"{key}: there is no such setting.{hint} {_valid('Settings', key, roots)}"
 
 
-def _explain_filter(key: str, name: str, setting: str) -> str:
+def _explain_filter(key: str, name: str, setting: str, choices: Choices) -> str:
     """Explain a setting of a filter; filters are chosen as a list, and each file holds one by its name."""
-    chosen = [word.strip("[] ") for word in _chosen("filters") if word.strip("[] ")]
-    if name not in group_options("filters"):
-        return f"{key}: there is no such filter. {_valid('Filters', name, group_options('filters'))}"
+    chosen, options = choices.chosen("filters"), choices.options("filters")
+    if name not in options:
+        return f"{key}: there is no such filter. {_valid('Filters', name, options)}"
     if name not in chosen:
         return f"{key}: {name} is not among the filters. Choose it: filters=[{','.join([*chosen, name])}]."
-    node = OmegaConf.select(OmegaConf.load(conf_folder() / "filters" / f"{name}.yaml"), name)
-    names = [str(key) for key in node if key != "_target_"]
+    names = choices.settings("filters", name)
     return f"{key}: {name} has no such setting. {_valid('Settings', setting, names)}"
 
 
-def _has(group: str, key: str) -> bool:
-    return any(key in _settings(group, option) for option in _chosen(group))
+def _has(group: str, key: str, choices: Choices) -> bool:
+    return any(key in choices.settings(group, option) for option in choices.chosen(group))
 
 
-def _settings(group: str, option: str) -> list[str]:
-    file = conf_folder() / group / f"{option}.yaml"
-    return [name for name in map(str, OmegaConf.load(file)) if name != "_target_"] if file.exists() else []
+def _is_key(word: str) -> bool:
+    known = [*Choices().groups(), *(field.name for field in fields(RunSettings))]
+    return word.partition(".")[0] in known
 
 
-def _chosen(group: str) -> list[str]:
-    """Return the options of `group` that the command line or the defaults list chooses."""
-    given = [word.partition("=")[2] for word in sys.argv[1:] if word.startswith(f"{group}=")]
-    if given:
-        return given[-1].split(",")
-    defaults = OmegaConf.load(conf_folder() / "config.yaml").defaults
-    return [str(entry[group]) for entry in defaults if OmegaConf.is_dict(entry) and group in entry]
+def _valid(kind: str, wrong: str, names: Sequence[str]) -> str:
+    return f"{_near(wrong, names)}{kind}: {', '.join(names) or 'none'}."
 
 
-def _valid(kind: str, wrong: str, names: list[str]) -> str:
-    near = get_close_matches(wrong, names, n=1)
-    hint = f"Did you mean {near[0]}? " if near else ""
-    return f"{hint}{kind}: {', '.join(names) or 'none'}."
+def _near(wrong: str, names: Iterable[str]) -> str:
+    near = get_close_matches(wrong, list(names), n=1)
+    return f"Did you mean {near[0]}? " if near else ""

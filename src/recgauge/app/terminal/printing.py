@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from recgauge.app.settings import program
 from recgauge.app.terminal.console import output
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
 from recgauge.report.series import STATUSES, JobOutcome, has_rivals
@@ -105,7 +106,7 @@ def print_addresses(address: str | None, folder: Path, run_id: str | None) -> No
     console = output()
     if address is not None:
         run = f" (run {run_id})" if run_id else ""
-        hint = "; start the server with `make ui`" if "127.0.0.1" in address else ""
+        hint = f"; start the server with `{program('ui')}`" if "127.0.0.1" in address else ""
         console.print(f"mlflow   {address}{run}{hint}", markup=False, soft_wrap=True)
     inside = folder.resolve().is_relative_to(Path.cwd())
     shown = os.path.relpath(folder) if inside else folder

@@ -111,13 +111,14 @@ def learn_words(words: Sequence[str]) -> None:
 
 
 @contextmanager
-def private_output() -> Iterator[None]:
+def private_output(words: Sequence[str]) -> Iterator[None]:
     """Hide the secrets in everything that Python writes to standard output and standard error meanwhile.
 
-    An error that nobody handles is printed here, too, and becomes exit code 1.
+    They are those of the environment and of the command line. An error that nobody handles is printed here,
+    too, and becomes exit code 1.
     """
     learn_environment()
-    learn_words(sys.argv)
+    learn_words(words)
     out, err = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _Private(out), _Private(err)
     try:

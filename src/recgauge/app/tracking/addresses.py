@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from recgauge.app.settings import program
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.databases import check_database, database_lock
 from recgauge.errors import TrackingError
@@ -206,7 +207,7 @@ def _check_server(uri: str) -> None:
     except requests.RequestException as error:
         raise TrackingError(
             f"tracking.uri={uri}: the server does not answer ({type(error).__name__}). "
-            "Start it (`make ui`), correct the address, or run with tracking=off."
+            f"Start it (`{program('ui')}`), correct the address, or run with tracking=off."
         ) from error
     if answer.status_code >= 500:
         raise TrackingError(f"tracking.uri={uri}: the server answers with status {answer.status_code}.")

@@ -128,7 +128,7 @@ class MlflowTracker(Tracker):
     def address(self, tag: str | None = None, value: str = "true") -> str | None:
         """Return the deep link to the charts of all runs, or of those with one tag.
 
-        The server is the one that `make ui` starts if the store is a database.
+        The server is the one that `recgauge ui` starts if the store is a database.
         """
         with explained(self.uri, "look for the experiment"):
             experiment = self._experiment_id

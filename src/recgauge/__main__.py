@@ -1,0 +1,8 @@
+"""``python -m recgauge`` is the ``recgauge`` command."""
+
+import sys
+
+from recgauge.app.commands.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

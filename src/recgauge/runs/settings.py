@@ -1,0 +1,144 @@
+"""The settings of one run: names, types, defaults, and what each of them can change."""
+
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from typing import Any
+
+FREE = {"free": True}
+"""Marks a setting that never changes a number; all others count in a run's fingerprint."""
+DATA = {"data": True}
+"""Marks a setting that decides which data a run reads, or whose code reads them."""
+
+
+def _ask(expected: str) -> dict[str, str]:
+    """Say what messages ask for instead of a value of a wrong type."""
+    return {"expected": expected}
+
+
+@dataclass
+class DataSettings:
+    """Where archives are looked for and prepared data are kept."""
+
+    mirror: Any = None  # one folder or address, or a list of them
+    cache: str | None = None
+    offline: bool = False
+    prepared: bool = True
+
+
+@dataclass
+class EngineSettings:
+    """How work is cut up; never changes a number."""
+
+    memory_mib: int = field(default=256, metadata=_ask("a whole number such as 256"))
+
+
+@dataclass
+class ArtifactsSettings:
+    """What a run stores beside its numbers; never changes one."""
+
+    lists: Any = True  # true, relevant_k or false
+
+
+@dataclass
+class GuardsSettings:
+    """What the user says about guards."""
+
+    override: list[str] = field(default_factory=list, metadata=_ask("a list of names such as [overlap]"))
+    selected_on: str | None = None
+
+
+@dataclass
+class RunSettings:
+    """All settings of one run; the groups hold one component each, as plain mappings.
+
+    What each setting can change is its metadata. One that is not marked `FREE` counts in the fingerprint, so
+    that a new setting makes new fingerprints rather than wrong ones.
+    """
+
+    dataset: Any = field(default=None, metadata=DATA)
+    filters: Any = field(default_factory=dict)
+    split: Any = None
+    candidates: Any = None
+    model: Any = None
+    metrics: Any = field(default_factory=dict)
+    conventions: Any = None
+    ties: str | None = field(default=None, metadata=_ask("a name such as expected"))
+    tracking: Any = field(default=None, metadata=FREE)
+    cutoffs: list[int] = field(
+        default_factory=lambda: [1, 5, 10, 20], metadata=_ask("a list of whole numbers such as [5,10]")
+    )
+    conventions_table: bool = False
+    sanity: bool = False
+    guards: GuardsSettings = field(default_factory=GuardsSettings, metadata=_ask("guards.override=[NAME]"))
+    figures: bool = field(default=False, metadata=FREE)
+    artifacts: ArtifactsSettings = field(
+        default_factory=ArtifactsSettings, metadata=FREE | _ask("artifacts.lists=false")
+    )
+    seed: int = field(default=0, metadata=_ask("a whole number such as 0"))
+    fit_on: str = "train"
+    data: DataSettings = field(
+        default_factory=DataSettings, metadata=FREE | DATA | _ask("data.mirror=FOLDER")
+    )
+    engine: EngineSettings = field(
+        default_factory=EngineSettings, metadata=FREE | _ask("engine.memory_mib=256")
+    )
+    study: Any = field(default=None, metadata=FREE)
+    reuse: bool = field(default=False, metadata=FREE)
+    force: bool = field(default=False, metadata=FREE)
+    allowed_targets: list[str] = field(
+        default_factory=list, metadata=FREE | DATA | _ask("a list of package names such as [mypackage]")
+    )
+
+
+def free_settings() -> frozenset[str]:
+    """Return the root settings that never change a number.
+
+    They say where things lie, how work is cut up or what becomes of results.
+
+    Examples
+    --------
+    >>> "tracking" in free_settings(), "seed" in free_settings()
+    (True, False)
+    """
+    return _settings_that("free")
+
+
+def data_settings() -> frozenset[str]:
+    """Return the root settings that decide which data a run reads.
+
+    Examples
+    --------
+    >>> sorted(data_settings())
+    ['allowed_targets', 'data', 'dataset']
+    """
+    return _settings_that("data")
+
+
+def expected(key: str) -> str:
+    """Return what a setting must be, in words; for settings of components, only that its type is wrong.
+
+    Examples
+    --------
+    >>> expected("seed"), expected("data.offline"), expected("model.n_factors")
+    ('a whole number such as 0', 'true or false', 'of another type')
+    >>> expected("engine")
+    'left as it is; set what is in it, such as engine.memory_mib=256'
+    """
+    one = dict(_fields(RunSettings)).get(key)
+    if one is None:
+        return "of another type"
+    if one.type is bool:
+        return "true or false"
+    text = str(one.metadata.get("expected") or "of another type")
+    return f"left as it is; set what is in it, such as {text}" if is_dataclass(one.type) else text
+
+
+def _settings_that(name: str) -> frozenset[str]:
+    return frozenset(one.name for one in fields(RunSettings) if one.metadata.get(name))
+
+
+def _fields(kind: type[Any], before: str = "") -> Iterator[tuple[str, Field[Any]]]:
+    for one in fields(kind):
+        yield f"{before}{one.name}", one
+        if isinstance(one.type, type) and is_dataclass(one.type):
+            yield from _fields(one.type, f"{one.name}.")
