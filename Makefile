@@ -4,7 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DEPENDENCIES := --constraint constraints.txt --editable ".[dev]"
 NUMBERS := src tests/golden tests/unit/test_demo.py tests/unit/report/test_data_card.py tests/e2e/test_readme.py
+UV ?= $(shell command -v uv)
 PYTHONS ?= python3.11 python3.12 python3.13
 PEERS ?= $(wildcard .venv-peers/bin/python)
 
@@ -17,8 +19,10 @@ same-python:
 $(INSTALLED): pyproject.toml constraints.txt | same-python
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "recgauge needs Python >= 3.11: make PYTHON=python3.12 ..."; exit 1; }
-	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@echo "installing recgauge and its dependencies into $(VENV) with $(if $(UV),uv (half a minute),pip (about 2 minutes))"
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(if $(UV),$(UV) pip install --quiet --python $(BIN)/python $(DEPENDENCIES) || { echo "uv failed: with pip now"; false; } ||,)\
+	  $(BIN)/python -m pip install --quiet $(DEPENDENCIES)
 	@touch $@
 
 install: $(INSTALLED)  ## make .venv with everything that running and testing need

@@ -79,5 +79,5 @@ def test_odd_names_that_are_files_are_read(ended, name):
 def test_a_name_in_another_encoding_is_refused_with_the_way_out(workplace):
     done = workplace.run("dataset=table", os.fsdecode(b"dataset.path=caf\xe9.csv"))
     assert done.code == 1
-    assert "no UTF-8 text" in done.err
+    assert "not UTF-8 text" in done.err
     assert "by a pattern" in done.err

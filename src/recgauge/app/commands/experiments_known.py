@@ -107,14 +107,13 @@ def _comments(path: Path) -> tuple[str, str]:
 
 
 def _results(name: str) -> str:
-    """Return the tally of the newest results: those of the current folder, else the published ones."""
-    for folder in (Path("experiments"), experiments_folder()):
-        path = folder / name / "results.csv"
-        if path.is_file():
-            rows = read_results(path)
-            given = [row["verdict"] for row in rows if row.get("verdict") in VERDICTS]
-            return tally(given) if given else f"{len(rows)} numbers"
-    return ""
+    """Return the tally of the published results, which in a checkout are those of the last run."""
+    path = experiments_folder() / name / "results.csv"
+    if not path.is_file():
+        return ""
+    rows = read_results(path)
+    given = [row["verdict"] for row in rows if row.get("verdict") in VERDICTS]
+    return tally(given) if given else f"{len(rows)} numbers"
 
 
 def missing_lines(data: Sequence[tuple[str, str | None]]) -> list[str]:
