@@ -52,6 +52,14 @@ def test_the_committed_page_is_that_of_the_committed_results(name):
 
 
 @pytest.mark.parametrize("name", STUDIES)
+def test_what_the_terminal_shows_is_short_and_says_something(name):
+    summary = STUDIES[name].summary(read_results(experiments_folder() / name / "results.csv"))
+    assert 5 <= len(summary.splitlines()) <= 50
+    assert "<details>" not in summary
+    assert "](" not in summary
+
+
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_page_has_its_parts_and_its_figures(name):
     folder = experiments_folder() / name
     readme = (folder / "README.md").read_text(encoding="utf-8")

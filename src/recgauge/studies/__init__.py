@@ -53,7 +53,7 @@ class Study(ABC):
     """Concludes an experiment."""
 
     needs_runs: ClassVar[bool] = True
-    """False: everything the study needs lies in its own folder; no model is trained."""
+    """False: everything the study needs is in its own folder; no model is trained."""
     artifacts: ClassVar[tuple[str, ...]] = ()
     """Names of files that every run must have stored, beside its record."""
     name: str

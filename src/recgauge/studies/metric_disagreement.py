@@ -46,9 +46,9 @@ class MetricDisagreement(Study):
         return page(rows)
 
     def summary(self, rows: Sequence[Row]) -> str:
-        """Return the ranges, and missing runs."""
+        """Return the widest range of each metric, and missing runs."""
         measured = [row for row in rows if row["value"]]
-        return "\n\n".join([*_missing(rows), *([_ranges(measured)] if measured else [])])
+        return "\n\n".join([*_missing(rows), *([_widest(measured)] if measured else [])])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the ranges as a figure."""
@@ -125,6 +125,21 @@ def _ranges(rows: Sequence[Row]) -> str:
     return markdown_table(cells, header, right=header[2:]) + (
         "\n\nLowest – highest over the conventions, and the ratio of the two."
     )
+
+
+def _widest(rows: Sequence[Row]) -> str:
+    """Return, of each metric, the model whose highest value is most times its lowest."""
+    cells = []
+    for dataset in distinct(rows, "dataset"):
+        for metric in distinct(rows, "metric"):
+            values = {m: by_convention(rows, dataset, metric, m) for m in distinct(rows, "model")}
+            ratios = {
+                m: max(own.values()) / low for m, own in values.items() if own and (low := min(own.values()))
+            }
+            if ratios:
+                model = max(ratios, key=lambda name: ratios[name])
+                cells.append([dataset, label(metric), model, _range(values[model])])
+    return markdown_table(cells, ["data set", "metric", "model", "widest range over the conventions"])
 
 
 def _range(values: dict[str, float]) -> str:

@@ -38,7 +38,7 @@ class PublishedTable(Study):
     beside : sequence of str
         Keys of metrics that are shown for runs which no published number of this key is compared with.
     drawn : sequence of str
-        Keys of metrics whose values are drawn, published and ours, those of models to come among them.
+        Keys of metrics whose values are drawn, published and ours, also those of models that recgauge lacks.
     not_drawn : sequence of str
         Models left out of that figure, such as one so far off that the others would fall together.
 
@@ -64,7 +64,7 @@ class PublishedTable(Study):
         return [compare(number, runs) for number in numbers] + beside
 
     def _beside(self, run: StudyRun, numbers: Sequence[PublishedNumber]) -> list[Row]:
-        """Return the rows of a run's numbers that nothing published stands against."""
+        """Return the rows of a run's numbers without a published counterpart."""
         matching = [number for number in numbers if number.matches(run)]
         model = matching[0].label if matching else run.names["model"]
         known = {number.key for number in matching}
@@ -146,7 +146,7 @@ def _compared(rows: Sequence[Row]) -> list[Row]:
 
 
 def _beside(run: StudyRun, model: str, key: str) -> Row:
-    """Return the row of a number that nothing published stands against."""
+    """Return the row of a number without a published counterpart."""
     entry = _entry(run, key)
     known = {"dataset": run.names["dataset"], "model": model, "metric": key, "runs": "1"}
     ours = {} if entry is None else {"ours": f"{entry.value:.8g}", "definition": entry.definition}
@@ -192,7 +192,7 @@ def published_markdown(rows: Sequence[Row]) -> str:
 
 
 def waiting_lines(rows: Sequence[Row]) -> list[str]:
-    """Return the numbers of models that are still to come as a table that the page folds away."""
+    """Return the numbers of models that recgauge lacks as a table that the page folds away."""
     if not rows:
         return []
     header = ("data set", "model", "metric", "published")

@@ -241,6 +241,6 @@ def _others(rows: Sequence[Row]) -> str:
                 cells.append([dataset, protocol, model, *told])
     header = ["data set", "protocol", "model", *OTHERS.values()]
     return markdown_table(cells, header, right=header[3:]) + (
-        "\n\nCoverage, the article's prediction coverage, is of the items that stand in some list. Novelty "
+        "\n\nCoverage, the article's prediction coverage, counts the items in at least one list. Novelty "
         "goes by training rows; the article's own goes by all rows, test rows too."
     )

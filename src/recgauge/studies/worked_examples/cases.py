@@ -27,7 +27,7 @@ class Computed:
     Parameters
     ----------
     values : tuple of float
-        One value, or one a user where the article lists them; empty if there is none.
+        One value, or one per user where the article lists them; empty if there is none.
     reason : str
         Why there is no value, or why the case is left out.
     left_out : bool
@@ -102,7 +102,7 @@ def iris_labels() -> IrisLabels:
     Notes
     -----
     One random state serves noise, split and training in this order, as in the sample that scikit-learn's
-    documentation of precision and recall had and the note took over. The data lie in scikit-learn's package.
+    documentation of precision and recall had and the note took over. The data are part of scikit-learn.
 
     References
     ----------
