@@ -9,10 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
+from recgauge.engine.sources import Allowed, SeenRows
 from recgauge.errors import ScoreError
-from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray
+from recgauge.utils.checks import FloatArray, IntArray, LongArray
 
 _LARGEST = float(np.finfo(np.float32).max)
 _PART = 1 << 18  # numbers looked at at a time: the second look finds them in the cache
@@ -39,7 +41,7 @@ def checked_codes(name: str, codes: IntArray, n: int | None) -> IntArray:
     return view
 
 
-def allowed_items(items: BoolArray | IntArray | None, n_items: int) -> IntArray:
+def allowed_items(items: Allowed | None, n_items: int) -> IntArray:
     """Ascending codes of the items that may be recommended."""
     if items is None:
         return np.arange(n_items, dtype=np.int32)
@@ -51,18 +53,21 @@ def allowed_items(items: BoolArray | IntArray | None, n_items: int) -> IntArray:
     return np.unique(checked_codes("items", chosen, n_items))
 
 
-def seen_rows(seen: Any, n_users: int, n_items: int, name: str = "seen") -> tuple[LongArray, IntArray]:
+def seen_rows(
+    seen: SeenRows | None, n_users: int, n_items: int, name: str = "seen"
+) -> tuple[LongArray, IntArray]:
     """Row pointers and item codes of what users have seen."""
     if seen is None:
         return frozen(np.zeros(n_users + 1, np.int64)), frozen(np.empty(0, np.int32))
-    if hasattr(seen, "indptr") or sparse.issparse(seen):
-        if seen.format != "csr" or seen.shape != (n_users, n_items):
+    rows: Any = seen  # a matrix of another format, or none of scipy's, is refused
+    if hasattr(rows, "indptr") or sparse.issparse(rows):
+        if rows.format != "csr" or rows.shape != (n_users, n_items):
             raise ScoreError(
                 f"top_k: {name} must be CSR of shape ({n_users}, {n_items}), "
-                f"got {seen.format} of shape {seen.shape}."
+                f"got {rows.format} of shape {rows.shape}."
             )
-        seen = (seen.indptr, seen.indices)
-    indptr, indices = np.asarray(seen[0], np.int64), checked_codes(f"{name} items", seen[1], n_items)
+        rows = (rows.indptr, rows.indices)
+    indptr, indices = np.asarray(rows[0], np.int64), checked_codes(f"{name} items", rows[1], n_items)
     if (
         len(indptr) != n_users + 1
         or indptr[0] < 0
@@ -75,7 +80,7 @@ def seen_rows(seen: Any, n_users: int, n_items: int, name: str = "seen") -> tupl
     return frozen(indptr), indices
 
 
-def check_finite(name: str, values: Any) -> float:
+def check_finite(name: str, values: FloatArray) -> float:
     """Largest magnitude, or an error where there is a nan or an infinity."""
     largest = 0.0
     rows = max(1, _PART // max(1, values[:1].size))
@@ -95,7 +100,7 @@ def check_range(name: str, largest_score: float) -> None:
         )
 
 
-def as_float32(name: str, values: Any) -> FloatArray:
+def as_float32(name: str, values: npt.ArrayLike) -> FloatArray:
     if not np.issubdtype(np.asarray(values).dtype, np.floating):
         raise ScoreError(f"{name} must be float32, got {np.asarray(values).dtype}.")
     array: FloatArray = frozen(np.asarray(values, np.float32))

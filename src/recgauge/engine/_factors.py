@@ -6,7 +6,6 @@ The preparation is plain numpy: a change of basis that tightens the bounds, orde
 import threading
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -17,7 +16,7 @@ from recgauge.engine._bounds import PANEL_TILES, Panels, round_items
 from recgauge.engine._candidates import capacity_of
 from recgauge.engine._jit import F32s, F64s, I32s
 from recgauge.engine._vectors import ITEMS, has_byte_dot
-from recgauge.engine.sources import FactorSource
+from recgauge.engine.sources import Allowed, FactorSource, SeenRows
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
 
@@ -154,7 +153,12 @@ class FactorLists:
     n_users: int | None
 
     def __init__(
-        self, source: FactorSource, seen: Any, items: Any, name: str, use_bytes: bool | None = None
+        self,
+        source: FactorSource,
+        seen: SeenRows | None,
+        items: Allowed | None,
+        name: str,
+        use_bytes: bool | None = None,
     ) -> None:
         self._user, self._item = (
             as_float32(f"{name}: user factors", source.user),

@@ -10,7 +10,7 @@ from recgauge.engine._factors import FactorLists
 from recgauge.engine._jit import F32s, I32s, I64s, U64s, entry, kernel
 from recgauge.engine._row_lists import ScoreLists, WeightLists
 from recgauge.engine._vectors import exact_dots
-from recgauge.engine.sources import FactorSource, ItemWeights
+from recgauge.engine.sources import FactorSource, ItemWeights, SeenRows, Source
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray, LongArray
 
@@ -126,7 +126,7 @@ def gather_sparse(
         write_row(keys, stop - start, out_items, out_scores, row)
 
 
-def _rows_of(candidates: Any, n_users: int, n_items: int) -> Rows:
+def _rows_of(candidates: SeenRows, n_users: int, n_items: int) -> Rows:
     """Row pointers and distinct, rising item codes of every user's candidates."""
     indptr, indices = seen_rows(candidates, n_users, n_items, name="candidates")
     indices = indices[: indptr[-1]]
@@ -146,7 +146,7 @@ def _longest(rows: Rows) -> int:
 class FactorListsOfCandidates(FactorLists):
     """Lists of a factor model: one product a candidate."""
 
-    def __init__(self, source: FactorSource, candidates: Any, name: str) -> None:
+    def __init__(self, source: FactorSource, candidates: SeenRows, name: str) -> None:
         super().__init__(source, None, _NOTHING, name)
         assert self.n_users is not None
         self._rows = _rows_of(candidates, self.n_users, len(self._item))
@@ -164,7 +164,7 @@ class FactorListsOfCandidates(FactorLists):
 class WeightListsOfCandidates(WeightLists):
     """Lists of a model of item weights."""
 
-    def __init__(self, source: ItemWeights, candidates: Any, name: str) -> None:
+    def __init__(self, source: ItemWeights, candidates: SeenRows, name: str) -> None:
         super().__init__(source, None, None, name)
         self._candidates = _rows_of(candidates, self.n_users, self.n_items)
         self.n_candidates = _longest(self._candidates)
@@ -189,15 +189,13 @@ class WeightListsOfCandidates(WeightLists):
 class ScoreListsOfCandidates(ScoreLists):
     """Lists of a model that only gives scores: scores of all items, then those of candidates."""
 
-    def __init__(self, source: Any, candidates: Any, name: str, users: IntArray) -> None:
+    def __init__(self, source: Source, candidates: SeenRows, name: str, users: IntArray) -> None:
         super().__init__(source, None, None, name, users)
-        if hasattr(candidates, "shape"):
-            self.n_users = candidates.shape[0]
-        elif len(candidates[0]):
-            self.n_users = len(candidates[0]) - 1
+        n_users = max(0, len(candidates[0]) - 1) if isinstance(candidates, tuple) else candidates.shape[0]
+        self.n_users = n_users
         self._candidates: Rows = (np.zeros(1, np.int64), _NOTHING)  # nobody is asked about
         if len(users):
-            self._candidates = _rows_of(candidates, self.n_users, self.n_items)
+            self._candidates = _rows_of(candidates, n_users, self.n_items)
         self.n_candidates = _longest(self._candidates)
 
     def fill(self, users: IntArray, items: IntArray, scores: FloatArray) -> None:

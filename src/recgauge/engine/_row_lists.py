@@ -17,12 +17,12 @@ from recgauge.engine._blocks import (
     seen_rows,
 )
 from recgauge.engine._candidates import capacity_of
-from recgauge.engine.sources import ItemWeights
+from recgauge.engine.sources import Allowed, ItemWeights, SeenRows, Source
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
 
 
-def _barred(seen: Any, items: Any, n_users: int, n_items: int) -> _rows.Barred:
+def _barred(seen: SeenRows | None, items: Allowed | None, n_users: int, n_items: int) -> _rows.Barred:
     code = np.arange(n_items, dtype=np.int32)
     free = np.zeros((n_items + 63) & -64, np.bool_)
     free[allowed_items(items, n_items)] = True
@@ -48,17 +48,21 @@ class ScoreLists:
 
     most_users = 4096
 
-    def __init__(self, source: Any, seen: Any, items: Any, name: str, users: IntArray) -> None:
-        self._score = getattr(source, "score", source)
+    def __init__(
+        self, source: Source, seen: SeenRows | None, items: Allowed | None, name: str, users: IntArray
+    ) -> None:
+        self._score: Any = getattr(source, "score", source)
         self._name = name
         if not callable(self._score):
             raise ScoreError(f"top_k: source must have factors or score(users), got {self._name}.")
         self._lock = Lock()
         self.n_items = self._ask(users[:1], None).shape[1] if len(users) else 0
-        self.n_users = seen.shape[0] if hasattr(seen, "shape") else int(users.max(initial=-1)) + 1
         if isinstance(seen, tuple):
-            self.n_users = len(seen[0]) - 1
-        self._barred = _barred(seen, items, self.n_users, self.n_items) if self.n_items else None
+            n_users = len(seen[0]) - 1
+        else:
+            n_users = int(users.max(initial=-1)) + 1 if seen is None else seen.shape[0]
+        self.n_users: int | None = n_users
+        self._barred = _barred(seen, items, n_users, self.n_items) if self.n_items else None
         self.n_candidates = (
             self.n_items if items is None or not self.n_items else len(allowed_items(items, self.n_items))
         )
@@ -102,7 +106,7 @@ class WeightLists:
 
     most_users = 16384
 
-    def __init__(self, source: ItemWeights, seen: Any, items: Any, name: str) -> None:
+    def __init__(self, source: ItemWeights, seen: SeenRows | None, items: Allowed | None, name: str) -> None:
         rows = sparse.csr_array(source.interactions)
         self.n_users, self.n_items = rows.shape
         self._rows = (

@@ -9,8 +9,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.errors import ModelError
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray
 
+SeenRows = sparse.csr_array | sparse.csr_matrix | tuple[LongArray, IntArray]
+"""Stored entries of a matrix of users and items, or its row pointers and item codes."""
+Allowed = BoolArray | IntArray
+"""Items that may be recommended: a mask or codes."""
 SparseWeights = sparse.csr_array | sparse.csr_matrix | sparse.csc_array | sparse.csc_matrix
 
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import sparse
 
-from recgauge.engine.sources import FactorSource, ItemWeights, Source
-from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, check_int
+from recgauge.engine.sources import Allowed, FactorSource, ItemWeights, SeenRows, Source
+from recgauge.utils.checks import FloatArray, IntArray, check_int
 
 if TYPE_CHECKING:
     from recgauge.engine._blocks import ListMaker
 
-SeenRows = sparse.csr_array | sparse.csr_matrix | tuple[LongArray, IntArray]
 
 Kind = Literal[
     "factors",
@@ -54,7 +53,7 @@ def top_k(  # noqa: PLR0913
     k: int,
     *,
     seen: SeenRows | None = None,
-    items: BoolArray | IntArray | None = None,
+    items: Allowed | None = None,
     memory_mib: int = 256,
     n_threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
