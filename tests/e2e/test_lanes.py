@@ -66,7 +66,10 @@ def test_the_same_lists_under_every_convention(as_recbole, capsys):
 def test_a_run_that_does_not_exist_is_named(as_recbole, capsys):
     workplace = as_recbole
     assert main(["conventions", "nonsense", "--uri", workplace.uri]) == 1
-    assert "nonsense" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "nonsense" in told
+    assert "give the run's output folder" in told
+    assert "tracking=off" not in told
     (run,) = workplace.runs()
     assert main(["conventions", run.info.run_id, "--uri", workplace.uri, "--k", "30"]) == 1
     assert "1..20, got 30" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from recgauge.app.terminal.console import output
 from recgauge.app.terminal.printing import print_table
 from recgauge.app.tracking.stored import load_lists, load_record, run_folder
 from recgauge.conventions import conventions, get_convention
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, TrackingError
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.runs.record import RunRecord
@@ -29,7 +29,13 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     RecgaugeError
         If the run is unknown or has stored no lists.
     """
-    folder = run_folder(run, uri)
+    try:
+        folder = run_folder(run, uri)
+    except TrackingError as error:
+        reason = str(error).removesuffix("Check the address, or run without tracking: tracking=off.")
+        raise TrackingError(
+            f"{reason}Name the store that has the run, --uri=ADDRESS, or give the run's output folder."
+        ) from error
     record = load_record(folder)
     cutoff = _cutoff(record, k)
     names = _names(record)
