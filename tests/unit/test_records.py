@@ -4,13 +4,8 @@ import json
 import numpy as np
 import pytest
 
-from recgauge.app.tracking.summaries import (
-    curve_points,
-    final_tags,
-    flat_params,
-    metric_values,
-    summary_markdown,
-)
+from recgauge.app.tracking.note import LONGEST, run_note, shortened
+from recgauge.app.tracking.page import curve_points, final_tags, flat_params, metric_values
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.data.split import Step
@@ -97,11 +92,18 @@ def test_values_are_means_of_per_user_values(result):
         assert entry.value == pytest.approx(np.nanmean(entry.per_user), abs=1e-12)
 
 
-def test_tracker_names_have_sections(record):
+def test_the_metrics_to_read_first_are_logged_first(record):
     values = metric_values(record)
-    assert {"ndcg_at_10", "stderr/ndcg_at_10", "time/fit_seconds", "data/n_users"} <= set(values)
+    assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5"]
     assert all(np.isfinite(value) for value in values.values())
-    assert values["data/dropped_rows"] == sum(s.rows[0] - s.rows[1] for s in record.split.steps)
+
+
+def test_counts_and_seconds_are_tags(record):
+    tags = final_tags(record, {"fit": 0.25})
+    assert tags["recgauge.data"].endswith(f", {record.split.dropped_rows:,} rows dropped")
+    assert f"{record.dataset.n_users:,} users" in tags["recgauge.data"]
+    assert f"{record.counts['users_evaluated']:,} users evaluated" in tags["recgauge.counts"]
+    assert tags["recgauge.seconds"] == "fit 0.25"
 
 
 def test_curves_have_one_point_a_cutoff(record):
@@ -116,14 +118,28 @@ def test_params_are_flat():
 
 
 def test_the_note_holds_command_numbers_and_definitions(record):
-    note = summary_markdown(record)
+    note = run_note(record)
     assert "python run.py" in note
-    assert "nDCG(gain=linear, discount=log2, ideal=at_k)@10" in note
-    assert f"{record.values()['ndcg_at_10']:.4f}" in note
+    assert "nDCG(gain=linear, discount=log2, ideal=at_k)@k" in note
+    for entry in record.results:
+        assert f"{entry.value:.4f} ± {entry.stderr:.4f}" in note
     assert "10-core" in note
     (step,) = (step for step in record.split.steps if step.stage == "filters")
     assert f"| {step.rows[0]:,} → {step.rows[1]:,} |" in note
     assert "Marked" not in note
+
+
+def test_a_note_that_mlflow_would_cut_ends_with_a_whole_row(record):
+    many = tuple(
+        dataclasses.replace(record.results[0], key=f"m{n}_at_10", name=f"m{n}", k=10) for n in range(500)
+    )
+    note = run_note(dataclasses.replace(record, results=many))
+    assert len(note) <= LONGEST
+    rows = [line for line in note.splitlines() if line.startswith("| m")]
+    assert len(rows) > 50
+    assert all(line.endswith(" |") for line in rows)
+    assert note.endswith("The rest is in record.json.")
+    assert shortened(["short"], "record.json") == "short"
 
 
 def test_filters_are_a_small_table(record):
@@ -141,7 +157,7 @@ def test_a_change_of_values_stands_in_the_table(record):
     step = Step("no row", (3, 3), (3, 3), (3, 3), "values halved", "filters")
     changed = dataclasses.replace(record, split=dataclasses.replace(record.split, steps=(step,)))
     assert run_lines(changed)[1] == "         3 rows, 3 users, 3 items  values halved"
-    assert "| values halved | 3 → 3 | 3 → 3 | 3 → 3 |" in summary_markdown(changed)
+    assert "| values halved | 3 → 3 | 3 → 3 | 3 → 3 |" in run_note(changed)
     assert [point for point in curve_points(changed) if point[0] == "filters/rows"] == [
         ("filters/rows", 0, 3.0), ("filters/rows", 1, 3.0),
     ]  # fmt: skip
@@ -151,11 +167,11 @@ def test_a_model_that_saw_the_test_rows_marks_its_run(record):
     leaking = dataclasses.replace(record, settings=record.settings | {"fit_on": "all"})
     for text in (
         "\n".join(run_lines(leaking)),
-        summary_markdown(leaking),
-        final_tags(leaking)["recgauge.leak"],
+        run_note(leaking),
+        final_tags(leaking, {})["recgauge.leak"],
     ):
         assert "fit_on=all: the model was fitted on the test rows, too" in text
-    assert "recgauge.leak" not in final_tags(record)
+    assert "recgauge.leak" not in final_tags(record, {})
     assert leaking.fingerprint() != record.fingerprint()
     table = sweep_table([JobOutcome(0, "a", record, None), JobOutcome(1, "b", leaking, None)])
     assert sorted(map(str, table.columns[1].cells)) == ["a", "b (saw the test rows)"]

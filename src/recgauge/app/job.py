@@ -20,7 +20,7 @@ from recgauge.errors import ConfigError, RecgaugeError, TrackingError
 from recgauge.utils.progress import NoProgress, Progress, Timings
 
 if TYPE_CHECKING:
-    from recgauge.app.tracking.tracker import Tracker
+    from recgauge.app.tracking.tracker import RunStart, Tracker
     from recgauge.experiment import Experiment
     from recgauge.runs.record import RunRecord
     from recgauge.runs.result import RunResult
@@ -135,8 +135,8 @@ def _reuse(
     from recgauge.app.files.sources import read_beside
     from recgauge.app.terminal.console import ConsoleProgress
     from recgauge.app.terminal.printing import print_run
-    from recgauge.app.tracking.reuse import find_finished
-    from recgauge.app.tracking.start import experiment_tag
+    from recgauge.app.tracking.stored import find_finished
+    from recgauge.app.tracking.tracker import experiment_tag
 
     progress = ConsoleProgress()
     with progress.stage("look for a finished run"):
@@ -159,7 +159,9 @@ def _reuse(
     if grid is not None:
         tracker.mark(run_id, experiment_tag(grid))
     brief = job.mode == RunMode.MULTIRUN
-    print_run(record, address=tracker.address(), run_id=run_id, folder=folder, brief=brief, reused=True)
+    print_run(
+        record, address=tracker.run_address(run_id), run_id=run_id, folder=folder, brief=brief, reused=True
+    )
     outcome.reused = run_id
     return True
 
@@ -185,7 +187,6 @@ def _make(
     from recgauge.app.terminal.console import ConsoleProgress
     from recgauge.app.terminal.printing import print_run
     from recgauge.app.tracking.environment import environment
-    from recgauge.app.tracking.start import run_start
     from recgauge.experiment import run_experiment
     from recgauge.runs.record import RunRecord
 
@@ -193,8 +194,7 @@ def _make(
     names, plain = outcome.names, outcome.settings
     command = run_again(job, sweeping=sweeping)
     facts = environment() | {"sources": read_beside(plain)}
-    sweep = Path(job.sweep.dir).as_posix() if sweeping else None
-    start = run_start(plain, names, command, facts, sweep, job.runtime.choices.get("experiment"))
+    start = _run_start(job, names, plain, command, facts)
     record, seconds = None, None
     address, run_id = None, None
     progress = ConsoleProgress()
@@ -211,13 +211,31 @@ def _make(
                 record, files = _write(result, record, settings, yaml, room, progress)
                 files = finish(files, room, folder)
             seconds = record.seconds | {"tracking": log.finish(record, files)}
-        address, run_id = tracker.address(), log.run_id
+        run_id = log.run_id
+        address = None if run_id is None else tracker.run_address(run_id)
     except TrackingError as error:
         if record is None:
             raise
         outcome.untracked = str(error)
     shown = replace(record, seconds=seconds or record.seconds)
     print_run(shown, address=address, run_id=run_id, folder=folder, brief=sweeping)
+
+
+def _run_start(
+    job: Any, names: dict[str, str], plain: dict[str, Any], command: str, facts: dict[str, Any]
+) -> "RunStart":
+    """Return what the tracker is told of a job before it does anything."""
+    from recgauge.app.names import run_name
+    from recgauge.app.tracking.page import run_start
+    from recgauge.app.tracking.tracker import experiment_tag
+
+    tags = {}
+    if job.mode == RunMode.MULTIRUN:
+        tags["recgauge.sweep"] = Path(job.sweep.dir).as_posix()
+    if (grid := job.runtime.choices.get("experiment")) is not None:
+        tags[experiment_tag(grid)] = "true"
+    name = run_name(typed_words(job), names, plain)
+    return run_start(name, plain, names, command=command, environment=facts, extra=tags)
 
 
 def _write(

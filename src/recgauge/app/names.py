@@ -12,6 +12,12 @@ from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError
 
 GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
+LONGEST_NAME = 120  # characters
+UNNAMED = (
+    "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
+    "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra",
+)  # fmt: skip
+"""Settings that are no part of a run's name: they change no list, or stand in its metrics."""
 
 
 def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
@@ -34,6 +40,44 @@ def _own_name(settings: RunSettings, group: str) -> str | None:
     """Return the name of the class where a ``_target_`` stands in place of an option."""
     node = getattr(settings, group)
     return str(node["_target_"]).rpartition(".")[2] if isinstance(node, dict) and "_target_" in node else None
+
+
+def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) -> str:
+    """Return a name that tells a run apart from others: model, data set, what was set for it, fold and seed.
+
+    Parameters
+    ----------
+    words : list of str
+        The overrides as they were typed.
+    names : dict of str to str
+        The chosen option of each group.
+    settings : dict of str to Any
+        The resolved configuration.
+
+    Examples
+    --------
+    >>> names = {"model": "svd", "dataset": "demo", "candidates": "all"}
+    >>> settings = {"split": {"fold": 3}, "seed": 1}
+    >>> run_name(["model=svd", "model.n_factors=32", "split=k_fold", "seed=1"], names, settings)
+    'svd · demo · n_factors 32 · k_fold · fold 3 · seed 1'
+    """
+    split = settings.get("split") or {}
+    among = names["candidates"]
+    parts = [names["model"], names["dataset"], *([] if among == "all" else [among])]
+    typed = dict(word.lstrip("+").split("=", 1) for word in words if "=" in word and word[0] != "~")
+    for key, value in typed.items():
+        root, _, setting = key.partition(".")
+        if root in UNNAMED or key in ("split.fold", "split.window", "seed") or "{" in value:
+            continue
+        if setting:
+            parts.append(f"{setting.rpartition('.')[2]} {value}")
+        elif key not in ("model", "dataset", "candidates"):
+            parts.append(value.strip("[]").replace(",", "+"))
+    parts += [f"{name} {split[name]}" for name in ("fold", "window") if split.get(name) is not None]
+    if "seed" in typed or settings["seed"] != 0:
+        parts.append(f"seed {settings['seed']}")
+    name = str(without_secrets(" · ".join(parts)))
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def check_repeats(job: Any) -> None:

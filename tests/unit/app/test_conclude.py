@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.app.sweep.conclude import LONGEST_NOTE, conclude
+from recgauge.app.sweep.conclude import conclude
+from recgauge.app.tracking.note import LONGEST
 from recgauge.app.tracking.tracker import RunLog, Tracker
 from recgauge.errors import MissingDataError
 from recgauge.studies import Study
@@ -146,7 +147,7 @@ def test_a_note_is_cut_at_a_line_and_says_so(place):
     lines = "\n".join(f"line {n}" for n in range(2000))
     run(Fixed("x", text=f"{lines}\n\n<details>folded</details>"), tracker, place)
     (log,) = tracker.kept.values()
-    assert len(log.note) < LONGEST_NOTE + 50
+    assert len(log.note) < LONGEST + 50
     *whole, _, last = log.note.splitlines()
     assert set(whole) <= set(lines.splitlines())
     assert last == "The rest is in results.md."

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recgauge.app.files import places
-from recgauge.app.tracking import start
+from recgauge.app.tracking import environment
 from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.errors import MissingDataError, TrackingError
 from recgauge.utils import files as _folders
@@ -112,8 +112,8 @@ def test_a_user_without_a_name_is_a_number(monkeypatch, error):
     def getuser():
         raise error("no entry")
 
-    monkeypatch.setattr(start, "getuser", getuser)
-    assert start.user_name() == str(_folders.user_number())
+    monkeypatch.setattr(environment, "getuser", getuser)
+    assert environment.user_name() == str(_folders.user_number())
 
 
 def test_an_experiment_whose_files_cannot_be_stored_is_told_before_the_run(tmp_path):

@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from recgauge.app.tracking.summaries import final_tags, metric_values, summary_markdown
+from recgauge.app.tracking.note import run_note
+from recgauge.app.tracking.page import final_tags, metric_values
 from recgauge.guards import GuardResult
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
 from recgauge.report.series import JobOutcome, has_rivals
@@ -49,25 +50,27 @@ def test_marks_stand_first_and_notes_are_silent(record):
 
 
 def test_tags_and_metrics_of_the_tracker(record):
-    tags, values = final_tags(record), metric_values(record)
+    tags, values = final_tags(record, {}), metric_values(record)
     assert tags["recgauge.incomparable"] == "ranked among 100 negatives"
     assert tags["recgauge.guards"] == "few_candidates, unknown_items"
     assert tags["recgauge.overridden"] == "unknown_items"
     assert "recgauge.selected_on" not in tags
-    assert values["guards/few_candidates"] == 0.6
     assert values["sanity/chance_ndcg_at_10"] == 0.2
     assert values["sanity/oracle_ndcg_at_5"] == 0.9
     plain = dataclasses.replace(record, incomparable="", guards=(NOTE,), sanity=None)
-    assert not {"recgauge.incomparable", "recgauge.guards", "recgauge.overridden"} & set(final_tags(plain))
+    assert not {"recgauge.incomparable", "recgauge.guards", "recgauge.overridden"} & set(
+        final_tags(plain, {})
+    )
     chosen = dataclasses.replace(record, settings={"guards": {"selected_on": "test"}})
-    assert final_tags(chosen)["recgauge.selected_on"] == "test"
+    assert final_tags(chosen, {})["recgauge.selected_on"] == "test"
 
 
 def test_the_note_begins_with_the_marks(record):
-    note = summary_markdown(record)
+    note = run_note(record)
     assert note.index("not comparable") < note.index("| metric |")
-    assert "| ndcg_at_5 | 0.1000 | 0.9000 |" in note
-    assert "| novelty_at_5 | 3.0000 |  |" in note
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in note.splitlines() if "|" in line]
+    assert ["ndcg", "0.1000 / 0.9000", "0.2000 / 1.0000"] in rows
+    assert ["novelty", "3.0000 /", ""] in rows
 
 
 def test_sanity_table_has_a_row_a_metric(record):

@@ -164,7 +164,7 @@ def _study(config: DictConfig) -> "Study | None":
 
 def _address(config: DictConfig, folder: Path) -> str | None:
     """Return the page of the experiment's runs, reused ones among them, else of the sweep's."""
-    from recgauge.app.tracking.start import experiment_tag
+    from recgauge.app.tracking.tracker import experiment_tag
 
     experiment = config.hydra.runtime.choices.get("experiment")
     if experiment is not None:

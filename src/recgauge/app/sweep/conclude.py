@@ -11,8 +11,8 @@ from rich.markdown import Markdown
 from recgauge.app.names import typed_words
 from recgauge.app.settings import experiments_folder
 from recgauge.app.terminal.console import output
-from recgauge.app.tracking.start import experiment_tag
-from recgauge.app.tracking.tracker import RunStart, Tracker
+from recgauge.app.tracking.note import shortened
+from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag
 from recgauge.errors import MissingDataError
 from recgauge.studies import Row, Study, StudyRun
 from recgauge.studies.files import results_text, with_marked_part, without_details
@@ -21,7 +21,6 @@ from recgauge.utils.files import is_writable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LONGEST_NOTE = 7_500  # characters; MLflow cuts tags at 8,000 without a word
 HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "artifacts", "hydra")
 """Settings of the command line that leave an experiment what it is."""
 
@@ -130,13 +129,5 @@ def _track(
     counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
     values = {f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()}
     with tracker.start(RunStart(f"summary {study.name}", {}, tags)) as log:
-        log.conclude(_note(part), values, files)
+        log.conclude(shortened(without_details(part).split("\n"), "results.md"), values, files)
     return log.run_id
-
-
-def _note(part: str) -> str:
-    """Return as many whole lines as a tag holds, without figures and what the page folds away."""
-    unfolded = without_details(part)
-    if len(unfolded) <= LONGEST_NOTE:
-        return unfolded
-    return unfolded[: unfolded.rindex("\n", 0, LONGEST_NOTE)] + "\n\nThe rest is in results.md."

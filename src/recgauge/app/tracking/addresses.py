@@ -1,18 +1,24 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
-import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recgauge.app.settings import program
 from recgauge.app.terminal.secrets import without_secrets
-from recgauge.app.tracking.databases import check_database, database_lock
 from recgauge.errors import TrackingError
 from recgauge.utils.files import exclusive, irregular
 
-_SQLITE = "sqlite:///"
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+SQLITE = "sqlite:///"
+_SECONDS = 10  # until a server that does not answer is given up
+_LOCK = 5_278_143_906  # any number, as long as all versions of recgauge take the same
+_WITH_TIMEOUT = ("psycopg2", "psycopg", "pymysql", "mysqldb")  # drivers that know the option
+_PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
 WORTH_SHARING = 1_000_000  # bytes
 
 
@@ -38,7 +44,7 @@ def check_store(uri: str) -> None:
     recgauge.errors.TrackingError: tracking.uri: 'mlruns' is neither a database nor a server...
     """
     scheme = uri.split("://", 1)[0] if "://" in uri else ""
-    if uri.startswith(_SQLITE):
+    if uri.startswith(SQLITE):
         _check_sqlite(uri)
     elif scheme in ("http", "https"):
         _check_server(uri)
@@ -48,7 +54,7 @@ def check_store(uri: str) -> None:
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
     elif scheme != "databricks":
-        check_database(uri, without_secrets(uri))
+        _check_database(uri, without_secrets(uri))
 
 
 def check_there(uri: str) -> None:
@@ -59,7 +65,7 @@ def check_there(uri: str) -> None:
     TrackingError
         If there is no file, or an empty one.
     """
-    if not uri.startswith(_SQLITE):
+    if not uri.startswith(SQLITE):
         return
     path = _database(uri)
     if not path.is_file() or path.stat().st_size == 0:
@@ -70,14 +76,44 @@ def check_there(uri: str) -> None:
 
 
 @contextmanager
+def explained(uri: str, doing: str) -> Iterator[None]:
+    """Turn whatever the store at an address raises into one message; ours pass."""
+    try:
+        yield
+    except TrackingError:
+        raise
+    except Exception as error:
+        # SQLAlchemy may begin with when it sent a statement, in parentheses, and then says what is wrong
+        lines = [
+            line for line in str(error).splitlines() if line.strip() and not line.startswith("(raised as")
+        ]
+        reason = (lines or [type(error).__name__])[0].strip().rstrip(".")
+        raise TrackingError(
+            f"tracking.uri={uri}: cannot {doing}: {reason}. "
+            "Check the address, or run without tracking: tracking=off."
+        ) from error
+
+
+@contextmanager
 def store_lock(uri: str) -> Iterator[None]:
-    """Let one job at a time create or migrate a store in a database."""
-    if not uri.startswith(_SQLITE):
-        with database_lock(uri):
+    """Let one job at a time create or migrate a store in an SQLite or PostgreSQL database.
+
+    A PostgreSQL server frees the lock when the connection of its holder ends, however it ends.
+    """
+    if uri.startswith(SQLITE):
+        path = _database(uri)
+        with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):
             yield
-        return
-    path = _database(uri)
-    with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):
+    elif uri.startswith(("postgresql:", "postgresql+")):
+        from sqlalchemy import text
+
+        with _engine(uri).connect() as connection:
+            connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+            try:
+                yield
+            finally:
+                connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+    else:
         yield
 
 
@@ -94,26 +130,26 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     create : callable
         Makes the tables of the store at the address that it is given.
     """
-    if not uri.startswith(_SQLITE):
+    if not uri.startswith(SQLITE):
         return
     path = _database(uri)
     if path.exists() and path.stat().st_size > 0:
         return
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
-    create(f"{_SQLITE}{unfinished}")
+    create(f"{SQLITE}{unfinished}")
     unfinished.replace(path)
 
 
-def artifact_folder(uri: str) -> Path | None:
-    """Return where files of runs go: the folder ``mlruns`` beside an SQLite store; servers have a place.
+def artifact_folder(uri: str) -> str | None:
+    """Return the folder of runs' files, ``mlruns`` beside an SQLite store; None for servers, which have one.
 
     Examples
     --------
-    >>> print(artifact_folder("sqlite:////some/place/runs.db"), artifact_folder("https://host"))
-    /some/place/mlruns None
+    >>> print(artifact_folder("sqlite:////some/folder/runs.db"), artifact_folder("https://host"))
+    /some/folder/mlruns None
     """
-    return _database(uri).absolute().parent / "mlruns" if uri.startswith(_SQLITE) else None
+    return str(_database(uri).absolute().parent / "mlruns") if uri.startswith(SQLITE) else None
 
 
 def check_artifact_folder(location: str) -> None:
@@ -124,8 +160,7 @@ def check_artifact_folder(location: str) -> None:
     TrackingError
         If the location is a folder that cannot be made.
     """
-    folder = _local(location)
-    if folder is None:
+    if (folder := _local(location)) is None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -140,7 +175,7 @@ def check_artifact_folder(location: str) -> None:
 def share_files(files: Sequence[Path], location: str) -> None:
     """Let large tables in an output folder and their copies in a local store be one file under two names.
 
-    The table then takes its place on the disk once. Removing either name leaves the other. Where it cannot
+    The table then takes space on the disk once. Removing either name leaves the other. Where it cannot
     be done, as between two disks, the copies stay.
 
     Parameters
@@ -168,13 +203,7 @@ def _local(location: str) -> Path | None:
 
 
 def _database(uri: str) -> Path:
-    return Path(uri.removeprefix(_SQLITE).split("?", 1)[0])
-
-
-def quiet_logs() -> None:
-    """Keep MLflow's and Alembic's own messages off the terminal; a failing store is told in one of ours."""
-    for name in ("alembic", "mlflow"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return Path(uri.removeprefix(SQLITE).split("?", 1)[0])
 
 
 def _check_sqlite(uri: str) -> None:
@@ -211,3 +240,39 @@ def _check_server(uri: str) -> None:
         ) from error
     if answer.status_code >= 500:
         raise TrackingError(f"tracking.uri={uri}: the server answers with status {answer.status_code}.")
+
+
+def _check_database(uri: str, shown: str) -> None:
+    """Connect once: MLflow would ask again for two minutes. `shown` is the address without a password."""
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+    try:
+        engine = _engine(uri)
+    except ImportError as error:
+        raise TrackingError(
+            f"tracking.uri={shown}: the database's driver {error.name} is not installed. Install it: "
+            f"pip install '{_PACKAGES.get(str(error.name), error.name)}'."
+        ) from error
+    except (ArgumentError, ValueError) as error:
+        raise TrackingError(
+            f"tracking.uri={shown} is no address of a database. Write DATABASE://USER:PASSWORD@HOST:PORT/NAME."
+        ) from error
+    try:
+        engine.connect().close()
+    except SQLAlchemyError as error:
+        # the driver's own words, on one line, without SQLAlchemy's name and link around them
+        reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
+        reason = reason.replace(str(engine.url.password), "***")
+        raise TrackingError(
+            f"tracking.uri={shown}: no connection to the database: {reason}. Check host, name and password, "
+            "or run with tracking=off."
+        ) from None
+
+
+def _engine(uri: str) -> "Engine":
+    from sqlalchemy import create_engine, make_url
+    from sqlalchemy.pool import NullPool
+
+    url = make_url(uri)
+    options = {"connect_timeout": _SECONDS} if url.get_driver_name() in _WITH_TIMEOUT else {}
+    return create_engine(url, poolclass=NullPool, connect_args=options)

@@ -1,14 +1,16 @@
-"""What a run's numbers may depend on beyond its configuration: versions, machine, commit."""
+"""What a run's numbers may depend on beyond its configuration: versions, machine, commit; and who ran it."""
 
 import os
 import platform
 import subprocess
 from functools import cache
+from getpass import getuser
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from recgauge._version import NUMERIC_VERSION, __version__
+from recgauge.utils.files import user_number
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "hydra-core", "omegaconf", "mlflow")
@@ -32,6 +34,14 @@ def environment() -> dict[str, Any]:
         "git_commit": commit,
         "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
     }
+
+
+def user_name() -> str:
+    """Return the user's name; the number where the system has none, as in containers."""
+    try:
+        return getuser()
+    except (ImportError, KeyError, OSError):  # which one depends on Python's version and the system
+        return str(user_number())
 
 
 def _version(package: str) -> str | None:

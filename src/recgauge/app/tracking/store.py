@@ -1,6 +1,7 @@
-"""Stores runs in MLflow, one flat run a job; the only module that imports mlflow."""
+"""Stores runs in MLflow, one flat run per job; the only module that imports mlflow."""
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,17 +14,19 @@ from urllib.parse import quote
 
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking import views
 from recgauge.app.tracking.addresses import (
+    SQLITE,
     artifact_folder,
     check_artifact_folder,
     check_store,
     check_there,
     create_database,
-    quiet_logs,
+    explained,
     share_files,
     store_lock,
 )
-from recgauge.app.tracking.summaries import curve_points, final_tags, metric_values
+from recgauge.app.tracking.page import curve_points, final_tags, metric_values
 from recgauge.app.tracking.tracker import FILES_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
 from recgauge.runs.record import RunRecord
@@ -32,12 +35,15 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import DatasetInput
 
-EXPERIMENT_TAGS = {"mlflow.experimentKind": "custom_model_development"}
-MLFLOW_DEFAULTS = {
+KIND = ("mlflow.experimentKind", "custom_model_development")
+"""Tag of the experiment that lets MLflow 3 open its pages for model training."""
+MLFLOW_DEFAULTS = {  # unless the environment says something else
     "MLFLOW_DISABLE_TELEMETRY": "true",  # MLflow would report its use to its makers
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # 14 s without an answer; MLflow's own 7 are four minutes
 }
-"""What MLflow is told unless the environment says something else."""
+MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
+PORT_TAG, DEFAULT_PORT = "recgauge.ui_port", 5000
+MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
 # the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
 MOST_METRICS, MOST_TEXTS = 900, 100
@@ -59,13 +65,7 @@ class MlflowTracker(Tracker):
     experiment: str = "recgauge"
 
     def prepare(self) -> None:
-        """Open the store, creating or migrating it, and make the experiment.
-
-        Raises
-        ------
-        TrackingError
-            If the store cannot be opened or written.
-        """
+        """Open the store, creating or migrating it, and make the experiment."""
         with explained(self.uri, "open the store"):
             _ = self._experiment_id
 
@@ -126,26 +126,51 @@ class MlflowTracker(Tracker):
                 self._client.set_tag(run_id, tag, "true")
 
     def address(self, tag: str | None = None, value: str = "true") -> str | None:
-        """Return the deep link to the charts of all runs, or of those with one tag.
-
-        The server is the one that `recgauge ui` starts if the store is a database.
-        """
+        """Return the deep link to the charts of all runs, or of those with one tag."""
+        quoted = f'"{value}"' if "'" in value else f"'{value}'"
+        search = "" if tag is None else f"tags.`{tag}` = {quoted}"
         with explained(self.uri, "look for the experiment"):
-            experiment = self._experiment_id
-        server = self.uri if self.uri.startswith("http") else "http://127.0.0.1:5000"
-        page = "runs?compareRunsMode=CHART&workflowType=machine_learning"
-        if tag is not None:
-            page += "&searchFilter=" + quote(f"tags.`{tag}` = '{value}'", safe="")
-        return f"{server.rstrip('/')}/#/experiments/{experiment}/{page}"
+            page = f"{self._experiment_page()}/runs?compareRunsMode=CHART&{MODEL_TRAINING}"
+        if key := self._shared_view(search):
+            return f"{page}&viewStateShareKey={key}"
+        return f"{page}&searchFilter={quote(search, safe='')}" if search else page
+
+    def run_address(self, run_id: str) -> str | None:
+        """Return the deep link to the page of one run."""
+        with explained(self.uri, "look for the experiment"):
+            return f"{self._experiment_page()}/runs/{run_id}?{MODEL_TRAINING}"
+
+    def serve_at(self, port: int) -> None:
+        """Let links to a local store name the port that its page was last opened on."""
+        if self.uri.startswith(SQLITE):
+            with explained(self.uri, "remember the port"):
+                self._client.set_experiment_tag(self._experiment_id, PORT_TAG, str(port))
+
+    def _experiment_page(self) -> str:
+        if self.uri.startswith("http"):
+            server = self.uri.rstrip("/")
+        else:
+            tags = self._client.get_experiment(self._experiment_id).tags
+            server = f"http://127.0.0.1:{tags.get(PORT_TAG, DEFAULT_PORT)}"
+        return f"{server}/#/experiments/{self._experiment_id}"
+
+    def _shared_view(self, search: str) -> str | None:
+        """Store what the page of a search's runs shows; None if MLflow cannot: the page opens without it."""
+        try:
+            if not views.is_known(views.mlflow_version(self.uri)):
+                return None
+            runs = self._client.search_runs([self._experiment_id], search, max_results=MOST_COMPARED)
+            metrics = {name for run in runs for name in run.data.metrics}
+            datasets = {run.data.params.get("dataset", "") for run in runs if run.data.metrics}
+            key, view = views.share_key(search), views.comparison(metrics, datasets, search)
+            if view is not None:
+                self._client.set_experiment_tag(self._experiment_id, views.TAG + key, view)
+        except Exception:  # a page without chosen charts is no reason to fail
+            return None
+        return None if view is None else key
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
-        """Copy those of a run's artifacts that exist into a folder.
-
-        Raises
-        ------
-        TrackingError
-            If there is no such run.
-        """
+        """Copy those of a run's artifacts that exist into a folder."""
         with explained(self.uri, f"read run {run_id}"):
             stored = {entry.path for entry in self._client.list_artifacts(run_id)}
             for name in names:
@@ -168,7 +193,9 @@ class MlflowTracker(Tracker):
             os.environ.setdefault(name, value)
         from mlflow import MlflowClient
 
-        quiet_logs()  # importing mlflow sets its own levels
+        # a failing store is told in a message of ours; importing mlflow sets its own levels
+        for name in ("alembic", "mlflow"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
         def opened(uri: str) -> MlflowClient:
             client = MlflowClient(tracking_uri=uri)
@@ -187,12 +214,10 @@ class MlflowTracker(Tracker):
             raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
         found = self._client.get_experiment_by_name(self.experiment)
         if found is None:
-            place = artifact_folder(self.uri)
-            folder = None if place is None else str(place)
+            folder = artifact_folder(self.uri)
             try:
-                return str(self._client.create_experiment(self.experiment, folder, EXPERIMENT_TAGS))
-            except MlflowException:
-                # another job made it in the meantime
+                return str(self._client.create_experiment(self.experiment, folder, dict([KIND])))
+            except MlflowException:  # another job made it in the meantime
                 found = self._client.get_experiment_by_name(self.experiment)
         if found is None or found.lifecycle_stage != "active":
             raise TrackingError(
@@ -200,29 +225,9 @@ class MlflowTracker(Tracker):
                 "Restore it, or choose another name with tracking.experiment=NAME."
             )
         check_artifact_folder(found.artifact_location)
-        for key, value in EXPERIMENT_TAGS.items():
-            if found.tags.get(key) != value:
-                self._client.set_experiment_tag(found.experiment_id, key, value)
+        if found.tags.get(KIND[0]) != KIND[1]:
+            self._client.set_experiment_tag(found.experiment_id, *KIND)
         return str(found.experiment_id)
-
-
-@contextmanager
-def explained(uri: str, doing: str) -> Iterator[None]:
-    """Turn whatever the store at an address raises into one message; ours pass."""
-    try:
-        yield
-    except TrackingError:
-        raise
-    except Exception as error:
-        # SQLAlchemy may begin with when it sent a statement, in parentheses, and then says what is wrong
-        lines = [
-            line for line in str(error).splitlines() if line.strip() and not line.startswith("(raised as")
-        ]
-        reason = (lines or [type(error).__name__])[0].strip().rstrip(".")
-        raise TrackingError(
-            f"tracking.uri={uri}: cannot {doing}: {reason}. "
-            "Check the address, or run without tracking: tracking=off."
-        ) from error
 
 
 class _MlflowRunLog(RunLog):
@@ -243,33 +248,28 @@ class _MlflowRunLog(RunLog):
             for file in files:
                 client.log_artifact(run_id, str(file), "figures" if file.suffix == ".png" else None)
             seconds = self._opening_seconds + perf_counter() - begin
-            self._log_numbers(record, seconds)
-            sums = [file for file in files if file.name == CHECKSUMS]
-            for file in sums:  # last: only a run that is stored whole can be reused
-                client.set_tag(run_id, FILES_TAG, file_digest(file))
+            self._log_numbers(record, record.seconds | {"tracking": seconds})
+            for file in (file for file in files if file.name == CHECKSUMS):
+                client.set_tag(run_id, FILES_TAG, file_digest(file))  # last: only whole runs can be reused
             share_files(files, client.get_run(run_id).info.artifact_uri)
         return seconds
 
     def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
         """Store the summary of an experiment."""
-        from mlflow.entities import Metric
-
         with explained(self._uri, "store the summary"):
             self._client.set_tag(self.run_id, "mlflow.note.content", note)
             for file in files:
                 self._client.log_artifact(self.run_id, str(file))
-            now = _now()
-            metrics = [Metric(key, value, now, 0) for key, value in values.items()]
-            self._client.log_batch(self.run_id, metrics=metrics)
+            for key, value in values.items():
+                self._client.log_metric(self.run_id, key, value, timestamp=_now())
 
-    def _log_numbers(self, record: RunRecord, seconds: float) -> None:
+    def _log_numbers(self, record: RunRecord, seconds: Mapping[str, float]) -> None:
         from mlflow.entities import Metric, RunTag
 
         now = _now()
-        values = {**metric_values(record), "time/tracking_seconds": seconds}
-        metrics = [Metric(key, value, now, 0) for key, value in values.items()]
+        metrics = [Metric(key, value, now, 0) for key, value in metric_values(record).items()]
         metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
-        tags = [RunTag(key, value) for key, value in final_tags(record).items()]
+        tags = [RunTag(key, value) for key, value in final_tags(record, seconds).items()]
         while metrics or tags:
             self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
             metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]

@@ -12,6 +12,11 @@ FILES_TAG = "recgauge.files_sha256"
 """Tag of a stored run with the digest of its SHA256SUMS, which has those of all its files."""
 
 
+def experiment_tag(experiment: str) -> str:
+    """Return the tag of an experiment's runs; one each, since experiments may share a run."""
+    return f"recgauge.experiment.{experiment}"
+
+
 @dataclass(frozen=True)
 class RunStart:
     """What is known of a run before it does anything.
@@ -80,7 +85,11 @@ class Tracker(ABC):
         raise NotImplementedError
 
     def address(self, tag: str | None = None, value: str = "true") -> str | None:  # noqa: ARG002 - contract
-        """Return where the results, or those with one tag, can be looked at, or None."""
+        """Return where the results, or those with one tag, can be looked at side by side, or None."""
+        return None
+
+    def run_address(self, run_id: str) -> str | None:  # noqa: ARG002 - contract
+        """Return where one run can be looked at, or None."""
         return None
 
 

@@ -1,0 +1,177 @@
+"""What a run shows in MLflow: params, tags and metrics, the ones that people compare by in front."""
+
+import colorsys
+import math
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from recgauge.app.tracking.environment import user_name
+from recgauge.app.tracking.note import definitions, run_note
+from recgauge.app.tracking.tracker import RunStart
+from recgauge.models.fitting import leak_mark
+from recgauge.report.steps import filter_points
+from recgauge.runs.facts import MetricValue
+from recgauge.runs.fingerprint import FREE_DATASET_SETTINGS
+from recgauge.runs.record import RunRecord
+
+COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
+"""Params that runs are compared by; they are logged first, since MLflow keeps the order."""
+HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
+"""Metrics that are logged, and drawn, before the others of a suite."""
+UNTRACKED = (
+    "tracking", "data", "allowed_targets", "experiment", "debug", "figures", "artifacts", "study", "reuse",
+    "force",
+)  # fmt: skip
+
+
+def run_start(
+    name: str,
+    settings: dict[str, Any],
+    names: Mapping[str, str],
+    *,
+    command: str,
+    environment: Mapping[str, Any],
+    extra: Mapping[str, str],
+) -> RunStart:
+    """Return name, params and tags of a run, known before it does anything.
+
+    Parameters
+    ----------
+    name : str
+        See `recgauge.app.names.run_name`.
+    settings : dict
+        The resolved configuration.
+    names : mapping of str to str
+        The chosen option of each group.
+    command : str
+        Gives the run again.
+    environment : mapping of str to Any
+        Versions and commit.
+    extra : mapping of str to str
+        More tags, such as those of a sweep or an experiment.
+    """
+    packages = {"python": environment["python"], **environment["packages"]}
+    tags = {
+        "recgauge.version": environment["recgauge"],
+        "recgauge.versions": ", ".join(f"{key} {version}" for key, version in packages.items() if version),
+        "recgauge.command": command,
+        "mlflow.source.name": command.split(" ")[-1 if " " not in command else 1],
+        "mlflow.source.type": "LOCAL",
+        "mlflow.user": user_name(),
+        "mlflow.runColor": _colour(name, names["dataset"]),
+    }
+    if environment["git_commit"]:
+        tags["recgauge.git_dirty"] = str(environment["git_dirty"]).lower()
+        tags["mlflow.source.git.commit"] = environment["git_commit"]
+    return RunStart(name, _params(settings, names), tags | dict(extra))
+
+
+def _params(settings: dict[str, Any], names: Mapping[str, str]) -> dict[str, str]:
+    """Return the params: first what people compare by, then every setting that can change a number."""
+    split = settings.get("split") or {}
+    fold = split.get("fold", split.get("window"))
+    chosen = {**names, "seed": str(settings["seed"])} | ({} if fold is None else {"fold": str(fold)})
+    first = {key: chosen[key] for key in COMPARED if key in chosen}
+    kept = {key: value for key, value in settings.items() if key not in UNTRACKED}
+    free = {f"dataset.{key}" for key in FREE_DATASET_SETTINGS if key != "path"}
+    rest = {
+        key: value
+        for key, value in flat_params(kept).items()
+        if key not in free and not key.endswith("_target_") and key != f"metrics.{value}"
+    }
+    return {**first, **{key: value for key, value in rest.items() if key not in first}}
+
+
+def flat_params(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as ``{"model.n_factors": "32"}``.
+
+    Examples
+    --------
+    >>> flat_params({"model": {"n_factors": 32}, "cutoffs": [5, 10]})
+    {'model.n_factors': '32', 'cutoffs': '[5, 10]'}
+    """
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            flat |= flat_params(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = str(value)
+    return flat
+
+
+def _colour(name: str, dataset: str) -> str:
+    """Return a colour for a run's bars that runs of one model share on all data sets, folds and seeds."""
+    parts = name.split(" · ")
+    alike = [part for part in parts if part != dataset and not part.startswith(("seed ", "fold ", "window "))]
+    # with this number the built-in models differ most
+    digest = sha256(f"2773{' · '.join(alike)}".encode()).digest()
+    hue = int.from_bytes(digest[:2], "big") / 65536
+    rgb = colorsys.hls_to_rgb(hue, 0.45, 0.55)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
+
+
+def metric_values(record: RunRecord) -> dict[str, float]:
+    """Return the numbers of a run under their names in MLflow, those to read first at the front.
+
+    These are the metrics (``ndcg_at_10``) and, where asked for, the sanity rows
+    (``sanity/chance_ndcg_at_10``). Standard errors stand in the note and in record.json; counts and times
+    are tags; guards' values stand in guards.json.
+    """
+    ks = [entry.k for entry in record.results if entry.k is not None]
+    headline = 10 if 10 in ks else max(ks, default=None)
+
+    def rank(entry: MetricValue) -> tuple[bool, int]:
+        order = HEADLINE.index(entry.name) if entry.name in HEADLINE else len(HEADLINE)
+        return entry.k not in (headline, None), order
+
+    values = {entry.key: entry.value for entry in sorted(record.results, key=rank)}
+    if record.sanity is not None:
+        values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
+        values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
+    return {key: float(value) for key, value in values.items() if math.isfinite(value)}
+
+
+def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
+    """Return ``(name, k, value)`` of every metric with cutoffs, to draw the metric against k.
+
+    The counts after each filter are curves, too: ``filters/rows`` against the number of filters.
+    """
+    return [
+        *((entry.name, entry.k, entry.value) for entry in record.results if entry.k is not None),
+        *filter_points(record),
+    ]
+
+
+def final_tags(record: RunRecord, seconds: Mapping[str, float]) -> dict[str, str]:
+    """Return the tags that are known at the end: note, digests, counts, seconds, marks, definitions.
+
+    Parameters
+    ----------
+    record : RunRecord
+    seconds : mapping of str to float
+        Of all stages, tracking among them.
+    """
+    data = record.dataset
+    sizes = [f"{data.n_rows:,} rows", f"{data.n_users:,} users", f"{data.n_items:,} items"]
+    sizes += [
+        f"{name} {part.rows:,} rows of {part.users:,} users" for name, part in record.split.parts.items()
+    ]
+    counts = [f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items()]
+    tags = {
+        "mlflow.note.content": run_note(record),
+        "recgauge.data": ", ".join([*sizes, f"{record.split.dropped_rows:,} rows dropped"]),
+        "recgauge.counts": ", ".join(counts),
+        "recgauge.seconds": ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items()),
+        "recgauge.dataset_sha256": data.sha256,
+        "recgauge.fingerprint": record.fingerprint(),
+        "recgauge.judging.policies": record.policies,
+        "recgauge.leak": leak_mark(record.fit_on) or "",
+        "recgauge.incomparable": record.incomparable,
+        "recgauge.candidates_sha256": record.candidates_sha256,
+        "recgauge.guards": ", ".join(g.name for g in record.guards if g.fired),
+        "recgauge.overridden": ", ".join(g.name for g in record.guards if g.overridden),
+        "recgauge.selected_on": record.settings.get("guards", {}).get("selected_on") or "",
+    }
+    tags |= {f"definition.{metric}": definition for metric, definition in definitions(record).items()}
+    return {key: value for key, value in tags.items() if value}
