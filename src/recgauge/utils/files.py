@@ -1,5 +1,6 @@
 """Paths that users write, what lies there, the user's own folders, digests and locks of files."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -86,6 +87,8 @@ def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    if kind := irregular(path):
+        raise OSError(errno.EINVAL, f"not a regular file but a {kind}", str(path))
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)
