@@ -79,15 +79,57 @@ def _carry_out(asked: argparse.Namespace) -> int:
     return 0
 
 
+def _check_port(port: int) -> None:
+    """Refuse a port that the page cannot be served on, and name one that is free.
+
+    Raises
+    ------
+    ConfigError
+        If another program has the port, or the system does not give it.
+    """
+    import errno
+
+    from recgauge.errors import ConfigError
+
+    if (reason := _refused(port)) is None:
+        return
+    free = next((other for other in range(max(port + 1, 1024), 65536) if _refused(other) is None), None)
+    choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
+    if reason.errno == errno.EADDRINUSE:
+        raise ConfigError(
+            f"--port: port {port} is in use, perhaps by another `recgauge ui`: look at "
+            f"http://127.0.0.1:{port}, or stop it.{choose}"
+        )
+    raise ConfigError(f"--port: port {port} cannot be used ({reason.strerror or reason}).{choose}")
+
+
+def _refused(port: int) -> OSError | None:
+    """Return why a port of this machine cannot be listened on, None if it can."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OverflowError:
+            return OSError(None, "ports are 0 to 65535")
+        except OSError as error:
+            return error
+    return None
+
+
 def _serve(uri: str, experiment: str, port: int) -> int:
     """Start MLflow's server on the store until Ctrl-C."""
     from recgauge.app.tracking.store import MlflowTracker
 
-    page = MlflowTracker(uri, experiment).address() or ""
-    page = page.replace("127.0.0.1:5000", f"127.0.0.1:{port}")
-    print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - the command's own output
+    tracker = MlflowTracker(uri, experiment)
     if uri.startswith("http"):
+        print(tracker.address())  # noqa: T201 - the command's own output
         return 0
+    _check_port(port)
+    tracker.serve_at(port)
+    page = str(tracker.address()).replace(":5000/", f":{port}/", 1)  # a shared database remembers no port
+    print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
     command = [sys.executable, "-m", "mlflow", "server", "--port", str(port)]
     # not as an argument: every user of the machine may see those
     environment = os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}

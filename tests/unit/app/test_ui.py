@@ -1,0 +1,50 @@
+"""`recgauge ui`: the port of the page."""
+
+import socket
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from recgauge.app.commands import cli
+from recgauge.app.commands.cli import main
+from recgauge.app.tracking.store import MlflowTracker
+
+
+@pytest.fixture
+def uri(tmp_path):
+    return f"sqlite:///{tmp_path}/m.db"
+
+
+def test_a_port_that_is_taken_is_told_and_another_is_named(uri, capsys):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert main(["ui", "--uri", uri, "--port", str(port)]) == 1
+    told = capsys.readouterr().err
+    assert f"port {port} is in use" in told
+    assert "Choose another port: recgauge ui --port " in told
+
+
+@pytest.mark.parametrize("port", ["70000", "-1"])
+def test_a_number_that_is_no_port_is_refused(uri, port, capsys):
+    assert main(["ui", "--uri", uri, "--port", port]) == 1
+    assert f"port {port} cannot be used" in capsys.readouterr().err
+
+
+def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
+    started = []
+
+    def run(command, **_):
+        started.append(command)
+        return subprocess.CompletedProcess(command, 3)
+
+    monkeypatch.setattr(cli, "subprocess", SimpleNamespace(run=run))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert main(["ui", "--uri", uri, "--port", str(port)]) == 3  # the server's own exit code
+    assert started[0][-1] == str(port)
+    assert f"http://127.0.0.1:{port}/#/experiments/1/runs" in capsys.readouterr().out
+    assert f"http://127.0.0.1:{port}/" in MlflowTracker(uri).run_address("x")
