@@ -9,10 +9,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import recgauge
 from recgauge._version import NUMERIC_VERSION, __version__
 from recgauge.utils.files import user_number
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+CHECKOUT = Path(recgauge.__file__).resolve().parents[2]
 PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "hydra-core", "omegaconf", "mlflow")
 
 
