@@ -1,8 +1,11 @@
 """Run records for tests, made without a run."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from recgauge.runs.facts import DatasetFacts, MetricValue, PartFacts, SplitFacts
+from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 
 NAMES = {"dataset": "d", "split": "s", "candidates": "all", "model": "m", "conventions": "standard"}
@@ -32,3 +35,15 @@ def record_with(*results: MetricValue, **changes: Any) -> RunRecord:
         "environment": {},
     }
     return RunRecord(**facts | changes)
+
+
+def ended(
+    names: Mapping[str, str],
+    settings: Mapping[str, Any],
+    record: RunRecord | None,
+    folder: Path,
+    problem: str | None = None,
+) -> JobOutcome:
+    """Return how a job of an experiment ended, as its study sees it."""
+    status: Any = "done" if problem is None else "failed"
+    return JobOutcome(0, "", status, problem, names=names, settings=settings, record=record, folder=folder)

@@ -12,7 +12,7 @@ from typing import Any
 
 import recgauge.app.compose
 import recgauge.app.files.artifacts
-import recgauge.app.files.run_card
+import recgauge.app.perform
 import recgauge.app.terminal.console
 import recgauge.app.tracking.store
 import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.sweep.outcome import Outcome, SweepPlan, read_outcomes
+from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, write_outcome
+from recgauge.runs.outcome import JobOutcome
 
 pytestmark = pytest.mark.e2e
 SLOW_MODEL = ["model=biased_mf", "model.n_epochs=100000"]
@@ -189,7 +190,7 @@ def test_jobs_without_an_outcome_have_a_row(tmp_path):
     plan = SweepPlan(["a", "b", "c"])
     plan.write(tmp_path)
     (tmp_path / "1").mkdir()
-    Outcome("b", 1, plan.id).write(tmp_path / "1")
+    write_outcome(JobOutcome(1, "b", sweep=plan.id), tmp_path / "1")
     found = read_outcomes(tmp_path, plan)
-    assert [outcome.label for _, outcome in found] == ["a", "b", "c"]
-    assert [outcome.error is None for _, outcome in found] == [False, True, False]
+    assert [outcome.label for outcome in found] == ["a", "b", "c"]
+    assert [outcome.status for outcome in found] == ["failed", "done", "failed"]

@@ -14,8 +14,8 @@ from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.filters.n_core import NCore
 from recgauge.models.popularity import Popularity
-from recgauge.report.series import JobOutcome
 from recgauge.report.tables import headline_keys, run_lines, sweep_table
+from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.splits.random_holdout import RandomRows
 
@@ -173,7 +173,7 @@ def test_a_model_that_saw_the_test_rows_marks_its_run(record):
         assert "fit_on=all: the model was fitted on the test rows, too" in text
     assert "recgauge.leak" not in final_tags(record, {})
     assert leaking.fingerprint() != record.fingerprint()
-    table = sweep_table([JobOutcome(0, "a", record, None), JobOutcome(1, "b", leaking, None)])
+    table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=leaking)])
     assert sorted(map(str, table.columns[1].cells)) == ["a", "b (saw the test rows)"]
     assert not any("*" in str(cell) for cell in table.columns[3].cells)  # neither has a rival
 
@@ -195,10 +195,10 @@ def test_the_best_of_comparable_runs_is_marked(record):
     other_split = dataclasses.replace(record.split, test=other_test)
     other_data = dataclasses.replace(better(record, 3), split=other_split)
     jobs = [
-        JobOutcome(0, "a", record, None),
-        JobOutcome(1, "b", better(record, 2), None),
-        JobOutcome(2, "c", other_data, None),
-        JobOutcome(3, "d", None, "broke"),
+        JobOutcome(0, "a", record=record),
+        JobOutcome(1, "b", record=better(record, 2)),
+        JobOutcome(2, "c", record=other_data),
+        JobOutcome(3, "d", "failed", "broke"),
     ]
     table = sweep_table(jobs)
     column = next(c for c in table.columns if c.header == "ndcg@10")

@@ -14,7 +14,8 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig, OmegaConf, read_write
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.settings import program
@@ -24,6 +25,8 @@ from recgauge.errors import ConfigError
 
 READABLE = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
 """What the names of environment variables begin with that a configuration may read."""
+NOT_COMPOSED = "not_composed"
+"""Key of a job that runs only to say why its settings cannot be composed."""
 _CALLBACKS = {"sweep": {TARGET: "recgauge.app.sweep.callback.SweepSummary"}}
 _BASIC = {
     "launcher": "hydra._internal.core_plugins.basic_launcher.BasicLauncher",
@@ -139,6 +142,19 @@ class CheckedLoader(ConfigLoaderImpl):
             for name in names:
                 if name not in suites and _is_metric(name):
                     ConfigStore.instance().store(group="metrics", name=name, node={name: name})
+
+    def load_sweep_config(self, master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
+        """Compose the configuration of a sweep's job; one that cannot be composed stops its own job only."""
+        try:
+            return super().load_sweep_config(master_config, sweep_overrides)
+        except (HydraException, OmegaConfBaseException, ConfigError) as error:
+            own = [word for word in sweep_overrides if word.startswith("hydra.")]
+            config = super().load_sweep_config(master_config, own)
+            known = isinstance(error, ConfigError)
+            with read_write(config), open_dict(config):
+                config.hydra.overrides.task = list(sweep_overrides)
+                config[NOT_COMPOSED] = str(error) if known else explain_config_error(error)
+            return config
 
     def _process_config_searchpath(
         self, config_name: str | None, parsed_overrides: list[Override], repo: CachingConfigRepository

@@ -79,7 +79,8 @@ def compile_kernels(model: Recommender, timings: Timings, *, per_user: bool = Fa
     kind = kind_of(source_of(model), per_user=per_user)
     if not is_compiled(kind):
         with timings.stage("compile") as reporter:
-            reporter.note("compiling kernels (once on this machine)")
+            what = kind.replace("_", " ")
+            reporter.note(f"compiling the kernels for {what} (once on this machine)")
             warm_up(kind)
 
 

@@ -1,5 +1,6 @@
 """One set of lists under every convention: how far a number spreads by definition alone."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -92,3 +93,22 @@ def spread(values: Iterable[ConventionValue]) -> dict[str, tuple[float, float]]:
         if value.value is not None:
             found.setdefault(value.key, []).append(value.value)
     return {key: (min(numbers), max(numbers)) for key, numbers in found.items()}
+
+
+def spread_lines(values: Sequence[ConventionValue]) -> list[str]:
+    """Return one line per metric at one cutoff, 10 if there is one, else the largest.
+
+    Examples
+    --------
+    >>> two = [ConventionValue("map_at_5", "a", 0.2, ""), ConventionValue("map_at_5", "b", 0.3, "")]
+    >>> spread_lines(two)
+    ['spread   map@5 0.2000 to 0.3000 under 2 conventions']
+    """
+    cutoffs = {int(value.key.rpartition("_at_")[2]) for value in values}
+    shown = 10 if 10 in cutoffs else max(cutoffs, default=0)
+    counted = Counter(value.key for value in values if value.value is not None)
+    return [
+        f"spread   {key.replace('_at_', '@')} {low:.4f} to {high:.4f} under {counted[key]} conventions"
+        for key, (low, high) in spread(values).items()
+        if key.endswith(f"_at_{shown}") and counted[key] > 1
+    ]

@@ -6,16 +6,15 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from recgauge.runs.outcome import JobOutcome, Status
 from recgauge.runs.record import RunRecord
 
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
 
-
-STATUSES = {
+STATUSES: dict[Status, str] = {
     "done": "green",
     "reused": "cyan",
     "not tracked": "yellow",
@@ -24,50 +23,6 @@ STATUSES = {
     "failed": "red",
 }
 """How a job can end, each with its colour on a terminal."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
-    """How one job of a sweep ended.
-
-    Parameters
-    ----------
-    number : int
-        Place in the sweep, from 0.
-    label : str
-        What sets the job apart, such as ``model=svd dataset=demo``.
-    record : RunRecord or None
-        Present if the job finished.
-    error : str or None
-        Why it failed.
-    reused : str or None
-        Id of the finished run that stands for the job, if there was one.
-    no_data : bool
-        Whether the job was not begun because its data are missing.
-    untracked : str or None
-        Why the tracking store lacks the results; they lie in `folder`.
-    stopped : bool
-        Whether an interruption ended the job, or the sweep before it began.
-    folder : Path or None
-        Where the job's files lie.
-    """
-
-    number: int
-    label: str
-    record: RunRecord | None
-    error: str | None
-    reused: str | None = None
-    no_data: bool = False
-    untracked: str | None = None
-    stopped: bool = False
-    folder: Path | None = None
-
-    @property
-    def status(self) -> str:
-        """One word or two for how the job ended, one of `STATUSES`."""
-        if self.record is not None:
-            return "reused" if self.reused else "not tracked" if self.untracked else "done"
-        return "no data" if self.no_data else "stopped" if self.stopped else "failed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +68,11 @@ def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
     """
     done = [job for job in jobs if job.record is not None]
     alike: dict[str, list[JobOutcome]] = {}
-    for job in sorted(done, key=lambda job: (_place(job), job.number)):
+    for job in sorted(done, key=lambda job: (_position(job), job.number)):
         alike.setdefault(_but_fold_and_seed(job), []).append(job)
     found = []
     for group in alike.values():
-        distinct = len({_place(job) for job in group}) == len(group)
+        distinct = len({_position(job) for job in group}) == len(group)
         found += [_series(group)] if distinct else [_series([job]) for job in group]
     first: dict[Any, int] = {}
     for series in found:
@@ -133,8 +88,8 @@ def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
     for series in entries:
         for key in keys if sizes[series.comparable] > 1 else ():
             choose = max if series.higher_is_better(key) else min
-            value, place = series.mean(key), (series.comparable, key)
-            best[place] = choose(best.get(place, value), value)
+            value, group = series.mean(key), (series.comparable, key)
+            best[group] = choose(best.get(group, value), value)
     return best
 
 
@@ -165,7 +120,7 @@ def _but_fold_and_seed(job: JobOutcome) -> str:
     return json.dumps([job.record.names, settings], sort_keys=True, default=str)
 
 
-def _place(job: JobOutcome) -> tuple[Any, ...]:
+def _position(job: JobOutcome) -> tuple[Any, ...]:
     """Return fold, window and seed, to order by: numbers by size, names such as u10 by their numbers."""
     assert job.record is not None
     split = job.record.settings.get("split")

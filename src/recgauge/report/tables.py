@@ -1,21 +1,45 @@
 """The tables that a run and a sweep end with."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from rich.table import Table
 from rich.text import Text
 
 from recgauge.models.fitting import leak_mark
 from recgauge.report.marks import MARK
-from recgauge.report.series import STATUSES, Best, JobOutcome, Series, all_series, best_values
+from recgauge.report.series import STATUSES, Best, Series, all_series, best_values
 from recgauge.report.steps import dropped_lines, filter_lines
 from recgauge.runs.facts import MetricValue
+from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 
+Column = TypeVar("Column")
 
-def result_table(record: RunRecord, *, stderr: bool = True) -> Table:
-    """Return metrics by cutoffs, each value with its standard error unless there is no room for it."""
+
+Fits = Callable[[Table], bool]
+"""Whether a table is narrow enough to be shown without cutting anything."""
+
+
+def result_tables(record: RunRecord, fits: Fits) -> list[Table]:
+    """Return metrics by cutoffs, as many tables as the width asks for.
+
+    Each value has its standard error if one table can hold all of them.
+    """
+    whole = result_table(record)
+    if fits(whole):
+        return [whole]
     cutoffs = list(dict.fromkeys(entry.k for entry in record.results))
+    return _split_columns(cutoffs, lambda some: result_table(record, some, stderr=False), fits)
+
+
+def result_table(
+    record: RunRecord, cutoffs: Sequence[int | None] | None = None, *, stderr: bool = True
+) -> Table:
+    """Return metrics by cutoffs (all if not given), each value with its standard error if asked for."""
+    if cutoffs is None:
+        cutoffs = list(dict.fromkeys(entry.k for entry in record.results))
     table = Table(pad_edge=False, box=None)
     table.add_column("metric", no_wrap=True)
     for k in cutoffs:
@@ -54,48 +78,91 @@ def run_lines(record: RunRecord) -> list[str]:
 
 def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
     relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
-    n_without = counts["users_without_relevant_items"]
+    n_evaluated, n_without = counts["users_evaluated"], counts["users_without_relevant_items"]
+    untested = f"{counts['users_without_test_rows']:,} without a test row"
+    if n_without == 0:
+        each = (
+            "every test row is relevant"
+            if relevant_from is None
+            else f"each with a relevant test item ({relevant})"
+        )
+        return f"users    {n_evaluated:,} evaluated, {each}; {untested}"
     # all of them or none, since every user of a run has test rows; older records do not say it
     skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
     said = "skipped" if skipped else "of them"
     return (
-        f"users    {counts['users_evaluated']:,} evaluated, "
-        f"{n_without:,} {said} without a relevant test item ({relevant}), "
-        f"{counts['users_without_test_rows']:,} without a test row"
+        f"users    {n_evaluated:,} evaluated, {n_without:,} {said} without a relevant test item "
+        f"({relevant}); {untested}"
     )
 
 
-def sweep_table(jobs: Sequence[JobOutcome]) -> Table:
-    """Return one row a job, and one a series of folds or seeds with its mean; the best values are marked.
+def sweep_tables(jobs: Sequence[JobOutcome], fits: Fits) -> list[Table]:
+    """Return the table of a sweep, its metrics divided among as many tables as the width asks for."""
+    keys = headline_keys([job.record for job in jobs if job.record is not None])
+    return _split_columns(keys, lambda some: sweep_table(jobs, some, first=some[:1] == keys[:1]), fits)
+
+
+def sweep_table(
+    jobs: Sequence[JobOutcome], keys: Sequence[str] | None = None, *, first: bool = True
+) -> Table:
+    """Return one row per job, and one per series of folds or seeds with its mean; the best values are marked.
 
     Jobs of a series stand together by rising fold and seed. Below them stands the mean over them with the
     standard deviation (of a sample: divided by n - 1). Best is a mean or a job outside any series, among
     those that can be compared.
+
+    Parameters
+    ----------
+    jobs : sequence of JobOutcome
+    keys : sequence of str, optional
+        The metrics that are shown; those of one cutoff if not given.
+    first : bool
+        Whether settings and status are shown; a further table of the same jobs has their numbers only.
     """
-    keys = headline_keys([job.record for job in jobs if job.record is not None])
+    if keys is None:
+        keys = headline_keys([job.record for job in jobs if job.record is not None])
+    rows = _sweep_rows(jobs, keys, failed=first)
+    longest = max((len(row.cells[1]) for row in rows), default=8)
     table = Table(pad_edge=False, box=None)
-    table.add_column("job", justify="right")
-    table.add_column("settings", overflow="fold")
-    table.add_column("status")
+    table.add_column("job", justify="right", no_wrap=True)
+    # narrower settings would be a word per line
+    if first:
+        table.add_column("settings", overflow="fold", min_width=min(30, longest))
+        table.add_column("status", no_wrap=True)
     for key in keys:
-        table.add_column(key.replace("_at_", "@"), justify="right")
+        table.add_column(key.replace("_at_", "@"), justify="right", no_wrap=True)
+    for row in rows:
+        cells = row.cells if first else [row.cells[0] or Text("mean"), *row.cells[3:]]
+        table.add_row(*cells, end_section=row.last_of_group)
+    return table
+
+
+class _Row(NamedTuple):
+    """Number, settings, status and values; a rule follows the last row of those that can be compared."""
+
+    cells: list[Text]
+    last_of_group: bool = False
+
+
+def _sweep_rows(jobs: Sequence[JobOutcome], keys: Sequence[str], *, failed: bool) -> list[_Row]:
+    """Return the rows of a sweep's table; those of jobs without a record only if asked for."""
     entries = all_series(jobs)
     best = best_values(entries, keys)
-    previous = None
-    for series in entries:
-        if previous is not None and series.comparable != previous:
-            table.add_section()
-        previous = series.comparable
+    rows = []
+    for series, following in zip(entries, [*entries[1:], None], strict=True):
         alone = len(series.jobs) == 1
         for job in series.jobs:
             cells = _cells(series, keys, best) if alone else _plain_cells(job, keys)
-            table.add_row(str(job.number), Text(_label(job)), _status(job), *cells)
+            rows.append(_Row([*_about(job), *cells]))
         if not alone:
-            table.add_row("", Text(_mean_label(series)), "", *_cells(series, keys, best))
-    for job in jobs:
-        if job.record is None:
-            table.add_row(str(job.number), Text(_label(job)), _status(job), *[Text("")] * len(keys))
-    return table
+            rows.append(_Row([Text(), Text(_mean_label(series)), Text(), *_cells(series, keys, best)]))
+        if following is not None and following.comparable != series.comparable:
+            rows[-1] = rows[-1]._replace(last_of_group=True)
+    return rows + [_Row(_about(job)) for job in jobs if job.record is None and failed]
+
+
+def _about(job: JobOutcome) -> list[Text]:
+    return [Text(str(job.number)), Text(_label(job)), _status(job)]
 
 
 def headline_keys(records: Sequence[RunRecord]) -> list[str]:
@@ -149,3 +216,16 @@ def _value(entry: MetricValue, stderr: bool) -> str:
         return f"{entry.value:.4f}"
     error = f"{entry.stderr:.4f}"
     return f"{entry.value:.4f} ± {error.removeprefix('0')}"  # short, so that four cutoffs fit 80 columns
+
+
+def _split_columns(
+    columns: Sequence[Column], build: Callable[[Sequence[Column]], Table], fits: Fits
+) -> list[Table]:
+    """Return tables that have all columns, each as many as fit and at least one."""
+    tables: list[Table] = []
+    rest = columns
+    while rest or not tables:
+        n_fitting = bisect_left(range(1, len(rest) + 1), True, key=lambda n: not fits(build(rest[:n])))
+        tables.append(build(rest[: max(1, n_fitting)]))
+        rest = rest[max(1, n_fitting) :]
+    return tables

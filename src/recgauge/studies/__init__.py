@@ -6,47 +6,16 @@ MLflow.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from recgauge.runs.record import RunRecord
+from recgauge.runs.outcome import JobOutcome
 from recgauge.studies.files import Row as Row
 from recgauge.studies.files import without_details
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StudyRun:
-    """One job of an experiment: its record, or what is known of a job that has none.
-
-    Parameters
-    ----------
-    names : mapping of str to str
-        The chosen dataset, filters, split, candidates, model, metrics and conventions.
-    settings : mapping of str to Any
-        The resolved configuration.
-    record : RunRecord or None
-        None if the job did not finish.
-    folder : Path
-        Holds the files that the study names in `artifacts`, if the job finished.
-    problem : str or None
-        Why there is no record.
-    """
-
-    names: Mapping[str, str]
-    settings: Mapping[str, Any]
-    record: RunRecord | None
-    folder: Path
-    problem: str | None = None
-
-    @property
-    def reason(self) -> str:
-        """Why there is no record, in one line."""
-        return (self.problem or "no run").splitlines()[0].removesuffix(" Tried:")
 
 
 class Study(ABC):
@@ -69,12 +38,12 @@ class Study(ABC):
         """
 
     @abstractmethod
-    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return the rows of results.csv, always in the same order.
 
         Parameters
         ----------
-        runs : sequence of StudyRun
+        runs : sequence of JobOutcome
             In the order of the jobs.
         source : Path
             The experiment's folder as it was published, with its inputs.

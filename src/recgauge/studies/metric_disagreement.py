@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.report.markdown import markdown_table
-from recgauge.studies import Row, Study, StudyRun
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study
 from recgauge.studies.files import distinct, label
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class MetricDisagreement(Study):
     name: str
     k: int = 10
 
-    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
         """Return one row per data set, model, metric and convention, or with the reason for a missing run."""
         return [row for run in runs for row in self._rows_of(run)]
 
@@ -55,11 +56,11 @@ class MetricDisagreement(Study):
         measured = [row for row in rows if row["value"]]
         return {"ranges": plot_ranges(measured)} if measured else {}
 
-    def _rows_of(self, run: StudyRun) -> list[Row]:
+    def _rows_of(self, run: JobOutcome) -> list[Row]:
         about = {"dataset": run.names.get("dataset", ""), "model": run.names.get("model", "")}
         if run.record is None:
             empty = dict.fromkeys(("metric", "convention", "value", "definition"), "")
-            return [about | empty | {"reason": run.reason}]
+            return [about | empty | {"reason": run.short_reason}]
         with (run.folder / "conventions.csv").open(newline="", encoding="utf-8") as file:
             stored = [row for row in csv.DictReader(file) if row["metric"].endswith(f"_at_{self.k}")]
         return [about | _row(row) for row in stored]

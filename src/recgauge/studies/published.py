@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
-from recgauge.studies import StudyRun
+from recgauge.runs.outcome import JobOutcome
 
 REPRODUCED = "reproduced"
 CLOSE = "close"
@@ -103,7 +103,7 @@ class PublishedNumber:
         """How many runs are averaged."""
         return int(self.runs or 1)
 
-    def matches(self, run: StudyRun) -> bool:
+    def matches(self, run: JobOutcome) -> bool:
         """Whether a run is one of those that the number is compared with."""
         chosen = all(not getattr(self, g) or run.names.get(g) == getattr(self, g) for g in _GROUPS)
         wanted = (word.split("=", 1) for word in self.settings.split())

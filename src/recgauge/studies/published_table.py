@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from recgauge.report.markdown import markdown_table
 from recgauge.runs.facts import MetricValue
-from recgauge.studies import Row, Study, StudyRun
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study
 from recgauge.studies.files import label
 from recgauge.studies.published import (
     CLOSE,
@@ -57,13 +58,13 @@ class PublishedTable(Study):
         """Read published.csv."""
         read_published(source / "published.csv")
 
-    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return one row per published number, in the order of published.csv, then those beside."""
         numbers = read_published(source / "published.csv")
         beside = [row for run in runs if run.record is not None for row in self._beside(run, numbers)]
         return [compare(number, runs) for number in numbers] + beside
 
-    def _beside(self, run: StudyRun, numbers: Sequence[PublishedNumber]) -> list[Row]:
+    def _beside(self, run: JobOutcome, numbers: Sequence[PublishedNumber]) -> list[Row]:
         """Return the rows of a run's numbers without a published counterpart."""
         matching = [number for number in numbers if number.matches(run)]
         model = matching[0].label if matching else run.names["model"]
@@ -111,7 +112,7 @@ COLUMNS = (
 )
 
 
-def compare(number: PublishedNumber, runs: Sequence[StudyRun]) -> Row:
+def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
     """Return the row of results.csv for one published number."""
     found = [run for run in runs if number.matches(run)]
     entries = [_entry(run, number.key) for run in found]
@@ -145,7 +146,7 @@ def _compared(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["difference"]]
 
 
-def _beside(run: StudyRun, model: str, key: str) -> Row:
+def _beside(run: JobOutcome, model: str, key: str) -> Row:
     """Return the row of a number without a published counterpart."""
     entry = _entry(run, key)
     known = {"dataset": run.names["dataset"], "model": model, "metric": key, "runs": "1"}
@@ -153,15 +154,15 @@ def _beside(run: StudyRun, model: str, key: str) -> Row:
     return dict.fromkeys(COLUMNS, "") | known | ours
 
 
-def _entry(run: StudyRun, key: str) -> MetricValue | None:
+def _entry(run: JobOutcome, key: str) -> MetricValue | None:
     return None if run.record is None else run.record.result(key)
 
 
-def _reason(number: PublishedNumber, found: Sequence[StudyRun], n_values: int) -> str:
+def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int) -> str:
     """Say why a row is open; empty if it is not."""
     if not number.model:
         return NO_MODEL
-    problems = [run.reason for run in found if run.problem]
+    problems = [run.short_reason for run in found if run.record is None]
     if problems:
         return f"{len(problems)} of {number.n_runs} runs: {problems[0]}"
     if not found:

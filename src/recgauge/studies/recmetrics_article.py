@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from recgauge.report.markdown import markdown_table
 from recgauge.runs.facts import MetricValue
-from recgauge.studies import Row, Study, StudyRun
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study
 from recgauge.studies.files import distinct
 from recgauge.studies.published import read_published
 from recgauge.studies.published_table import COLUMNS, compare, published_markdown, verdict_lines
@@ -59,7 +60,7 @@ class RecmetricsArticle(Study):
         """Read published.csv."""
         read_published(source / "published.csv")
 
-    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return one row per published number, then one per data set, protocol, model and metric at K = 10.
 
         The MAR has one at every cutoff.
@@ -90,14 +91,14 @@ class RecmetricsArticle(Study):
         return figures | ({"coverage": plot_coverages(rows)} if covered else {})
 
 
-def _rows_of(run: StudyRun) -> list[Row]:
+def _rows_of(run: JobOutcome) -> list[Row]:
     about = dict.fromkeys((*COLUMNS, "protocol", "stderr"), "") | {
         "dataset": run.names.get("dataset", ""),
         "model": LABELS.get(run.names.get("model", ""), run.names.get("model", "")),
     }
     if run.record is None:
         first = _protocols(run)[0]
-        return [about | {"protocol": first, "reason": run.reason}]
+        return [about | {"protocol": first, "reason": run.short_reason}]
     return [
         about | {"protocol": protocol} | _measured(entry)
         for protocol in _protocols(run)
@@ -116,7 +117,7 @@ def _measured(entry: MetricValue) -> Row:
     }
 
 
-def _protocols(run: StudyRun) -> tuple[str, ...]:
+def _protocols(run: JobOutcome) -> tuple[str, ...]:
     """Name the protocols that a run belongs to: the article's factor model is the one on test items, too."""
     if run.settings.get("fit_on") == "all":
         return (ARTICLE,)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.report.markdown import markdown_table
-from recgauge.studies import Row, Study, StudyRun
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study
 from recgauge.studies.files import distinct, label
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class SampledMetrics(Study):
     name: str
     k: int = 10
 
-    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
         """Return one row per candidate rule, model and metric; one with the reason for a missing run."""
         return [row for run in runs for row in self._rows_of(run)]
 
@@ -49,7 +50,7 @@ class SampledMetrics(Study):
         measured = [row for row in rows if row["value"]]
         return {"ranks": plot_ranks(measured)} if measured else {}
 
-    def _rows_of(self, run: StudyRun) -> list[Row]:
+    def _rows_of(self, run: JobOutcome) -> list[Row]:
         about = {
             "dataset": run.names.get("dataset", ""),
             "candidates": _rule(run),
@@ -57,7 +58,7 @@ class SampledMetrics(Study):
         }
         if run.record is None:
             empty = dict.fromkeys(("metric", "value", "stderr", "definition"), "")
-            return [about | empty | {"reason": run.reason}]
+            return [about | empty | {"reason": run.short_reason}]
         return [
             about
             | {
@@ -72,14 +73,14 @@ class SampledMetrics(Study):
         ]
 
 
-def _rule(run: StudyRun) -> str:
+def _rule(run: JobOutcome) -> str:
     """Name the candidate rule with what tells it from others."""
     name = run.names.get("candidates", "")
     settings = run.settings.get("candidates", {})
     return f"{name} {settings['n']} by={settings['by']}" if name == "sampled" else name
 
 
-def _model(run: StudyRun) -> str:
+def _model(run: JobOutcome) -> str:
     """Name the model; several of a kind differ in their number of factors."""
     name = run.names.get("model", "")
     return f"{name} {run.settings['model']['n_factors']}" if name == "svd" else name

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.app.sweep.conclude import conclude
+from recgauge.app.sweep.study import conclude_study
 from recgauge.app.tracking.note import LONGEST
 from recgauge.app.tracking.tracker import RunLog, Tracker
 from recgauge.errors import MissingDataError
@@ -67,13 +67,13 @@ def place(tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("recgauge.app.sweep.conclude.experiments_folder", lambda: published.parent)
+    monkeypatch.setattr("recgauge.app.sweep.study.experiments_folder", lambda: published.parent)
     return here
 
 
 def run(study, tracker, place, *words):
     hydra = SimpleNamespace(overrides=SimpleNamespace(task=["experiment=x", *words]))
-    conclude(study, [], tracker=tracker, hydra=hydra, folder=place / "outputs")
+    conclude_study(study, [], tracker=tracker, hydra=hydra, folder=place / "outputs")
 
 
 def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):

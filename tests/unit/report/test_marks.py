@@ -8,9 +8,10 @@ from recgauge.app.tracking.note import run_note
 from recgauge.app.tracking.page import final_tags, metric_values
 from recgauge.guards import GuardResult
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
-from recgauge.report.series import JobOutcome, has_rivals
+from recgauge.report.series import has_rivals
 from recgauge.report.tables import sweep_table
 from recgauge.runs.facts import PartFacts, SanityFacts
+from recgauge.runs.outcome import JobOutcome
 from records import metric, record_with
 
 WARNING = GuardResult("few_candidates", 0.6, "warning", "W.")
@@ -85,23 +86,23 @@ def test_sanity_table_has_a_row_a_metric(record):
 
 def test_marked_jobs_in_a_sweeps_table(record):
     plain = dataclasses.replace(record, incomparable="")
-    jobs = [JobOutcome(0, "a", record, None), JobOutcome(1, "b", plain, None)]
+    jobs = [JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=plain)]
     status = next(column for column in sweep_table(jobs).columns if column.header == "status")
     assert [str(cell) for cell in status.cells] == [f"done {MARK}", "done"]
 
 
 def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
     def stars(*records):
-        jobs = [JobOutcome(number, "model=x", one, None) for number, one in enumerate(records)]
+        jobs = [JobOutcome(number, "model=x", record=one) for number, one in enumerate(records)]
         cells = [list(column.cells) for column in sweep_table(jobs).columns[3:]]
         return [any("*" in str(column[row]) for column in cells) for row in range(len(records))]
 
     other = dataclasses.replace(record, names={**record.names, "candidates": "all"})
     assert stars(record, other) == [False, False]
     assert stars(other, record, record) == [False, True, True]
-    same = [JobOutcome(0, "", record, None), JobOutcome(1, "", record, None)]
+    same = [JobOutcome(0, "", record=record), JobOutcome(1, "", record=record)]
     assert has_rivals(same)
-    assert not has_rivals([same[0], JobOutcome(1, "", other, None)])
+    assert not has_rivals([same[0], JobOutcome(1, "", record=other)])
 
 
 def test_jobs_with_the_same_mark_share_a_line(record):

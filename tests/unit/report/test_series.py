@@ -5,9 +5,10 @@ import statistics
 
 import pytest
 
-from recgauge.report.series import JobOutcome, has_rivals
+from recgauge.report.series import has_rivals
 from recgauge.report.tables import sweep_table
 from recgauge.runs.facts import PartFacts, SplitFacts
+from recgauge.runs.outcome import JobOutcome
 from records import NAMES, metric, record_with
 
 
@@ -24,7 +25,7 @@ def job(number, model, value, *, seed=0, rows=None, **split):
         settings={"seed": seed, "split": {"n_splits": 5, **split}, "model": {"of": model}},
         split=SplitFacts(PartFacts(1, 1, f"train {digest}"), PartFacts(1, 1, f"test {digest}")),
     )
-    return JobOutcome(number, label, record, None)
+    return JobOutcome(number, label, record=record)
 
 
 def shown(jobs):
@@ -77,7 +78,7 @@ def test_means_over_other_folds_are_not_compared():
     """A model that failed on one fold has no mean over the same rows."""
     jobs = [job(fold, "a", 0.1, fold=fold) for fold in range(3)]
     jobs += [job(3 + fold, "b", 0.9, fold=fold) for fold in range(2)]
-    jobs.append(JobOutcome(5, "model=b split.fold=2", None, "it broke"))
+    jobs.append(JobOutcome(5, "model=b split.fold=2", "failed", "it broke"))
     rows = shown(jobs)
     assert not any("*" in row[2] for row in rows)
     assert [row[1] for row in rows if "mean" in row[1]] == [

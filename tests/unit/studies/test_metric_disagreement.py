@@ -4,9 +4,8 @@ import csv
 
 import pytest
 
-from recgauge.studies import StudyRun
 from recgauge.studies.metric_disagreement import COLUMNS, MetricDisagreement
-from records import record_with
+from records import ended, record_with
 
 VALUES = {"svd": {"standard": 0.2, "recbole": 0.5}, "popularity": {"standard": 0.1, "recbole": 0.3}}
 STUDY = MetricDisagreement("metric_disagreement", k=10)
@@ -21,13 +20,13 @@ def finished(folder, model, values):
         writer.writerow(["map_at_10", "sklearn", "", "refuses these lists"])
         writer.writerow(["map_at_5", "standard", 9, "MAP@5"])
     record = record_with()
-    return StudyRun({"dataset": "demo", "model": model}, {}, record, folder)
+    return ended({"dataset": "demo", "model": model}, {}, record, folder)
 
 
 @pytest.fixture
 def rows(tmp_path):
     runs = [finished(tmp_path / model, model, values) for model, values in VALUES.items()]
-    missing = StudyRun({"dataset": "ml_1m", "model": "svd"}, {}, None, tmp_path, "ml-1m.zip: not there\nmore")
+    missing = ended({"dataset": "ml_1m", "model": "svd"}, {}, None, tmp_path, "ml-1m.zip: not there\nmore")
     return STUDY.rows([*runs, missing], tmp_path)
 
 

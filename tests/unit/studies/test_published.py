@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
-from recgauge.studies import StudyRun
 from recgauge.studies.published import (
     CLOSE,
     NOT_REPRODUCED,
@@ -20,7 +19,7 @@ from recgauge.studies.published import (
     verdict,
 )
 from recgauge.studies.published_table import PublishedTable, compare
-from records import metric, record_with
+from records import ended, metric, record_with
 
 NUMBER = {
     "key": "rmse",
@@ -39,7 +38,7 @@ def run(value=0.93, fold=0, problem=None, **names):
     chosen = {"dataset": "ml_100k", "model": "biased_mf"} | names
     record = record_with(metric("rmse", None, value, definition="RMSE", higher_is_better=False), names=chosen)
     settings = {"split": {"fold": fold}, "model": {"n_factors": 100}}
-    return StudyRun(chosen, settings, None if problem else record, Path(), problem)
+    return ended(chosen, settings, None if problem else record, Path(), problem)
 
 
 def published(**changes):

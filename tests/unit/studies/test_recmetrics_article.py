@@ -13,9 +13,8 @@ from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.svd import SVD
 from recgauge.splits.random_holdout import RandomRows
-from recgauge.studies import StudyRun
 from recgauge.studies.recmetrics_article import ARTICLE, HONEST, TEST_ITEMS, RecmetricsArticle
-from records import metric, record_with
+from records import ended, metric, record_with
 
 STUDY = RecmetricsArticle("recmetrics_article", {"ml_20m": 1000})
 ARMS = (
@@ -35,7 +34,7 @@ def run_of(dataset, model, candidates, fit_on, value, folder, problem=None):
     entries = [metric("mar", k, value * k / 10, stderr=0.001, definition=f"MAP@{k}") for k in range(1, 11)]
     entries += [metric("novelty", k, 1.5, definition="Novelty") for k in (9, 10)]
     record = record_with(*entries)
-    return StudyRun(names, {"fit_on": fit_on}, None if problem else record, folder, problem)
+    return ended(names, {"fit_on": fit_on}, None if problem else record, folder, problem)
 
 
 @pytest.fixture

@@ -2,9 +2,8 @@
 
 import pytest
 
-from recgauge.studies import StudyRun
 from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics, clear, turned
-from records import metric, record_with
+from records import ended, metric, record_with
 
 VALUES = {
     "all": {"random": 0.1, "popularity": 0.2, "svd": 0.4},
@@ -19,13 +18,13 @@ def finished(folder, rule, model, value, stderr=0.01):
     record = record_with(metric("ndcg", 10, value, **entry), metric("ndcg", 5, 9.0, **entry))
     names = {"dataset": "ml_1m", "candidates": rule, "model": model}
     settings = {"candidates": {"n": 100, "by": "uniform"}, "model": {"n_factors": 16}}
-    return StudyRun(names, settings, record, folder)
+    return ended(names, settings, record, folder)
 
 
 @pytest.fixture
 def rows(tmp_path):
     runs = [finished(tmp_path, r, m, v) for r, models in VALUES.items() for m, v in models.items()]
-    missing = StudyRun({"candidates": "all", "model": "bias"}, {}, None, tmp_path, "diverged\nat length")
+    missing = ended({"candidates": "all", "model": "bias"}, {}, None, tmp_path, "diverged\nat length")
     return STUDY.rows([*runs, missing], tmp_path)
 
 

@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 from recgauge.app.compose import build_study
 from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
-from recgauge.app.sweep.needs import grid_datasets, missing_data
+from recgauge.app.sweep.begin import grid_datasets, grid_jobs, missing_data
 from recgauge.errors import DataError
 from recgauge.studies.files import read_results
 from recgauge.studies.published import VERDICTS, tally
@@ -84,7 +84,7 @@ def _hydra() -> Iterator[None]:
 
 def _data(config: DictConfig) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
-    for words, node in grid_datasets(config).items():
+    for words, node in grid_datasets(grid_jobs(config)).items():
         chosen = [word.partition("=")[2] for word in words.split() if word.startswith("dataset=")]
         name = chosen[-1] if chosen else config.hydra.runtime.choices["dataset"]
         try:

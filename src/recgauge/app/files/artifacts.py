@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -12,21 +12,27 @@ from tempfile import mkdtemp
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from omegaconf import OmegaConf
 
-from recgauge.app.files.list_files import HITS, LISTS, write_lists
+from recgauge.app.files.list_files import HITS, LISTS, which_lists, write_lists
+from recgauge.app.files.run_figures import draw_run
+from recgauge.app.settings import RunSettings
 from recgauge.data.interactions import Interactions
 from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.curves.averaged import full_ranking_curves
 from recgauge.metrics.curves.full_ranking import FullRankings
-from recgauge.report.conventions import convention_values
+from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
+from recgauge.report.data_card.build import data_card, split_settings
+from recgauge.report.data_card.page import write_card
 from recgauge.runs.record import RunRecord
-from recgauge.runs.result import RunResult
+from recgauge.runs.result import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
 from recgauge.utils.files import digest_of
-from recgauge.utils.progress import Progress
+from recgauge.utils.progress import NoProgress, Progress, Timings
 
 CHECKSUMS = "SHA256SUMS"
+CONVENTIONS = "conventions.csv"
 
 
 @contextmanager
@@ -65,6 +71,47 @@ def finish(files: Sequence[Path], room: Path, folder: Path) -> list[Path]:
     return moved
 
 
+def write_run(
+    result: RunResult, record: RunRecord, settings: RunSettings, folder: Path, progress: Progress
+) -> tuple[RunRecord, list[Path], list[str]]:
+    """Write all files of a run, the digests of the others last.
+
+    Parameters
+    ----------
+    result : RunResult
+    record : RunRecord
+        As far as it is known before the files are written.
+    settings : RunSettings
+        Which tables, lists and figures are wanted.
+    folder : Path
+    progress : Progress
+
+    Returns
+    -------
+    RunRecord
+        The one that was written, with the time that the files took.
+    list of Path
+    list of str
+        What the user should read of them.
+    """
+    files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
+    said: list[str] = []
+    timings = Timings(NoProgress())
+    with timings.stage("card"):
+        files += _write_card(result, record, folder)
+    if settings.figures:
+        with timings.stage("figures"):
+            files += draw_run(result, record.names, folder)
+    if settings.conventions_table and result.ranking is not None:
+        with timings.stage("conventions"):
+            values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
+        files.append(folder / CONVENTIONS)
+        said = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
+    record = replace(record, seconds=record.seconds | timings.seconds)
+    files += _write_record(record, folder)
+    return record, [*files, write_checksums(files, folder)], said
+
+
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
     """Write the run's tables as parquet, all with the publisher's ids.
 
@@ -95,32 +142,45 @@ def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress
     return files
 
 
-def write_convention_table(result: RunResult, cutoffs: Sequence[int], folder: Path) -> list[Path]:
-    """Write conventions.csv, the same lists under every convention, if there are lists."""
-    if result.ranking is None:
-        return []
-    lane = result.ranking
+def _write_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path]:
+    """Write data_card.json and data_card.md of the run's data and split."""
+    card = data_card(
+        result.dataset,
+        result.split,
+        citation=result.dataset.citation,
+        split_settings=split_settings(record.settings["split"], record.seed),
+        digests={name: part.sha256 for name, part in record.split.parts.items()},
+    )
+    return write_card(card, folder)
+
+
+def _write_convention_table(
+    result: RunResult, ranking: RankingResult, cutoffs: Sequence[int], folder: Path
+) -> tuple[ConventionValue, ...]:
+    """Write conventions.csv, the same lists under every convention, and return its values."""
     users = result.split.test_users
-    lists = EvaluationInputs(lane.top_k, lane.relevant, result.split.test.user_ids, users, lane.catalogue)
-    names = list(dict.fromkeys(entry.name for entry in lane.evaluation.results))
+    lists = EvaluationInputs(
+        ranking.top_k, ranking.relevant, result.split.test.user_ids, users, ranking.catalogue
+    )
+    names = list(dict.fromkeys(entry.name for entry in ranking.evaluation.results))
     values = convention_values(names, lists, cutoffs=cutoffs)
-    with (folder / "conventions.csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / CONVENTIONS).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["metric", "convention", "value", "definition"])
         writer.writerows(
             [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
         )
-    return [folder / "conventions.csv"]
+    return values
 
 
-def write_record(record: RunRecord, config_yaml: str, folder: Path) -> list[Path]:
+def _write_record(record: RunRecord, folder: Path) -> list[Path]:
     """Write record.json, environment.json, guards.json and config.yaml."""
     guards = [asdict(guard) for guard in record.guards]
     texts = {
         "record.json": record.to_json(),
         "environment.json": json.dumps(record.environment, indent=2) + "\n",
         "guards.json": json.dumps(guards, indent=2, ensure_ascii=False) + "\n",
-        "config.yaml": config_yaml,
+        "config.yaml": OmegaConf.to_yaml(OmegaConf.create(record.settings)),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,59 +1,17 @@
-"""What a job leaves for the end of its sweep: how it ended, in a small file beside its results."""
+"""The small files that jobs and sweeps leave: what was planned, and how each job ended."""
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.runs.outcome import JobOutcome
 
 FILE = "outcome.json"
 PLAN = "sweep.json"
-
-
-@dataclass
-class Outcome:
-    """How a job ended; filled while it goes on.
-
-    Parameters
-    ----------
-    label : str
-        The command line's words for the job.
-    number : int
-        Position in the sweep, from 0.
-    sweep : str
-        Id of the sweep; jobs of an earlier sweep in the same folder have another one.
-    names : dict of str to str
-        The chosen options, as far as they became known.
-    settings : dict of str to Any
-        The resolved configuration, likewise.
-    error : str or None
-        Why the job has no record.
-    reused : str or None
-        Id of the finished run that stands for the job.
-    no_data : bool
-        Whether the job was not begun because its data are missing.
-    untracked : str or None
-        Why the tracking store lacks the results, which lie complete in the job's folder.
-    stopped : bool
-        Whether Ctrl-C or a signal ended the job, or the sweep before the job began.
-    """
-
-    label: str
-    number: int = 0
-    sweep: str = ""
-    names: dict[str, str] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-    error: str | None = None
-    reused: str | None = None
-    no_data: bool = False
-    untracked: str | None = None
-    stopped: bool = False
-
-    def write(self, folder: Path) -> None:
-        """Write the file, whole or not at all."""
-        _write(folder / FILE, asdict(self))
+_STORED = [one.name for one in fields(JobOutcome) if one.name not in ("record", "folder")]
 
 
 @dataclass(frozen=True)
@@ -68,7 +26,7 @@ class SweepPlan:
         Tells this sweep from earlier ones in the same folder.
     """
 
-    jobs: list[str]
+    jobs: list[str] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid4().hex)
 
     def write(self, folder: Path) -> None:
@@ -77,43 +35,66 @@ class SweepPlan:
         _write(folder / PLAN, asdict(self))
 
 
-def sweep_id(folder: Path) -> str:
-    """Return the id of the sweep that a folder belongs to, empty if it has no plan."""
+def read_plan(folder: Path) -> SweepPlan:
+    """Return the plan of the sweep that a folder belongs to; without a plan one with an empty id."""
     try:
-        return str(json.loads((folder / PLAN).read_text(encoding="utf-8"))["id"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        return SweepPlan(**json.loads((folder / PLAN).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return SweepPlan(id="")
 
 
-def read_outcomes(folder: Path, plan: SweepPlan, *, stopped: bool = False) -> list[tuple[Path, Outcome]]:
-    """Return folder and outcome of each job of a sweep, in the order of the jobs.
+def write_outcome(outcome: JobOutcome, folder: Path) -> None:
+    """Write outcome.json, whole or not at all; the record is a file of its own."""
+    _write(folder / FILE, {name: getattr(outcome, name) for name in _STORED})
+
+
+def read_outcomes(folder: Path, plan: SweepPlan, *, stopped: bool = False) -> list[JobOutcome]:
+    """Return how each job of a sweep ended, in the order of the jobs, without records.
 
     Parameters
     ----------
     folder : Path
         Of the sweep. Jobs that earlier sweeps left there are passed over.
     plan : SweepPlan
-        Jobs without an outcome are there, too, with an error that says so.
+        Jobs without an outcome are there, too, with a reason that says so.
     stopped : bool
         Whether the sweep was stopped before all jobs had begun.
     """
-    found = {}
-    for path in folder.rglob(FILE):
-        outcome = _read(path)
-        if outcome is not None and outcome.sweep == plan.id:
-            found[outcome.number] = (path.parent, outcome)
-    reason = "not begun" if stopped else f"left no {FILE}; its process may have been killed"
+    outcomes = [_read(path) for path in folder.rglob(FILE)]
+    found = {one.number: one for one in outcomes if one is not None and one.sweep == plan.id}
     for number, label in enumerate(plan.jobs):
-        missing = Outcome(label, number, plan.id, error=reason, stopped=stopped)
-        found.setdefault(number, (folder / str(number), missing))
+        missing = JobOutcome(number, label, "failed", f"left no {FILE}; its process may have been killed")
+        if stopped:
+            missing = replace(missing, status="stopped", reason="not begun")
+        found.setdefault(number, replace(missing, folder=folder / str(number)))
     return [found[number] for number in sorted(found)]
 
 
-def _read(path: Path) -> Outcome | None:
+def short_labels(labels: list[str]) -> list[str]:
+    """Leave out of labels what all of them share, and name an experiment's own parts without its name.
+
+    Examples
+    --------
+    >>> short_labels(["model=svd seed=1", "model=random seed=1"])
+    ['model=svd', 'model=random']
+    """
+    words = [label.split(" ") for label in labels]
+    shared = set.intersection(*map(set, words)) if len(labels) > 1 else set()
+    return [
+        " ".join(_short(word) for word in own if word not in shared) or label
+        for label, own in zip(labels, words, strict=True)
+    ]
+
+
+def _short(word: str) -> str:
+    return word.partition("=")[2] if word.startswith("+experiment/") else word
+
+
+def _read(path: Path) -> JobOutcome | None:
     """Return an outcome, None if the file holds none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Outcome(**content) if set(content) <= {one.name for one in fields(Outcome)} else None
+        return JobOutcome(**content, folder=path.parent) if set(content) <= set(_STORED) else None
     except (OSError, ValueError, TypeError):
         return None
 

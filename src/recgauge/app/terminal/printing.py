@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich import box
@@ -12,66 +13,102 @@ from rich.table import Table
 from recgauge.app.settings import program
 from recgauge.app.terminal.console import output
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
-from recgauge.report.series import STATUSES, JobOutcome, has_rivals
-from recgauge.report.tables import headline_keys, result_table, run_lines, sweep_table
+from recgauge.report.series import STATUSES, has_rivals
+from recgauge.report.tables import headline_keys, result_table, result_tables, run_lines, sweep_tables
+from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
+
+IN_A_LINE = 7  # numbers in the line of a job; its table and files have all
 
 
 def print_run(
     record: RunRecord,
+    outcome: JobOutcome,
     *,
     address: str | None,
-    run_id: str | None,
     folder: Path,
-    brief: bool,
-    reused: bool = False,
+    said: Sequence[str] = (),
 ) -> None:
-    """Print a run's table and where to find everything; one line inside a sweep."""
+    """Print a run's table and where to find everything.
+
+    Parameters
+    ----------
+    record : RunRecord
+    outcome : JobOutcome
+    address : str or None
+        The tracking page.
+    folder : Path
+        Has the files.
+    said : sequence of str
+        Further lines about the results.
+    """
     console = output()
-    title = f"{record.names['model']} on {record.names['dataset']}"
-    if brief:
-        values = record.values()
-        numbers = (f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in headline_keys([record]))
-        mark = f" {MARK}" if record.incomparable else ""
-        console.print(f"{title}: {'  '.join(numbers)}{mark}", markup=False)
-        if reused:
-            console.print(reused_line(run_id), markup=False)
-        return
-    console.print(f"\n{title}", style="bold", markup=False)
-    table = result_table(record)
-    too_wide = console.is_terminal and _width(table) > console.width
-    print_table(console, result_table(record, stderr=False) if too_wide else table)
-    if too_wide:
+    console.print(f"\n{_title(record)}", style="bold", markup=False)
+    tables = result_tables(record, partial(_fits, console))
+    for table in tables:
+        print_table(console, table)
+    if len(tables) > 1 or not _fits(console, result_table(record)):
         console.print("standard errors need a wider terminal; record.json has them", markup=False)
     if record.sanity is not None:
         console.print()
         print_table(console, sanity_table(record.results, record.sanity))
     for line in mark_lines(record):
         console.print(line, style="yellow", markup=False)
-    for line in run_lines(record):
+    for line in (*said, *run_lines(record)):
         console.print(line, markup=False)
-    if reused:
-        console.print(reused_line(run_id), markup=False)
-    print_addresses(address, folder, run_id)
+    _print_reused(console, outcome)
+    print_addresses(address, folder, outcome.run_id)
 
 
-def reused_line(run_id: str | None) -> str:
-    """Return the line that says which stored run stands for a job."""
-    return f"reused run {run_id} (force=true repeats)"
+def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: int) -> None:
+    """Print one line for a finished job of a sweep: what sets it apart, and its first numbers.
+
+    Parameters
+    ----------
+    record : RunRecord
+    outcome : JobOutcome
+    label : str
+        The settings in which the job differs from others, such as ``model=svd split.fold=2``.
+    n_jobs : int
+        Of the sweep, as far as it is known.
+    """
+    console = output()
+    words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
+    title = ", ".join([_title(record), *([" ".join(words)] if any(words) else [])])
+    values = record.values()
+    keys = headline_keys([record])
+    numbers = [f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in keys[:IN_A_LINE]]
+    more = [f"({len(keys) - IN_A_LINE} more)"] if len(keys) > IN_A_LINE else []
+    mark = [MARK] if record.incomparable else []
+    number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
+    console.print(f"{number} {title}: {'  '.join([*numbers, *more, *mark])}", markup=False)
+    _print_reused(console, outcome)
+
+
+def _title(record: RunRecord) -> str:
+    return f"{record.names['model']} on {record.names['dataset']}"
+
+
+def _print_reused(console: Console, outcome: JobOutcome) -> None:
+    if outcome.status == "reused":
+        console.print(f"reused run {outcome.run_id} (force=true repeats)", markup=False)
 
 
 def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path) -> None:
-    """Print one table over all jobs of a sweep."""
+    """Print one table over all jobs of a sweep, divided where the terminal is too narrow for it."""
     console = output()
     console.print(f"\n{_tally(jobs)}", style="bold")
-    print_table(console, sweep_table(jobs))
+    for number, table in enumerate(sweep_tables(jobs, partial(_fits, console))):
+        if number:
+            console.print()
+        print_table(console, table)
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow", markup=False)
+    for line in _reasons(jobs):
+        console.print(line, markup=False)
     for job in jobs:
-        if (reason := job.error or job.untracked) is not None:
-            console.print(f"{job.status:<8} job {job.number} ({job.label}): {reason}", markup=False)
-        if job.untracked is not None:
-            console.print(f"         its results lie complete in {os.path.relpath(job.folder or folder)}")
+        if job.status == "not tracked":
+            console.print(f"         its results lie complete in {os.path.relpath(job.folder)}")
     if has_rivals(jobs):
         console.print(
             "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
@@ -79,6 +116,23 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
             markup=False,
         )
     print_addresses(address, folder, None)
+
+
+def _reasons(jobs: Sequence[JobOutcome]) -> list[str]:
+    """Return why jobs are not simply done; jobs with the same reason share a line."""
+    found: dict[tuple[str, str], list[JobOutcome]] = {}
+    for job in jobs:
+        if job.reason is not None:
+            # what data are missing, and where they were looked for, was told before the first job
+            reason = f"{job.short_reason} See above." if job.status == "no data" else job.reason
+            found.setdefault((job.status, reason), []).append(job)
+    lines = []
+    for (status, reason), some in found.items():
+        named = f"job {some[0].number} ({some[0].label})"
+        if len(some) > 1:
+            named = f"jobs {', '.join(str(job.number) for job in some)}"
+        lines.append(f"{status:<8} {named}: {reason}")
+    return lines
 
 
 def _tally(jobs: Sequence[JobOutcome]) -> str:
@@ -89,10 +143,10 @@ def _tally(jobs: Sequence[JobOutcome]) -> str:
     return ", ".join(f"{counted[word]} {word}" for word in words)
 
 
-def _width(table: Table) -> int:
-    """Return the columns of a terminal that a table takes if nothing is cut."""
-    table.box = box.SIMPLE_HEAD
-    return Console(width=1000).measure(table).maximum
+def _fits(console: Console, table: Table) -> bool:
+    """Whether a table can be shown without cutting a number or dividing a header."""
+    table.box = box.SIMPLE_HEAD if console.is_terminal else None
+    return console.measure(table, options=console.options.update(width=10_000)).minimum <= console.width
 
 
 def print_table(console: Console, table: Table) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from recgauge.report.markdown import markdown_table
-from recgauge.studies import Row, Study, StudyRun
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study
 from recgauge.studies.files import distinct
 from recgauge.studies.published import NOT_REPRODUCED, REPRODUCED, tally
 from recgauge.studies.worked_examples.cases import Case, expected_values, read_cases, same, tolerance
@@ -39,7 +40,7 @@ class WorkedExamples(Study):
         """Read the cases."""
         read_cases(source / "cases.json")
 
-    def rows(self, runs: Sequence[StudyRun], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
         """Return one row per case, in the order of the file."""
         cases = read_cases(source / "cases.json")
         return [_row(case, cases) for case in cases]

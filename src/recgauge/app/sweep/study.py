@@ -14,7 +14,8 @@ from recgauge.app.terminal.console import output
 from recgauge.app.tracking.note import shortened
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag
 from recgauge.errors import MissingDataError
-from recgauge.studies import Row, Study, StudyRun
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study
 from recgauge.studies.files import results_text, with_marked_part, without_details
 from recgauge.utils.files import is_writable
 
@@ -25,15 +26,15 @@ HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "artif
 """Settings of the command line that leave an experiment what it is."""
 
 
-def conclude(
-    study: Study, runs: Sequence[StudyRun], *, tracker: Tracker, hydra: Any, folder: Path
+def conclude_study(
+    study: Study, runs: Sequence[JobOutcome], *, tracker: Tracker, hydra: Any, folder: Path
 ) -> list[Row]:
     """Write, track and print what a study makes of its runs.
 
     Parameters
     ----------
     study : Study
-    runs : sequence of StudyRun
+    runs : sequence of JobOutcome
     tracker : Tracker
         Gets a run of its own with the table as note and artifact, unless it has the same one already.
     hydra : HydraConf

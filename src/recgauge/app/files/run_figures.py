@@ -1,4 +1,4 @@
-"""The data card and the figures that a run leaves behind."""
+"""The figures that a run leaves behind."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,9 +8,6 @@ import numpy as np
 
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings
-from recgauge.report.data_card.build import data_card, split_settings
-from recgauge.report.data_card.page import write_card
-from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
 
@@ -19,26 +16,6 @@ if TYPE_CHECKING:
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
 _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
-
-
-def write_run_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path]:
-    """Write data_card.json and data_card.md of the run's data and split.
-
-    Parameters
-    ----------
-    result : RunResult
-    record : RunRecord
-        Has the digests of the rows already, and how the split was made.
-    folder : Path
-    """
-    card = data_card(
-        result.dataset,
-        result.split,
-        citation=result.dataset.citation,
-        split_settings=split_settings(record.settings["split"], record.seed),
-        digests={name: part.sha256 for name, part in record.split.parts.items()},
-    )
-    return write_card(card, folder)
 
 
 def draw_run(result: RunResult, names: Mapping[str, str], folder: Path) -> list[Path]:

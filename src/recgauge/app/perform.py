@@ -1,0 +1,248 @@
+"""The work of one job: reuse a finished run, or compute, write, track and print a new one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from recgauge.app.compose import build_study, build_tracker, compose
+from recgauge.app.files.artifacts import finish, unfinished, write_run
+from recgauge.app.files.list_files import check_study
+from recgauge.app.files.sources import read_beside
+from recgauge.app.hydra_checks import NOT_COMPOSED
+from recgauge.app.names import check_repeats, chosen_names, run_again, run_name, typed_words
+from recgauge.app.settings import RunSettings
+from recgauge.app.sweep.begin import known_missing
+from recgauge.app.sweep.outcome import read_plan, short_labels
+from recgauge.app.sweep.study import conclude_study
+from recgauge.app.targets import allowed_packages, check_targets
+from recgauge.app.terminal.console import ConsoleProgress
+from recgauge.app.terminal.messages import print_error
+from recgauge.app.terminal.printing import print_job_line, print_run
+from recgauge.app.terminal.secrets import learn_settings, without_secrets
+from recgauge.app.tracking.environment import environment
+from recgauge.app.tracking.page import run_start
+from recgauge.app.tracking.stored import find_finished
+from recgauge.app.tracking.tracker import NoTracker, RunStart, Tracker, experiment_tag
+from recgauge.errors import ConfigError, TrackingError
+from recgauge.experiment import Experiment, run_experiment
+from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.record import RunRecord
+from recgauge.studies import Study
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job whose settings have been checked.
+
+    Parameters
+    ----------
+    typed : RunSettings
+        The settings as components get them.
+    settings : dict of str to Any
+        The same as plain values without secrets, for what is stored.
+    names : dict of str to str
+        The chosen option of each group.
+    study : Study or None
+    tracker : Tracker
+    folder : Path
+        Gets the files.
+    hydra : HydraConf
+        What Hydra knows of the job.
+    """
+
+    typed: RunSettings
+    settings: dict[str, Any]
+    names: dict[str, str]
+    study: Study | None
+    tracker: Tracker
+    folder: Path
+    hydra: Any
+
+    @property
+    def sweep(self) -> Path | None:
+        """The folder of the sweep that the job is one of."""
+        return Path(self.hydra.sweep.dir) if self.hydra.mode == RunMode.MULTIRUN else None
+
+    @property
+    def grid(self) -> str | None:
+        """The chosen experiment, whose runs are found by a tag of its own."""
+        name = self.hydra.runtime.choices.get("experiment")
+        return None if name is None else str(name)
+
+
+def prepare(cfg: DictConfig, hydra: Any) -> Job:
+    """Check the settings of a job, and build what decides how it goes.
+
+    Raises
+    ------
+    RecgaugeError
+        If a setting cannot be used.
+    """
+    if NOT_COMPOSED in cfg:
+        raise ConfigError(str(cfg[NOT_COMPOSED]))
+    check_repeats(hydra)
+    typed = _settings(cfg)
+    plain: Any = OmegaConf.to_container(cfg, resolve=True)
+    check_targets(plain, allowed_packages(typed.allowed_targets))
+    learn_settings(plain)  # an error may show a password in another form
+    study = build_study(typed.study, typed.allowed_targets)
+    check_study(typed.artifacts.lists, () if study is None else study.artifacts)
+    return Job(
+        typed=typed,
+        settings=without_secrets(plain),
+        names=chosen_names(hydra, typed),
+        study=study,
+        tracker=build_tracker(typed.tracking),
+        folder=Path(hydra.runtime.output_dir),
+        hydra=hydra,
+    )
+
+
+def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
+    """Conclude a study without runs, reuse a finished run, or make a new one.
+
+    Parameters
+    ----------
+    job : Job
+    outcome : JobOutcome
+        What is known of the job so far.
+
+    Returns
+    -------
+    JobOutcome
+        How the job ended.
+    """
+    if job.study is not None and not job.study.needs_runs:
+        conclude_study(job.study, [], tracker=job.tracker, hydra=job.hydra, folder=job.folder)
+        return outcome
+    experiment = compose(job.typed, all_metrics="all" in job.names["metrics"].split("+"))
+    names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
+    job, outcome = replace(job, names=names), replace(outcome, names=names)
+    if job.sweep is None:
+        return _reuse_or_make(job, experiment, outcome)  # an address that does not work ends the job
+    if (reason := known_missing(job.sweep, job.settings["dataset"])) is not None:
+        return replace(outcome, status="no data", reason=reason)
+    try:
+        job.tracker.check_there()
+        return _reuse_or_make(job, experiment, outcome)
+    except TrackingError as error:  # the store worked when the sweep began: compute without it
+        made = _make(replace(job, tracker=NoTracker()), experiment, outcome)
+        return _not_tracked(made, error, job.folder)
+
+
+def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
+    if job.typed.reuse and not job.typed.force:
+        reused = _reuse(job, experiment, outcome)
+        if reused is not None:
+            return reused
+    return _make(job, experiment, outcome)
+
+
+def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome | None:
+    """Let a finished run stand for the job if there is one; the data are not loaded."""
+    progress = ConsoleProgress()
+    with progress.stage("look for a finished run"):
+        # a sweep has fetched its data, and told about them, before its first job
+        told = progress if job.sweep is None else None
+        digest = experiment.dataset.digest(told)
+        found = find_finished(
+            job.settings,
+            digest,
+            read_beside(job.settings),
+            tracker=job.tracker,
+            artifacts=() if job.study is None else job.study.artifacts,
+            folder=job.folder,
+            progress=progress,
+        )
+    if found is None:
+        return None
+    run_id, record = found
+    if job.grid is not None:
+        job.tracker.mark(run_id, experiment_tag(job.grid))
+    outcome = replace(outcome, status="reused", run_id=run_id)
+    _print(job, record, outcome, job.tracker.run_address(run_id))
+    return outcome
+
+
+def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
+    """Do the work of a job: complete files first, then the store, whose failure costs no result.
+
+    Raises
+    ------
+    TrackingError
+        If the store fails before there is a result.
+    """
+    command = run_again(job.hydra, sweeping=job.sweep is not None)
+    facts = environment() | {"sources": read_beside(job.settings)}
+    start = _run_start(job, command, facts)
+    progress = ConsoleProgress()
+    with progress.stage("look for the data"):
+        experiment.dataset.find(progress)  # missing data leave no failed run in the store
+    record = failure = address = None
+    said: list[str] = []
+    try:
+        with job.tracker.start(start) as log:
+            result = run_experiment(experiment, progress)
+            begun = RunRecord.from_result(
+                result,
+                names=job.names,
+                seed=job.typed.seed,
+                command=command,
+                settings=job.settings,
+                environment=facts,
+            )
+            with unfinished(job.folder) as folder:
+                record, files, said = write_run(result, begun, job.typed, folder, progress)
+                files = finish(files, folder, job.folder)
+            outcome = replace(outcome, tracking_seconds=log.finish(record, files))
+        outcome = replace(outcome, run_id=log.run_id)
+        address = None if log.run_id is None else job.tracker.run_address(log.run_id)
+    except TrackingError as error:
+        if record is None:
+            raise
+        failure = error
+    _print(job, record, outcome, address, said)
+    return outcome if failure is None else _not_tracked(outcome, failure, job.folder)
+
+
+def _run_start(job: Job, command: str, facts: dict[str, Any]) -> RunStart:
+    """Return what the tracker is told of a job before it does anything."""
+    tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
+    if job.grid is not None:
+        tags[experiment_tag(job.grid)] = "true"
+    name = run_name(typed_words(job.hydra), job.names, job.settings)
+    return run_start(name, job.settings, job.names, command=command, environment=facts, extra=tags)
+
+
+def _not_tracked(outcome: JobOutcome, error: TrackingError, folder: Path) -> JobOutcome:
+    """Tell that the store lacks the results, which lie complete in a folder."""
+    print_error(f"not tracked: {error} The results lie complete in {folder}.")
+    return replace(outcome, status="not tracked", reason=str(error), run_id=None)
+
+
+def _print(
+    job: Job, record: RunRecord, outcome: JobOutcome, address: str | None, said: Sequence[str] = ()
+) -> None:
+    """Print a run's table and where to find everything, or the line of a job of a sweep."""
+    if job.sweep is not None:
+        labels = short_labels(read_plan(job.sweep).jobs)
+        known = outcome.number < len(labels)  # other sweepers than Hydra's own choose jobs as they go on
+        print_job_line(record, outcome, labels[outcome.number] if known else outcome.label, len(labels))
+        return
+    if outcome.tracking_seconds is not None:
+        record = replace(record, seconds=record.seconds | {"tracking": outcome.tracking_seconds})
+    print_run(record, outcome, address=address, folder=job.folder, said=said)
+
+
+def _settings(cfg: DictConfig) -> RunSettings:
+    known = [field.name for field in fields(RunSettings)]
+    if unknown := [str(key) for key in cfg if key not in known]:
+        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
+    settings = OmegaConf.to_object(cfg)
+    if not isinstance(settings, RunSettings):
+        raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
+    return settings
