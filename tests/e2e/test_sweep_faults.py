@@ -194,3 +194,24 @@ def test_jobs_without_an_outcome_have_a_row(tmp_path):
     found = read_outcomes(tmp_path, plan)
     assert [outcome.label for outcome in found] == ["a", "b", "c"]
     assert [outcome.status for outcome in found] == ["failed", "done", "failed"]
+
+
+def test_one_typing_error_and_missing_data_stop_only_their_jobs(workplace):
+    done = workplace.run(
+        "-m", "hydra.sweep.dir=sweep", "model=random,nosuch", "dataset=demo,ml_1m", "cutoffs=[5]",
+        "tracking=off", "data.offline=true", "data.mirror=null", "data.cache=empty",
+    )  # fmt: skip
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert [row["status"] for row in summary(workplace)] == ["done", "no data", "failed", "failed"]
+    assert "[1/4] random on demo: " in done.out
+    assert done.err.count("has no ml-1m.zip") == 1  # before the first job
+    assert "has no ml-1m.zip" not in done.out
+    assert "model=nosuch: model has no such option" in summary(workplace)[2]["reason"]
+
+
+def test_a_typing_error_in_every_job_stops_the_sweep_before_it_begins(workplace):
+    done = workplace.run("-m", "hydra.sweep.dir=sweep", "model=random,popularity", "split.nosuch=1")
+    assert done.code == 1
+    assert done.err.count("split.nosuch") == 1
+    assert not (workplace.folder / "mlflow.db").exists()

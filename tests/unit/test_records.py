@@ -212,3 +212,15 @@ def test_headline_is_ten_or_the_largest_cutoff(record):
     assert headline_keys([record]) == ["ndcg_at_10", "recall_at_10"]
     small = dataclasses.replace(record, results=tuple(entry for entry in record.results if entry.k == 5))
     assert headline_keys([record, small]) == ["ndcg_at_5", "recall_at_5"]
+
+
+@pytest.mark.parametrize(
+    ("relevant_from", "said"),
+    [(4.0, "each with a relevant test item (value >= 4)"), (None, "every test row is relevant")],
+)
+def test_users_who_all_have_relevant_items(record, relevant_from, said):
+    dataset = dataclasses.replace(record.dataset, relevant_from=relevant_from)
+    counts = record.counts | {"users_evaluated": 299, "users_without_relevant_items": 0}
+    counts |= {"users_without_test_rows": 0}
+    lines = run_lines(dataclasses.replace(record, dataset=dataset, counts=counts))
+    assert f"users    299 evaluated, {said}; 0 without a test row" in lines

@@ -99,7 +99,9 @@ def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
 def sweep_tables(jobs: Sequence[JobOutcome], fits: Fits) -> list[Table]:
     """Return the table of a sweep, its metrics divided among as many tables as the width asks for."""
     keys = headline_keys([job.record for job in jobs if job.record is not None])
-    return _split_columns(keys, lambda some: sweep_table(jobs, some, first=some[:1] == keys[:1]), fits)
+    n_first = _n_fitting(keys, lambda some: sweep_table(jobs, some), fits)
+    further = _split_columns(keys[n_first:], lambda some: sweep_table(jobs, some, first=False), fits)
+    return [sweep_table(jobs, keys[:n_first]), *further]
 
 
 def sweep_table(
@@ -223,9 +225,13 @@ def _split_columns(
 ) -> list[Table]:
     """Return tables that have all columns, each as many as fit and at least one."""
     tables: list[Table] = []
-    rest = columns
-    while rest or not tables:
-        n_fitting = bisect_left(range(1, len(rest) + 1), True, key=lambda n: not fits(build(rest[:n])))
-        tables.append(build(rest[: max(1, n_fitting)]))
-        rest = rest[max(1, n_fitting) :]
+    while columns:
+        n_shown = max(1, _n_fitting(columns, build, fits))
+        tables.append(build(columns[:n_shown]))
+        columns = columns[n_shown:]
     return tables
+
+
+def _n_fitting(columns: Sequence[Column], build: Callable[[Sequence[Column]], Table], fits: Fits) -> int:
+    """Return how many of the first columns fit into one table."""
+    return bisect_left(range(1, len(columns) + 1), True, key=lambda n: not fits(build(columns[:n])))

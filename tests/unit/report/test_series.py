@@ -2,11 +2,14 @@
 
 import dataclasses
 import statistics
+from functools import partial
 
 import pytest
+from rich.console import Console
 
+from recgauge.app.terminal.printing import fits
 from recgauge.report.series import has_rivals
-from recgauge.report.tables import sweep_table
+from recgauge.report.tables import sweep_table, sweep_tables
 from recgauge.runs.facts import PartFacts, SplitFacts
 from recgauge.runs.outcome import JobOutcome
 from records import NAMES, metric, record_with
@@ -95,3 +98,32 @@ def test_jobs_that_differ_in_more_are_no_series():
     assert not any("mean" in row[1] for row in shown([one, other]))
     again = dataclasses.replace(one, number=1)
     assert not any("mean" in row[1] for row in shown([one, again]))  # the same job twice
+
+
+def drawn(tables, width):
+    """Return the tables as a terminal of this width shows them."""
+    console = Console(width=width)
+    with console.capture() as captured:
+        for table in tables:
+            console.print(table)
+    return captured.get()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 160])
+def test_no_number_is_cut_and_no_header_divided_at_any_width(width):
+    names = [f"a_metric_with_a_name_{number}" for number in range(12)]
+    jobs = []
+    for number, model in enumerate(("random", "popularity")):
+        values = [metric(name, 10, number + place / 7) for place, name in enumerate(names)]
+        record = record_with(*values, names=NAMES | {"model": model}, settings={"model": model})
+        jobs.append(JobOutcome(number, f"model={model} split.fold=1", record=record))
+    jobs.append(JobOutcome(2, "model=nosuch split.fold=1", "failed", "no such option"))
+    console = Console(width=width)
+    tables = sweep_tables(jobs, partial(fits, console))
+    text = drawn(tables, width)
+    assert "\u2026" not in text
+    for place, name in enumerate(names):
+        assert text.count(f"{name}@10") == 1
+        assert f"{1 + place / 7:.4f}*" in text
+    assert len(tables) > 1
+    assert text.count("model=popularity") == text.count("model=nosuch") == 1  # settings stand in the first

@@ -37,37 +37,37 @@ CONVENTIONS = "conventions.csv"
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
-    """Yield a new hidden folder in `folder` to write files in; `finish` gives them their place.
+    """Yield a new hidden folder in `folder` to write files in; `finish` moves them to `folder`.
 
     It is removed at the end with all that is in it, so that an error leaves no half-written file.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    room = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+    hidden = Path(mkdtemp(prefix=".unfinished-", dir=folder))
     try:
-        yield room
+        yield hidden
     finally:
-        rmtree(room, ignore_errors=True)
+        rmtree(hidden, ignore_errors=True)
 
 
-def finish(files: Sequence[Path], room: Path, folder: Path) -> list[Path]:
-    """Move files that are complete from `room` to `folder`, in their order, and return them there.
+def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
+    """Move files that are complete from `hidden` to `folder`, in their order, and return them there.
 
     Parameters
     ----------
     files : sequence of Path
-        Inside `room`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
-    room, folder : Path
+        Inside `hidden`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
+    hidden, folder : Path
         As of `unfinished`.
     """
     (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
-    sums = read_checksums(room / CHECKSUMS)
+    sums = read_checksums(hidden / CHECKSUMS)
     for old in (folder / LISTS, folder / HITS):  # another run's lists must not look like those of this one
         if old.is_file() and file_digest(old) != sums.get(old.name):
             old.unlink()
-    moved = [folder / file.relative_to(room) for file in files]
-    for file, place in zip(files, moved, strict=True):
-        place.parent.mkdir(exist_ok=True)
-        file.replace(place)
+    moved = [folder / file.relative_to(hidden) for file in files]
+    for file, target in zip(files, moved, strict=True):
+        target.parent.mkdir(exist_ok=True)
+        file.replace(target)
     return moved
 
 
@@ -252,9 +252,9 @@ def _per_user(result: RunResult) -> pa.Table:
     everybody = np.unique(np.concatenate(users))
     columns = {"user_id": everybody}
     for evaluation in result.evaluations:
-        place = np.searchsorted(everybody, evaluation.users)
+        rows = np.searchsorted(everybody, evaluation.users)
         for entry in evaluation.results:
             if entry.per_user is not None:
                 columns[entry.key] = np.full(len(everybody), np.nan)
-                columns[entry.key][place] = entry.per_user
+                columns[entry.key][rows] = entry.per_user
     return pa.table(columns)

@@ -44,10 +44,10 @@ def print_run(
     """
     console = output()
     console.print(f"\n{_title(record)}", style="bold", markup=False)
-    tables = result_tables(record, partial(_fits, console))
+    tables = result_tables(record, partial(fits, console))
     for table in tables:
         print_table(console, table)
-    if len(tables) > 1 or not _fits(console, result_table(record)):
+    if len(tables) > 1 or not fits(console, result_table(record)):
         console.print("standard errors need a wider terminal; record.json has them", markup=False)
     if record.sanity is not None:
         console.print()
@@ -98,7 +98,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
     """Print one table over all jobs of a sweep, divided where the terminal is too narrow for it."""
     console = output()
     console.print(f"\n{_tally(jobs)}", style="bold")
-    for number, table in enumerate(sweep_tables(jobs, partial(_fits, console))):
+    for number, table in enumerate(sweep_tables(jobs, partial(fits, console))):
         if number:
             console.print()
         print_table(console, table)
@@ -143,7 +143,7 @@ def _tally(jobs: Sequence[JobOutcome]) -> str:
     return ", ".join(f"{counted[word]} {word}" for word in words)
 
 
-def _fits(console: Console, table: Table) -> bool:
+def fits(console: Console, table: Table) -> bool:
     """Whether a table can be shown without cutting a number or dividing a header."""
     table.box = box.SIMPLE_HEAD if console.is_terminal else None
     return console.measure(table, options=console.options.update(width=10_000)).minimum <= console.width
