@@ -162,8 +162,7 @@ def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int)
     """Say why a row is open; empty if it is not."""
     if not number.model:
         return NO_MODEL
-    problems = [run.short_reason for run in found if run.record is None]
-    if problems:
+    if problems := [run.short_reason for run in found if run.record is None]:
         return f"{len(problems)} of {number.n_runs} runs: {problems[0]}"
     if not found:
         return "no run of this grid matches"
