@@ -223,4 +223,4 @@ def test_users_who_all_have_relevant_items(record, relevant_from, said):
     counts = record.counts | {"users_evaluated": 299, "users_without_relevant_items": 0}
     counts |= {"users_without_test_rows": 0}
     lines = run_lines(dataclasses.replace(record, dataset=dataset, counts=counts))
-    assert f"users    299 evaluated, {said}; 0 without a test row" in lines
+    assert f"users    299 evaluated, {said}, 0 without a test row" in lines

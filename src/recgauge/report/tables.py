@@ -86,13 +86,13 @@ def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
             if relevant_from is None
             else f"each with a relevant test item ({relevant})"
         )
-        return f"users    {n_evaluated:,} evaluated, {each}; {untested}"
+        return f"users    {n_evaluated:,} evaluated, {each}, {untested}"
     # all of them or none, since every user of a run has test rows; older records do not say it
     skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
     said = "skipped" if skipped else "of them"
     return (
         f"users    {n_evaluated:,} evaluated, {n_without:,} {said} without a relevant test item "
-        f"({relevant}); {untested}"
+        f"({relevant}), {untested}"
     )
 
 
