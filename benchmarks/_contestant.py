@@ -1,4 +1,4 @@
-"""Contestants: processes, each with the interpreter that has its package, that run when told to."""
+"""Contestants: processes, each with the interpreter that has its package, that run on request."""
 
 import json
 import statistics
@@ -64,6 +64,6 @@ def compete(script, names, folder, repeats):
 
 
 def agreement(values, ours):
-    """How many values both compute, and how far they lie apart at most."""
+    """How many values both compute, and how far they differ at most."""
     shared = sorted(values.keys() & ours.keys())
     return len(shared), max(abs(values[key] - ours[key]) for key in shared)

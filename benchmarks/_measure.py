@@ -19,8 +19,8 @@ _REST = 0.25
 def side_by_side(contestants, repeats):
     """Median wall and CPU seconds of each contestant, run in turn so that all see the same machine.
 
-    Before each run the threads of OpenBLAS come to rest: after a product they wait for the next in a loop for
-    about a tenth of a second, which would take a core from whoever comes next.
+    Before each run the threads of OpenBLAS go idle: after a product they wait for the next in a loop for
+    about a tenth of a second, which would take a core from the next process.
     """
     seconds = {name: [] for name in contestants}
     for _ in range(repeats):

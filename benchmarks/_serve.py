@@ -36,7 +36,7 @@ def _resident():
 
 
 def serve(prepare, read):
-    """Say that ``prepare(read())`` is ready, or why it cannot be; then answer each line with a run."""
+    """Report that ``prepare(read())`` is ready, or why it is not; then run once for each line."""
     given = read()
     start = time.perf_counter()
     try:

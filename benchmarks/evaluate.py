@@ -1,4 +1,4 @@
-"""Whole evaluations beside peers: lists of 100, 18 metrics, coverage; k = 10, 20, 100; all users.
+"""Whole evaluations against peers: lists of 100, 18 metrics, coverage; k = 10, 20, 100; all users.
 
     python benchmarks/evaluate.py [--quick] [--data FOLDER] [--peers PYTHON]
 
@@ -29,9 +29,9 @@ def split(rows, seed=11):
     rng = np.random.default_rng(seed)
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     order = np.lexsort((rng.random(len(owner)), owner))
-    place = np.arange(len(owner)) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
+    rank = np.arange(len(owner)) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
     in_test = np.empty(len(owner), bool)
-    in_test[order] = place < np.maximum(1, np.diff(rows.indptr) // 5)[owner]
+    in_test[order] = rank < np.maximum(1, np.diff(rows.indptr) // 5)[owner]
     for kept in (~in_test, in_test):
         part = (np.ones(kept.sum(), np.float32), (owner[kept], rows.indices[kept]))
         yield sparse.csr_array(part, shape=rows.shape)

@@ -1,4 +1,4 @@
-"""Exact lists from dense item weights (EASE and the like) beside scipy's product and argpartition.
+"""Exact lists from dense item weights (EASE and the like) against scipy's product and argpartition.
 
     python benchmarks/item_weights.py [--quick]
 
@@ -19,7 +19,7 @@ GOAL = 0.3
 
 
 def measure_item_weights(rows, item, n_users, repeats):
-    """Dense item weights beside scipy's sparse-dense product with mask and argpartition."""
+    """Dense item weights against scipy's sparse-dense product with mask and argpartition."""
     rng = np.random.default_rng(3)
     rows = rows[np.sort(rng.choice(rows.shape[0], n_users, replace=False))]
     weights = item @ item.T

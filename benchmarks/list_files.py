@@ -1,4 +1,4 @@
-"""Size and time of a run's stored lists beside pyarrow's default encoding.
+"""Size and time of a run's stored lists against pyarrow's default encoding.
 
     python benchmarks/list_files.py [--quick]
 

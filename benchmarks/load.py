@@ -1,4 +1,4 @@
-"""Loading 20 million rows of CSV: first, then from the prepared copy, beside CSV readers alone.
+"""Loading 20 million rows of CSV: first, then from the prepared copy, against CSV readers alone.
 
     python benchmarks/load.py [--quick] [--repeats 3] [--peers PYTHON]
 
@@ -70,8 +70,8 @@ def measure(path, folder, repeats, peers):
     runs = {}
     time.sleep(4)  # a file that has just been written is not settled: its digest would not be remembered
 
-    def add(what, name, place):
-        found = run_once(name, path, place, peers)
+    def add(what, name, cache):
+        found = run_once(name, path, cache, peers)
         if "reason" in found:
             print(f"{what}: {found['reason']}")
         else:

@@ -1,11 +1,11 @@
-"""Metrics of given lists: 18 metrics for 138,493 users at k = 100, beside peers.
+"""Metrics of given lists: 18 metrics for 138,493 users at k = 100, against peers.
 
     python benchmarks/metrics.py [--quick] [--peers PYTHON]
 
 The lists are drawn here, from a seed: items by falling popularity, a tenth of them relevant, as in a good
 model's lists. Every library gets the same lists in a process of its own; what it needs to take them in is
 timed apart. PYTHON is the interpreter of an environment with the peers (see README.md). How far values lie
-apart stands beside the times.
+is shown next to the times.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a run costs besides its work: warm runs on the demo data, tracked in SQLite; jobs of a sweep.
+"""The cost of a run besides its work: warm runs on the demo data, tracked in SQLite; jobs of a sweep.
 
     python benchmarks/startup.py
 

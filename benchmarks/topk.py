@@ -1,4 +1,4 @@
-"""Exact top k beside the plain float32 product of the same matrices, with lists checked against a full sort.
+"""Exact top k against the plain float32 product of the same matrices; lists are checked with a full sort.
 
     python benchmarks/topk.py [--quick] [--data FOLDER]
 

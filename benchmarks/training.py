@@ -1,11 +1,11 @@
-"""Training the models of rating prediction, per epoch, beside peers: ML-1M, the first of Surprise's folds.
+"""Training the models of rating prediction, per epoch, against peers: ML-1M, the first of Surprise's folds.
 
     python benchmarks/training.py [--quick] [--data FOLDER] [--peers PYTHON]
 
 FOLDER holds ml-1m.zip and ml-100k.zip (or set RECGAUGE_MIRROR). Every contestant is a process of its own that
 trains with the settings of Surprise's "SVD" and "Baseline" on the same rows, with one thread; runs are taken
 in turn. An epoch's time is that of a whole training less that of one with a single epoch, over the epochs
-between: what is done once, such as drawing factors or sorting rows, stands in the whole training's time only.
+between: what is done once, such as drawing factors or sorting rows, is in the whole training's time only.
 PYTHON is the interpreter of an environment with the peers (see README.md).
 """
 

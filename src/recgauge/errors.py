@@ -10,8 +10,8 @@
     │  ├─ MissingDataError  a file could not be found or fetched
     │  ├─ EmptySplitError   nobody is left to train on or to evaluate
     │  └─ GuardError        numbers would mean nothing; a guard says why
-    ├─ ModelError           a model cannot do what was asked
-    │  ├─ NotFittedError    scores were asked for before fit
+    ├─ ModelError           a model cannot do what was requested
+    │  ├─ NotFittedError    scores were requested before fit
     │  ├─ FitError          training failed or diverged
     │  └─ ScoreError        scores have a wrong shape, type or value
     ├─ MetricError          a metric cannot be computed from what it was given
@@ -30,13 +30,13 @@ _LONGEST_MESSAGE = 5_000
 def printable(text: str, *, keep: str = "") -> str:
     r"""Return `text` with its control characters, and halves of characters, written as escapes.
 
-    A terminal obeys some of them: a file's name could clear the screen, or hide what stands before it.
+    A terminal obeys some of them: a file's name could clear the screen, or hide the text before it.
 
     Parameters
     ----------
     text : str
     keep : str
-        Signs that stay.
+        Characters that stay.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def shortened(text: str, longest: int = 100) -> str:
-    """Return `text` if it has at most `longest` signs, else its beginning and how many there are.
+    """Return `text` if it has at most `longest` characters, else its beginning and how many there are.
 
     Examples
     --------
@@ -124,11 +124,11 @@ class GuardError(DataError):
 
 
 class ModelError(RecgaugeError, RuntimeError):
-    """A model cannot do what was asked."""
+    """A model cannot do what was requested."""
 
 
 class NotFittedError(ModelError):
-    """Scores were asked for before ``fit``."""
+    """Scores were requested before ``fit``."""
 
 
 class FitError(ModelError):

@@ -86,7 +86,7 @@ class Experiment:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
         if self.full_ranking_metrics and not self.list_metrics:
             names = ", ".join(self.full_ranking_metrics)
-            raise ConfigError(f"metrics: {names} need metrics of lists beside them; add metrics=[ranking].")
+            raise ConfigError(f"metrics: {names} need metrics of lists as well; add metrics=[ranking].")
 
     @property
     def list_metrics(self) -> dict[str, Definition]:
@@ -112,7 +112,7 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     ----------
     experiment : Experiment
     progress : Progress, optional
-        Told about every stage.
+        Notified about every stage.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, releva
 
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:
-    """Make the model's lists and measure them; if asked for, chance and the best lists, and curves."""
+    """Make the model's lists and measure them; if requested, chance and the best lists, and curves."""
     candidates = task.candidates
     compile_kernels(model, timings, per_user=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:

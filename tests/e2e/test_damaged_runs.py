@@ -171,5 +171,5 @@ def test_a_run_without_lists_does_not_stand_for_one_with_them(stored):
     assert stored.server.run(*RUN, "artifacts.lists=false", "seed=1").code == 0
     assert not (stored.folder / "out" / "recommendations.parquet").exists()
     done = stored.server.run(*RUN, "seed=1", "reuse=true")
-    assert "it has not stored the lists that artifacts.lists=true asks for" in done.err
+    assert "it did not store the lists that artifacts.lists=true asks for" in done.err
     assert (stored.folder / "out" / "recommendations.parquet").exists()

@@ -31,7 +31,7 @@ REFUSED = {
     "unknown home": (["dataset=table", "dataset.path='~nobody-at-all/r.csv'"], "there is no such file"),
     "escapes": (["dataset=table", "dataset.path='\x1b[2J.csv'"], r"\x1b[2J.csv"),
     "encoding": ([*TABLE, "dataset.encoding=rot13"], "encoding must be one of text"),
-    "interpolation": (["dataset=table", "dataset.path='a${b}.csv'"], "write ? in place of $"),
+    "interpolation": (["dataset=table", "dataset.path='a${b}.csv'"], "write ? instead of $"),
     "long message": (["dataset=table", "dataset.path=" + "x" * 20_000], "there is no such file"),
 }
 READ = {

@@ -30,7 +30,7 @@ RELEVANT = {"ann": [2], "bob": {4: 2.0, 9: 1.0}}
         ({"relevant": {}}, "undefined for every user"),
         ({"relevant": [1, 2]}, "relevant must be a mapping or a DataFrame, got list"),
         ({"metrics": ("ndgc",)}, "unknown metric 'ndgc'. Did you mean 'ndcg'?"),
-        ({"metrics": ("precision", "precision")}, "metrics: 'precision' is asked for twice"),
+        ({"metrics": ("precision", "precision")}, "metrics: 'precision' is requested twice"),
         ({"metrics": (3,)}, "metrics: expected names or metrics, got int"),
         ({"metrics": ()}, "suite is empty"),
         ({"cutoffs": (0,)}, "cutoffs: each cutoff must be a whole number >= 1, got 0"),

@@ -38,8 +38,8 @@ def test_the_callers_array_stays_writable():
     [
         ({"item": np.array([1])}, r"'item' must have shape \(2,\)"),
         ({"timestamp": np.array([1])}, r"'timestamp' must have shape"),
-        ({"user": np.array([0, 2])}, r"user codes must lie in 0\.\.1"),
-        ({"item": np.array([-1, 0])}, r"item codes must lie in 0\.\.1"),
+        ({"user": np.array([0, 2])}, r"user codes must be in 0\.\.1"),
+        ({"item": np.array([-1, 0])}, r"item codes must be in 0\.\.1"),
         ({"value": np.array([1.0, np.nan])}, r"finite, got nan in row 1"),
         ({"value": np.array([np.inf, 1.0])}, r"finite, got inf in row 0"),
     ],

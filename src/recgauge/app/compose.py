@@ -1,4 +1,4 @@
-"""From settings to an `Experiment`: the only place that builds components from a configuration."""
+"""From settings to an `Experiment`: the only module that builds components from a configuration."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
     ----------
     settings : RunSettings
     all_metrics : bool
-        Whether the user asked for whatever there is (``metrics=all``): what the model cannot give is then
+        Whether the user wants every metric there is (``metrics=all``): what the model cannot compute is then
         left out, with a note, rather than refused.
 
     Raises
@@ -84,7 +84,7 @@ def build_dataset(node: Any, allowed_targets: Sequence[str]) -> DatasetSource:
 
 
 def build_study(node: Any, allowed_targets: Sequence[str]) -> Study | None:
-    """Build the study of an experiment, None if there is none."""
+    """Build the study of an experiment, or None."""
     return None if node is None else build(node, Study, "study", allowed_packages(allowed_targets))
 
 
@@ -125,9 +125,9 @@ def build(
     kind : type or tuple of types
         What the component must be; one of several.
     path : str
-        Where the mapping stands in the configuration, for messages.
+        Path of the mapping in the configuration, for messages.
     packages : sequence of str
-        Packages that ``_target_`` may lie in; see `targets`.
+        Packages that ``_target_`` may be in; see `targets`.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def build(
     arguments = {str(key): value for key, value in node.items() if key != TARGET}
     _check_arguments(maker, arguments, path)
     try:
-        # not Hydra's instantiate, which would build whatever else stands among the arguments
+        # not Hydra's instantiate, which would build whatever else is among the arguments
         return cast("Component", maker(**arguments))
     except RecgaugeError as error:
         raise ConfigError(f"{path}: {error}") from error

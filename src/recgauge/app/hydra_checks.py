@@ -61,7 +61,7 @@ def checked_hydra(overrides: Sequence[str]) -> Iterator[None]:
 
 
 def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:
-    """Parse the command line of a run as Hydra does; settings may stand behind options, too.
+    """Parse the command line of a run as Hydra does; settings may follow options, too.
 
     Returns
     -------
@@ -159,16 +159,14 @@ class CheckedLoader(ConfigLoaderImpl):
     def _process_config_searchpath(
         self, config_name: str | None, parsed_overrides: list[Override], repo: CachingConfigRepository
     ) -> None:
-        """Refuse packages as places of files: Hydra imports them."""
+        """Refuse packages as locations of files: Hydra imports them."""
         found = repo.load_config(config_path=config_name) if config_name is not None else None
         listed = [] if found is None else [OmegaConf.select(found.config, "hydra.searchpath")]
         listed += [word.value() for word in parsed_overrides if word.key_or_group == "hydra.searchpath"]
-        places = [str(place) for some in listed if isinstance(some, Sequence) for place in some]
-        for place in places:
-            if "://" in place and not place.startswith("file://"):
-                raise ConfigError(
-                    f"hydra.searchpath: {place!r} is not a folder; a package would be imported."
-                )
+        paths = [str(path) for some in listed if isinstance(some, Sequence) for path in some]
+        for path in paths:
+            if "://" in path and not path.startswith("file://"):
+                raise ConfigError(f"hydra.searchpath: {path!r} is not a folder; a package would be imported.")
         super()._process_config_searchpath(config_name, parsed_overrides, repo)
 
 

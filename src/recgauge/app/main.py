@@ -31,7 +31,7 @@ OWN_VARIABLES = ("RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "MLFLO
 def run_command(words: Sequence[str]) -> int:
     """Run what the words of a command line ask for and return the exit code.
 
-    Errors that are the user's to mend are told in one message on standard error; ours keep their traceback.
+    Errors that the user can fix are printed as one message on standard error; others keep their traceback.
     """
     prepare_streams()
     with private_output(words):

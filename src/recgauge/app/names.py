@@ -17,7 +17,7 @@ UNNAMED = (
     "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
     "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra",
 )  # fmt: skip
-"""Settings that are no part of a run's name: they change no list, or stand in its metrics."""
+"""Settings that are no part of a run's name: they change no list, or change only its metrics."""
 
 
 def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
@@ -37,7 +37,7 @@ def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
 
 
 def _own_name(settings: RunSettings, group: str) -> str | None:
-    """Return the name of the class where a ``_target_`` stands in place of an option."""
+    """Return the name of the class where a ``_target_`` is given instead of an option."""
     node = getattr(settings, group)
     return str(node["_target_"]).rpartition(".")[2] if isinstance(node, dict) and "_target_" in node else None
 

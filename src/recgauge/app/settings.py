@@ -1,4 +1,4 @@
-"""What conf/config.yaml refers to: the schema of a run's settings, default folders, and where conf/ lies."""
+"""What conf/config.yaml refers to: the schema of a run's settings, default folders, and where conf/ is."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -58,7 +58,7 @@ def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
     Raises
     ------
     ConfigError
-        If a target is outside the packages, or stands where no component does.
+        If a target is outside the packages, or is where no component is allowed.
     """
     for key, node in settings.items():
         if key in _SEVERAL and isinstance(node, Mapping):
@@ -76,7 +76,7 @@ def check_component(node: Any, path: str, packages: Sequence[str]) -> None:
     ----------
     node : Any
     path : str
-        Where the node stands in the configuration, for the message.
+        Path of the node in the configuration, for messages.
     packages : sequence of str
 
     Raises
@@ -98,9 +98,9 @@ def check_plain(node: Any, path: str) -> None:
     ConfigError
         If a key has the form ``_name_``.
     """
-    for place, key, part in _entries(node, path):
-        _check_key(key, place)
-        check_plain(part, place)
+    for full_path, key, part in _entries(node, path):
+        _check_key(key, full_path)
+        check_plain(part, full_path)
 
 
 def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
@@ -111,7 +111,7 @@ def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
     target : Any
         Module and class, such as ``recgauge.models.svd.SVD``.
     path : str
-        Where it stands in the configuration, for the message.
+        Path in the configuration, for messages.
     packages : sequence of str
         Only modules inside them are imported, and only classes that were defined inside them are returned.
 
@@ -154,7 +154,7 @@ def _check_key(key: Any, path: str) -> None:
     text = str(key)
     if len(text) > 2 and text.startswith("_") and text.endswith("_"):
         raise ConfigError(
-            f"{path}: {text} cannot stand here. Only a component as a whole has a {TARGET}; its settings are "
+            f"{path}: {text} is not allowed here. Only a whole component has a {TARGET}; its settings are "
             "plain values."
         )
 
@@ -163,7 +163,7 @@ def _entries(node: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(node, Mapping):
         yield from ((f"{path}.{key}", key, part) for key, part in node.items())
     elif isinstance(node, (list, tuple)):
-        yield from ((f"{path}[{place}]", place, part) for place, part in enumerate(node))
+        yield from ((f"{path}[{index}]", index, part) for index, part in enumerate(node))
 
 
 def _is_inside(module: str, packages: Sequence[str]) -> bool:

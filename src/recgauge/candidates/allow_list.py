@@ -88,7 +88,7 @@ class AllowList(Candidates):
         )
 
     def _named(self) -> list[tuple[str, str]]:
-        """Return where each id stands and its text."""
+        """Return the position of each id and its text."""
         if self.path is None:
             return [(f"items[{number}]", str(one)) for number, one in enumerate(self.items or ())]
         lines = numbered_lines("AllowList", self.path)

@@ -1,4 +1,4 @@
-"""Conventions by name. The module of a library or article is imported when its convention is asked for."""
+"""Conventions by name. The module of a library or article is imported when its convention is requested."""
 
 from difflib import get_close_matches
 from importlib import import_module

@@ -15,7 +15,7 @@ NAMED: Mapping[str, Callable[[], Metric]] = {
 
 
 def standard_metric(name: str) -> Metric | None:
-    """Return the default definition of a name, None if there is none; imports that metric only.
+    """Return the default definition of a name, or None; imports that metric only.
 
     Examples
     --------

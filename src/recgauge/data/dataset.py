@@ -1,4 +1,4 @@
-"""What a data set is: interactions, what is known about items, and where they come from."""
+"""What a data set is: interactions, what is known about items, and their source."""
 
 import re
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class ItemFeatures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """Interactions with what is known about their items and where they come from.
+    """Interactions with what is known about their items and their source.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Dataset:
     provenance : str
         How far the file is known to be the publisher's, in words.
     source, licence : str
-        Where the data come from and under which terms.
+        Source and terms of the data.
     citation : str or None
         What publications must cite, if that is known.
     """

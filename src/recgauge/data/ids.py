@@ -115,7 +115,7 @@ def encode(
 
 
 def encode_runs(subject: str, column: IdArray) -> tuple[IdArray, IntArray]:
-    """Return distinct ids in order of appearance and the codes of a column whose ids come in long runs.
+    """Return distinct ids in order of appearance and the codes of a column whose ids form long runs.
 
     Only the heads of runs are hashed: a table grouped by user has as many as it has users.
 

@@ -76,7 +76,7 @@ class Interactions:
     def _check_codes(name: str, codes: IntArray, n_ids: int) -> None:
         if len(codes) and (codes.min() < 0 or codes.max() >= n_ids):
             raise SchemaError(
-                f"Interactions: {name} codes must lie in 0..{n_ids - 1} (positions in {name}_ids), "
+                f"Interactions: {name} codes must be in 0..{n_ids - 1} (positions in {name}_ids), "
                 f"got {codes.min()}..{codes.max()}."
             )
 
@@ -163,7 +163,7 @@ class Interactions:
         return np.bincount(self.item, minlength=self.n_items)
 
     def sha256(self) -> str:
-        """Return the digest of the rows, in their order, and of the ids that their codes stand for."""
+        """Return the digest of the rows, in their order, and of the ids that their codes represent."""
         digest = sha256()
         for column in (self.user, self.item, self.value, self.timestamp):
             digest.update(b"" if column is None else column.data)

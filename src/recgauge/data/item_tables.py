@@ -14,7 +14,7 @@ from recgauge.utils.checks import IntArray, LongArray, check_int, shown
 
 
 def catalogue_size(n_seen: int, n_items: int | None) -> int:
-    """Return the number of items: as told, else those that appear in any table."""
+    """Return the number of items: as given, else those that appear in any table."""
     return n_seen if n_items is None else check_int("n_items", n_items, minimum=n_seen)
 
 
@@ -38,7 +38,7 @@ def make_catalogue(
     n_train_users : int or None
         Users that training names; None: those with items.
     sized : bool
-        Whether the size was told; training data and features tell it too.
+        Whether the size was given; training data and features set it, too.
     """
     if seen is None:
         told = sized or features is not None or similarity is not None
@@ -82,8 +82,10 @@ def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray
         rows = sparse.csr_array(features)
         codes = np.array([code_of[item] for item in range(rows.shape[0])], np.int64)
     _check_listed("item_features", "features", codes, size, item_ids, listed)
-    place = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(size, len(codes)))
-    return sparse.csr_array(place @ rows)
+    membership = sparse.csr_array(
+        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(size, len(codes))
+    )
+    return sparse.csr_array(membership @ rows)
 
 
 def table_ids(name: str, table: Any) -> Any:

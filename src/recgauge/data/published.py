@@ -1,4 +1,4 @@
-"""Splits that a publisher made of a data set: pairs of ids, read when they are asked for."""
+"""Splits that a publisher made of a data set: pairs of ids, read when they are requested."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class PublishedParts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedSplits:
-    """The splits that come with a data set.
+    """The published splits of a data set.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class PublishedSplits:
         Raises
         ------
         ConfigError
-            If there is no such split, or None is asked for and there are several.
+            If there is no such split, or None is requested and there are several.
         DataError
             If the publisher's files cannot be read.
         """
@@ -62,7 +62,7 @@ class PublishedSplits:
         if name is None or name not in self.readers:
             asked = "none is chosen" if name is None else f"there is no {name!r}"
             raise ConfigError(
-                f"split=published: {self.dataset} comes with the splits {', '.join(names)}, and {asked}. "
+                f"split=published: {self.dataset} has the published splits {', '.join(names)}, and {asked}. "
                 f"Choose one with split.fold={names[0]}."
             )
         return self.readers[name]()

@@ -18,7 +18,7 @@ class Relevant:
     users : ndarray of int32, shape (m,)
         Distinct user codes.
     start : ndarray of int64, shape (m + 1,)
-        User j's items lie at ``start[j]:start[j + 1]``; a user may have none.
+        User j's items are at ``start[j]:start[j + 1]``; a user may have none.
     items : ndarray of int32, shape (r,)
         Item codes, distinct inside a user.
     gains : ndarray of float64, shape (r,)

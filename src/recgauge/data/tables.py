@@ -40,7 +40,7 @@ def read_lists(recommendations: Any, scores: Any) -> Ragged:
     """Read ranked lists, best first, from a mapping, a data frame or codes."""
     if isinstance(recommendations, TopK):
         if scores is not None:
-            raise SchemaError("scores: a TopK carries its scores; pass none beside it.")
+            raise SchemaError("scores: a TopK carries its scores; pass none with it.")
         listed = recommendations.items >= 0
         users, items = as_ids("users", recommendations.users), as_ids("items", recommendations.items[listed])
         return Ragged(users, listed.sum(axis=1), items, recommendations.scores[listed].astype(np.float64))
@@ -51,9 +51,7 @@ def read_lists(recommendations: Any, scores: Any) -> Ragged:
         values = None if scores is None else _scores(recommendations, scores, lengths)
         return Ragged(users, lengths, flatten("recommendations: item", lists), values)
     if scores is not None:
-        raise SchemaError(
-            "scores: a table carries its scores in the column 'score'; pass no scores beside it."
-        )
+        raise SchemaError("scores: a table carries its scores in the column 'score'; pass no scores with it.")
     return _ranked_frame(recommendations)
 
 

@@ -32,7 +32,7 @@ class About:
     archive : PublishedFile or None
         The publisher's archive.
     origin : str
-        Where the rows come from if there is no archive, in one or two words.
+        Source of the rows if there is no archive, in one or two words.
     """
 
     n_rows: int | None = None
@@ -53,7 +53,7 @@ class DatasetSource(ABC):
         Parameters
         ----------
         progress : Progress, optional
-            Told about long steps such as a download.
+            Notified about long steps such as a download.
 
         Raises
         ------
@@ -69,7 +69,7 @@ class DatasetSource(ABC):
         Parameters
         ----------
         progress : Progress, optional
-            Told about a download.
+            Notified about a download.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class DatasetSource(ABC):
         Parameters
         ----------
         progress : Progress, optional
-            Told about long steps such as a download.
+            Notified about long steps such as a download.
 
         Raises
         ------

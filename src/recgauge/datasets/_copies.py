@@ -49,7 +49,7 @@ class Prepared:
     item_titles : ndarray of str, shape (n_items,), or None
     item_features : ItemFeatures or None
     facts : mapping of str to Any
-        What the reader has to say about the files; survives a JSON round trip.
+        The reader's notes about the files; survives a JSON round trip.
     """
 
     interactions: Interactions
@@ -59,7 +59,7 @@ class Prepared:
 
 
 def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None:
-    """Write a copy beside `path` and give it its name when all bytes are on the disk.
+    """Write a copy next to `path` and give it its name when all bytes are on the disk.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None
     """
     columns, described = _to_columns(prepared)
     columns[_ABOUT] = np.frombuffer(json.dumps({**about, **described}).encode(), np.uint8)
-    unfinished = path.with_name(f".{path.name}.tmp")  # whoever calls holds the lock, so nobody else writes it
+    unfinished = path.with_name(f".{path.name}.tmp")  # the caller holds the lock, so nobody else writes it
     try:
         with unfinished.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
@@ -132,7 +132,7 @@ def _aligned(name: str, offset: int) -> zipfile.ZipInfo:
 
 
 def _mapped(content: memoryview, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
-    """Return an array that lies in the mapped archive; it cannot be written to."""
+    """Return an array in the mapped archive; it cannot be written to."""
     n_name, n_extra = struct.unpack_from("<HH", content, member.header_offset + 26)
     start = member.header_offset + 30 + n_name + n_extra
     body = content[start : start + member.file_size]
@@ -145,7 +145,7 @@ def _mapped(content: memoryview, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
 
 
 def _to_columns(prepared: Prepared) -> tuple[Columns, dict[str, Any]]:
-    """Return arrays by name, and what is needed beside them as JSON."""
+    """Return arrays by name, and what else is needed, as JSON."""
     rows = prepared.interactions
     columns: Columns = {name: getattr(rows, name) for name in _ROWS if getattr(rows, name) is not None}
     texts = {"user_ids": rows.user_ids, "item_ids": rows.item_ids, "item_titles": prepared.item_titles}

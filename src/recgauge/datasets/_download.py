@@ -71,7 +71,7 @@ class Download:
     check : callable
         Returns what is known about a file, or raises if it must not be used.
     progress : Progress
-        Told about bytes, waits and repetitions.
+        Notified about bytes, waits and repetitions.
     patience : Patience
     """
 
@@ -131,8 +131,8 @@ class Download:
             self.part.unlink()
             if not continued:
                 raise
-        # The beginning may have come from an older file: only a download in one piece is judged.
-        self.progress.note(f"{self.target.name}: what was continued does not fit together; fetching it anew.")
+        # The beginning may be of an older file: only a download in one piece is judged.
+        self.progress.note(f"{self.target.name}: the parts do not fit together; downloading it again.")
         return self._fetch()
 
     def _transfer_patiently(self) -> None:

@@ -51,7 +51,7 @@ class Keeper:
     source : str
         The files, for people.
     progress : Progress
-        Told about waiting, damage and why something could not be kept.
+        Notified about waiting, damage and why something could not be kept.
     """
 
     folder: Path

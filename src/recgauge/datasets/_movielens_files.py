@@ -157,7 +157,7 @@ _TEST_ROWS: Mapping[str, str] = {
 
 
 def splits_of(release: Release, file: VerifiedFile) -> PublishedSplits | None:
-    """Return the splits in a release's archive, or None; nothing is read before it is asked for."""
+    """Return the splits in a release's archive, or None; nothing is read before it is requested."""
     if release.name != "ml_100k":
         return None
     # Who pins an archive of their own vouches for all that is in it.

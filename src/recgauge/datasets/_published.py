@@ -1,4 +1,4 @@
-"""A publisher's file: what is known about it, where it may lie, and whether a file is it."""
+"""A publisher's file: what is known about it, where it may be, and whether a file is it."""
 
 import re
 import zipfile
@@ -92,11 +92,11 @@ class Locations:
     Parameters
     ----------
     archive : str or None
-        A local file that the user names; nothing else is asked then.
+        A local file that the user names; no other location is tried then.
     cache : str or None
         Folder that keeps downloads; None is the user's own cache folder.
     mirror : str, sequence of str, or None
-        Folders or http(s) addresses that hold the publisher's archives under their names, asked in this
+        Folders or http(s) addresses that hold the publisher's archives under their names, tried in this
         order; one text may name several, separated by ``|``.
     offline : bool
         Whether the network must not be used.
@@ -135,7 +135,7 @@ class Locations:
 
     @property
     def mirrors(self) -> tuple[str, ...]:
-        """Folders and addresses, in the order in which they are asked."""
+        """Folders and addresses, in the order in which they are tried."""
         if self.mirror is None:
             return ()
         listed = str(self.mirror).split("|") if isinstance(self.mirror, (str, Path)) else self.mirror
@@ -152,7 +152,7 @@ class Locations:
 
 
 def is_address(mirror: str) -> bool:
-    """Whether a mirror is asked over the network."""
+    """Whether a mirror is used over the network."""
     return mirror.startswith(("http://", "https://"))
 
 
@@ -160,7 +160,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, (str, Path)) and bool(str(value).strip())
 
 
-# What zipfile raises for damaged, encrypted or exotic members, beside KeyError for an absent one.
+# What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 

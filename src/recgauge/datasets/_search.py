@@ -19,7 +19,7 @@ def find_archive(
     """Return the file from the first location that has it, verified.
 
     A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
-    server is noted and the next location is asked.
+    server is noted and the next location is tried.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def find_archive(
     locations : Locations
         Where to look.
     progress : Progress
-        Told about downloads.
+        Notified about downloads.
     patience : Patience, optional
         How long to wait for servers.
 
@@ -105,7 +105,7 @@ class _Search:
 
     def _ask_server(self, owner: str, address: str) -> VerifiedFile | None:
         if self.locations.offline:
-            self.tried.append(f"{owner} {address}: not asked, since offline is set")
+            self.tried.append(f"{owner} {address}: not tried, since offline is set")
             return None
 
         def check(path: Path) -> VerifiedFile:

@@ -85,7 +85,7 @@ class ArchiveSource(DatasetSource):
         Parameters
         ----------
         progress : Progress, optional
-            Told about the download, and about an archive whose files are not the publisher's.
+            Notified about the download, and about an archive whose files are not the publisher's.
 
         Returns
         -------
@@ -146,7 +146,7 @@ def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFil
     Returns
     -------
     (VerifiedFile, str)
-        Where it lies now, and in words what was done; empty if it was in the cache folder already.
+        Its path, and in words what was done; empty if it was in the cache folder already.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from recgauge.utils.progress import Progress
 
 N_USERS, N_ITEMS, N_RATINGS = 1000, 1500, 60_000
 _SEED = 20_240_229  # any fixed number; another one makes another data set
-_POPULARITY_SLOPE = 0.95  # of log weight against log rank; MovieLens sets lie near 1 in their head
+_POPULARITY_SLOPE = 0.95  # of log weight against log rank; MovieLens sets are near 1 in their head
 _TASTE_STRENGTH = 1.15  # how much taste outweighs popularity when users choose
 _FIRST_DAY, _DAYS = 1_577_836_800, 1_096  # 2020-01-01 UTC, three years
 

@@ -56,7 +56,7 @@ class Gowalla(ArchiveSource):
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     archive : str, optional
-        A local archive; nothing else is asked then.
+        A local archive; no other location is tried then.
     sha256 : str, optional
         Accept exactly the archive with this digest.
     offline : bool

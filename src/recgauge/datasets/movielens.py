@@ -23,7 +23,7 @@ class MovieLens(ArchiveSource):
     """A MovieLens release, from the publisher's archive.
 
     The archive is taken from the first location that has it: the file named by `archive`, the cache folder,
-    the mirrors, the publisher's address. It is verified wherever it comes from.
+    the mirrors, the publisher's address. It is verified in any case.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class MovieLens(ArchiveSource):
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     archive : str, optional
-        A local archive; nothing else is asked then.
+        A local archive; no other location is tried then.
     sha256 : str, optional
         Accept exactly the archive with this digest, even if it is not the publisher's.
     offline : bool
@@ -61,7 +61,7 @@ class MovieLens(ArchiveSource):
     publisher's digests; else if the user pins it, by `sha256` or by a ``SHA256SUMS`` file in a mirror folder.
     ``Dataset.provenance`` says which.
 
-    ml_100k comes with published splits: u1..u5, five folds, and ua and ub, ten test rows of each user.
+    ml_100k has published splits: u1..u5, five folds, and ua and ub, ten test rows of each user.
 
     References
     ----------
@@ -116,7 +116,7 @@ class MovieLens(ArchiveSource):
         Parameters
         ----------
         progress : Progress, optional
-            Told about the download.
+            Notified about the download.
 
         Returns
         -------

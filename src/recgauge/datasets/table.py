@@ -34,7 +34,7 @@ class Table(DatasetSource):
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
     format : {"text", "parquet", "jsonl", "recbole", "user_lines"}, optional
-        By default told by the file's ending (``.parquet``, ``.jsonl``, ``.inter``), else "text". With
+        By default taken from the file's ending (``.parquet``, ``.jsonl``, ``.inter``), else "text". With
         "user_lines" each line is a user followed by items.
     member : str, optional
         File to read inside zip archives that hold several.
@@ -46,9 +46,9 @@ class Table(DatasetSource):
     header : bool, optional
         Whether the first line names the columns; by default it does if it holds the names looked for.
     separator : str, optional
-        What separates fields; by default told by the first line.
+        What separates fields; by default taken from the first line.
     quotes : bool, optional
-        Whether fields may stand in double quotes; by default with commas and semicolons only.
+        Whether fields may be in double quotes; by default with commas and semicolons only.
     encoding : str
         Of text files and JSON lines, such as "utf-16" or "iso-8859-1".
     time_unit : {"s", "ms", "us", "ns", "date"}
@@ -161,7 +161,7 @@ class Table(DatasetSource):
         Parameters
         ----------
         progress : Progress, optional
-            Told about the columns that were taken, and about rows that were left out.
+            Notified about the columns that were taken, and about rows that were left out.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Table(DatasetSource):
         IntegrityError
             If a file cannot be unpacked.
         SchemaError
-            If columns cannot be told, or a row is bad.
+            If columns cannot be recognised, or a row is bad.
         ConfigError
             If a file is named twice.
         """

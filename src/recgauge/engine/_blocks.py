@@ -21,7 +21,7 @@ _PART = 1 << 18  # numbers looked at at a time: the second look finds them in th
 
 
 def frozen(array: Any) -> Any:
-    """Return a contiguous read-only view: numba compiles anew for other mixtures of writeable and not."""
+    """Return a contiguous read-only view: numba compiles again for other mixtures of writeable and not."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
@@ -35,7 +35,7 @@ def checked_codes(name: str, codes: IntArray, n: int | None) -> IntArray:
         )
     if codes.size and (codes.min() < 0 or (n is not None and codes.max() >= n)):
         raise ScoreError(
-            f"top_k: {name} must lie in 0..{n - 1 if n else 'n'}, got {codes.min()}..{codes.max()}."
+            f"top_k: {name} must be in 0..{n - 1 if n else 'n'}, got {codes.min()}..{codes.max()}."
         )
     view: IntArray = frozen(codes.astype(np.int32, copy=False))
     return view
@@ -108,7 +108,7 @@ def as_float32(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 class ListMaker(Protocol):
-    """One kind of source, ready to be asked."""
+    """One kind of source, ready for queries."""
 
     n_users: int | None
     n_candidates: int

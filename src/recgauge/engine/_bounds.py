@@ -54,7 +54,7 @@ class Panels(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """A block's users, rounded; one entry a user."""
+    """A block's users, rounded; one entry per user."""
 
     rows: Codes
     scale: F64s
@@ -129,7 +129,7 @@ def error_bound(
     rounding: float,
     slack: float,
 ) -> float:
-    """How far a searched score may lie from the true one, for a user and a panel."""
+    """How far a searched score may be from the true one, for a user and a panel."""
     total = (
         residual * panel_norm + length * (panel_residual + rounding * panel_norm) + slack * norm * panel_norm
     )

@@ -222,7 +222,7 @@ def next_position(bits: np.uint64, start: int, last: int) -> tuple[np.uint64, in
 
 @borrower
 def settle_four(row: int, a: int, b: int, c: int, d: int, exact: Exact, code: I32s, lists: Lists) -> None:
-    """Exact scores of four candidates, which may be the same, in place of bounds."""
+    """Exact scores of four candidates, which may be the same, instead of bounds."""
     low, high, item = lists.low, lists.high, lists.item
     codes = (code[item[row, a]], code[item[row, b]], code[item[row, c]], code[item[row, d]])
     dots = exact_dots(exact.user, exact.codes[row], exact.item, codes[0], codes[1], codes[2], codes[3])
@@ -234,7 +234,7 @@ def settle_four(row: int, a: int, b: int, c: int, d: int, exact: Exact, code: I3
 
 @borrower
 def settle(row: int, count: int, level: np.float32, exact: Exact, code: I32s, lists: Lists) -> None:
-    """Exact scores in place of bounds that reach the level."""
+    """Exact scores instead of bounds that reach the level."""
     low, high = lists.low, lists.high
     for start in range(0, count, 64):
         bits = at_least(low, row, start, level) & unsettled(low, high, row, start) & first_bits(count - start)

@@ -204,7 +204,7 @@ class FactorLists:
         _scan.top_factors(self._user, self._item, users, *self._seen, panels, space, scratch, items, scores)
 
     def _space(self, n_users: int, capacity: int, panels: Panels) -> _scan.Space:
-        """Memory of the calling thread, made anew only where it does not fit."""
+        """Memory of the calling thread, allocated again only where it does not fit."""
         space: _scan.Space | None = getattr(self._threads, "space", None)
         if space is None or len(space.rows) < n_users or space.low.shape[1] != capacity:
             space = self._threads.space = _scan.Space(

@@ -54,8 +54,8 @@ def gather_factors(
             last = stop - 1
             b, c, d = min(p + 1, last), min(p + 2, last), min(p + 3, last)
             dots = exact_dots(user, who, item, indices[p], indices[b], indices[c], indices[d])
-            for place in range(min(4, stop - p)):
-                keys[p - start + place] = sort_key(np.float32(dots[place]), indices[p + place])
+            for offset in range(min(4, stop - p)):
+                keys[p - start + offset] = sort_key(np.float32(dots[offset]), indices[p + offset])
         write_row(keys, stop - start, out_items, out_scores, row)
 
 
@@ -193,7 +193,7 @@ class ScoreListsOfCandidates(ScoreLists):
         super().__init__(source, None, None, name, users)
         n_users = max(0, len(candidates[0]) - 1) if isinstance(candidates, tuple) else candidates.shape[0]
         self.n_users = n_users
-        self._candidates: Rows = (np.zeros(1, np.int64), _NOTHING)  # nobody is asked about
+        self._candidates: Rows = (np.zeros(1, np.int64), _NOTHING)  # no users yet
         if len(users):
             self._candidates = _rows_of(candidates, n_users, self.n_items)
         self.n_candidates = _longest(self._candidates)

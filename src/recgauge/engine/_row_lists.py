@@ -35,7 +35,7 @@ def _list_bytes(n_items: int, k: int) -> int:
 
 
 class ScoreLists:
-    """Lists of a model that only gives scores; it is asked by one thread at a time.
+    """Lists of a model that only gives scores; it is called by one thread at a time.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class ScoreLists:
     seen, items, name
         As in `top_k`.
     users : ndarray of int32
-        Who will be asked about; the first is, to learn the number of items.
+        Users who will be scored; the first one is scored at once, to learn the number of items.
     """
 
     most_users = 4096

@@ -1,6 +1,6 @@
 """Exact top k of rows of scores: from a model that only gives scores, and from sums of item weights.
 
-Items come in order of their codes here, so an item that only equals the k-th best comes after it and is left
+Items are in order of their codes here, so an item that only equals the k-th best comes after it and is left
 out at once. Numba kernels.
 """
 

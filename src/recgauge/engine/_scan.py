@@ -1,8 +1,8 @@
 """Exact top k of a factor model for a block of users, without most of the product.
 
-Items come in falling order of norm. Four users at a time meet a tile of 64 items; only scores that may beat
+Items are in falling order of norm. Four users at a time meet a tile of 64 items; only scores that may beat
 the user's k-th best become candidates, and a user is done when no norm left can reach it. Users that end at
-about the same panel are put together, anew for every chunk of panels. Candidates are scored exactly at the
+about the same panel are regrouped for every chunk of panels. Candidates are scored exactly at the
 end. Numba kernels.
 """
 
@@ -41,10 +41,10 @@ class Space(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Four users that meet a tile together; one entry a user."""
+    """Four users that meet a tile together; one entry per user."""
 
     rows: I64s  # of the block
-    errors: F64s  # how far a searched score may lie from the true one in this panel
+    errors: F64s  # how far a searched score may be from the true one in this panel
     scales: F64s  # value of one unit of a product in this panel
     levels: Codes  # least product of interest in this panel
     products: Codes  # (4, 64) with the items of a tile
@@ -152,7 +152,7 @@ def scan_chunk(
 
 @kernel
 def new_group(scratch: Codes) -> Group:
-    """Arrays of four users; levels and products, of the processor's type, lie in ``scratch`` (5, 64)."""
+    """Arrays of four users; levels and products, of the processor's type, are in ``scratch`` (5, 64)."""
     rows, masks = np.empty(USERS, np.int64), np.empty(USERS, np.uint64)
     return Group(rows, np.empty(USERS), np.empty(USERS), scratch[0, :USERS], scratch[1:], masks)
 

@@ -179,7 +179,7 @@ def _pack_vectors(
 
 
 def _bounds(builder: ir.IRBuilder, product: ir.Value, numbers: Any) -> tuple[ir.Value, ir.Value]:
-    """Lower and upper bounds, 16 float32 each, of the scores that rounded products stand for."""
+    """Lower and upper bounds, 16 float32 each, of the scores that rounded products represent."""
     scale, offset, error, ulp, tiny = numbers
     lows, highs = [], []
     for half in range(2):

@@ -126,7 +126,7 @@ def at_least(_typing: Any, values: Any, row: Any, start: Any, level: Any) -> Any
 
 @intrinsic
 def unsettled(_typing: Any, low: Any, high: Any, row: Any, start: Any) -> Any:
-    """Bits of the 64 places from ``start`` on where ``low[row]`` lies below ``high[row]``."""
+    """Bits of the 64 positions from ``start`` on where ``low[row]`` is below ``high[row]``."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         arrays = [context.make_array(signature.args[a])(context, builder, arguments[a]) for a in (0, 1)]

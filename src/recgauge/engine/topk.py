@@ -64,9 +64,9 @@ def top_k(  # noqa: PLR0913
     Parameters
     ----------
     source : FactorSource, ItemWeights, Scorer or callable
-        Where scores come from. Factors (anything with ``user`` and ``item``, such as
+        The source of scores. Factors (anything with ``user`` and ``item``, such as
         `recgauge.models.Factors`) are searched without computing most of the scores; item weights are summed
-        in panels; anything else is asked for scores by ``source.score(users)`` or ``source(users)``.
+        in panels; any other source returns scores from ``source.score(users)`` or ``source(users)``.
     users : ndarray of int32, shape (m,)
         User codes, in any order.
     k : int

@@ -61,7 +61,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         For diversity of lists.
     item_similarity : mapping of item to {item: similarity}, or matrix whose row is the item's id, optional
         For diversity by similarities that are given, such as CAPRI's list_diversity; where it is left out,
-        the cosine of `item_features` stands in. A pair given in one direction counts for both; others are 0.
+        the cosine of `item_features` is used. A pair given in one direction counts for both; others are 0.
     n_items : int, optional
         Size of the catalogue; if left out, the items that appear, which is enough where training data or
         features show the catalogue, but not for coverage or Gini of lists alone.

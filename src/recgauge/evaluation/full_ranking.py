@@ -1,4 +1,4 @@
-"""Where relevant items stand among all candidates of their users: AUC, average precision and whole curves."""
+"""The ranks of relevant items among all candidates: AUC, average precision and whole curves."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -208,7 +208,7 @@ def _codes(
     """Take codes as they are; their ids are the codes."""
     if train is not None and not isinstance(train, Interactions):
         raise SchemaError(
-            "train: beside codes (TopK and Relevant) it must be Interactions over the same codes."
+            "train: with codes (TopK and Relevant) it must be Interactions over the same codes."
         )
     listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
     features, similarity = (None if table is None else sparse.csr_array(table) for table in items)

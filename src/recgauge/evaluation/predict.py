@@ -1,4 +1,4 @@
-"""Predicted ratings beside the held-out ones: the second lane, once for all rating metrics."""
+"""Predicted ratings and the held-out ones, made once for all rating metrics."""
 
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ class RatingPredictions:
     user, item : ndarray of int32, shape (n,)
         Codes.
     actual, predicted : ndarray of float32, shape (n,)
-        Finite; predictions lie on the scale.
+        Finite; predictions are on the scale.
     impossible : ndarray of bool, shape (n,)
-        True where the model had nothing to go by, so that the mean of the training ratings stands in.
+        True where the model had nothing to go by, so that the mean of the training ratings is used instead.
     partly_unknown : ndarray of bool, shape (n,)
         True where only the user or only the item has training ratings.
     n_clipped : int

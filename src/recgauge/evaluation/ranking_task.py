@@ -26,7 +26,7 @@ from recgauge.utils.progress import Progress
 
 @dataclass(frozen=True, eq=False)
 class RankingTask:
-    """What every model of a run is asked, and how its lists are measured.
+    """The task that every model of a run gets, and how its lists are measured.
 
     Parameters
     ----------

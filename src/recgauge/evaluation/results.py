@@ -21,7 +21,7 @@ MetricT = TypeVar("MetricT")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricResult:
-    """One number with what stands behind it.
+    """One number with its standard error and the users behind it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which metrics and cutoffs an evaluation was asked for: names resolved, doubles and typos refused."""
+"""Resolves the metrics and cutoffs that were requested; refuses repeated names and typos."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,7 +39,7 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
     for name, metric in named:
         if name in suite:
             raise ConfigError(
-                f"metrics: {name!r} is asked for twice; pass a mapping of distinct result names to metrics."
+                f"metrics: {name!r} is requested twice; pass a mapping of distinct result names to metrics."
             )
         if not isinstance(metric, (str, Metric)):
             raise ConfigError(f"metrics: expected names or metrics, got {type(metric).__name__}: {metric!r}.")

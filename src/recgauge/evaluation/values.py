@@ -45,7 +45,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     user_ids : ndarray
         Ids of all user codes.
     policies : Policies, optional
-        Hold for metrics that come without their own; recgauge's defaults if left out.
+        Hold for metrics that have none of their own; recgauge's defaults if left out.
     catalogue : Catalogue, optional
         For metrics beyond accuracy.
     users : ndarray of int32, optional
@@ -114,7 +114,7 @@ def evaluate_lists(
     n_without_relevant : int
         Users without relevant items who are not among the judged; only counted.
     policies : Policies, optional
-        On users and rounding, for metrics that come without their own; the defaults if left out. Ties and
+        On users and rounding, for metrics that have none of their own; the defaults if left out. Ties and
         duplicates were decided when the lists were judged.
 
     Returns

@@ -92,7 +92,7 @@ def apply_filters(
     Returns
     -------
     Dataset
-        What is left, with codes anew.
+        The rows that are left, with new codes.
     tuple of Step
         Counts before and after each filter.
 

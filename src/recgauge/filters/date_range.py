@@ -48,7 +48,7 @@ class DateRange(RowFilter):
             raise ConfigError("DateRange: no limit is set; set start, end or both.")
         if start is not None and end is not None and start >= end:
             raise ConfigError(
-                f"DateRange: start must lie before end, got start={self.start} and end={self.end}; the end "
+                f"DateRange: start must be before end, got start={self.start} and end={self.end}; the end "
                 "itself is left out, so give the day after the last one."
             )
 
@@ -63,7 +63,7 @@ class DateRange(RowFilter):
         SchemaError
             If the rows have no times.
         EmptySplitError
-            If no row lies in the range.
+            If no row is in the range.
         """
         times = interactions.timestamp
         if times is None:

@@ -20,7 +20,7 @@ class NCore(RowFilter):
     item_n : int or None
         Fewest rows of an item, >= 1; None: as `n`.
     repeat : bool
-        Whether to count anew on what is left until nothing changes. False: users and items are counted
+        Whether to count again on what is left until nothing changes. False: users and items are counted
         once, both before any row is dropped, so some may end below the limit.
 
     Raises

@@ -23,7 +23,7 @@ class _RowCounts(RowFilter):
             raise ConfigError(f"{owner}: no limit is set; set at_least, more_than or at_most.")
         if self.at_most is not None and self.at_most < self._fewest:
             raise ConfigError(
-                f"{owner}: at_most must not be below the fewest rows asked for, got at_most={self.at_most} "
+                f"{owner}: at_most must not be below the fewest rows required, got at_most={self.at_most} "
                 f"and at least {self._fewest}; nobody can have both."
             )
 

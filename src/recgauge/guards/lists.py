@@ -19,7 +19,7 @@ MANY_ALIKE = 0.5
 MANY_TIED = 0.03
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
 SURE = 3.0
-"""Standard errors that a value must lie apart to be called so: one run in a thousand by chance."""
+"""Standard errors between values that are called different: one run in a thousand by chance."""
 
 
 def check_candidates(
@@ -135,7 +135,7 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
 
 
 def _beside(ties: Ties, evaluation: Evaluation) -> str:
-    """Return the run's values of up to two metrics at the largest cutoff, each beside the expected one."""
+    """Return the run's values of up to two metrics at the largest cutoff, each next to the expected one."""
     entries = [entry for entry in evaluation.results if entry.key in ties.expected]
     at_end = [entry for entry in entries if entry.k == max(ties.shares)]
     order = sorted(at_end, key=lambda e: HEADLINES.index(e.name) if e.name in HEADLINES else len(HEADLINES))

@@ -29,7 +29,7 @@ def check_split(
     relevant : Relevant
         What of the test part is relevant.
     temporal : bool
-        Whether the strategy claims that no user's training rows come after the user's test rows.
+        Whether the strategy claims that no user's training rows are later than the user's test rows.
     ties : str, optional
         The strategy's rule for rows of one user and time; None: it does not order a user's rows.
 
@@ -67,8 +67,8 @@ def _overlap(split: Split) -> GuardResult:
         share,
         "error",
         f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
-        f"have ({found}), so models may be asked what they were told; let one row of each pair stay "
-        "(filters=[duplicates]), or, if people come back to items, let lists hold what they had "
+        f"have ({found}), so models may be tested on what they have learnt; keep one row of each pair "
+        "(filters=[duplicates]), or, if people return to items, let lists hold what they had "
         "(guards.override=[overlap] candidates.seen=none).",
     )
 
@@ -88,7 +88,7 @@ def _train_after_test(split: Split, temporal: bool) -> GuardResult:
     found = f"{share:.1%} of test users have training rows later than their first test row"
     if temporal and n_users:
         message = (
-            f"{found}, though split {split.name} claims to keep time order; mend the split or its times."
+            f"{found}, though split {split.name} claims to keep time order; correct the split or its times."
         )
         return GuardResult("train_after_test", share, "error", message)
     hint = (

@@ -125,7 +125,7 @@ def look_up(
     items : ndarray of int32, shape (m, k)
         Lists, padded with -1 at the tail.
     start : ndarray of int64, shape (m + 1,)
-        User j's relevant items lie at ``start[j]:start[j + 1]``.
+        User j's relevant items are at ``start[j]:start[j + 1]``.
     relevant, gains : ndarray of int32 and float64, shape (r,)
     every : bool
         Count a repeated item at each of its ranks, not only at the first.
@@ -159,7 +159,7 @@ def look_up(
 
 
 def first_repeat(items: IntArray) -> int | None:
-    """Return the row of a list that holds an item twice, None if there is none."""
+    """Return the row of a list that holds an item twice, or None."""
     n_codes = _n_codes(items, np.empty(0, np.int32))
     items = _plain(items, np.int32)
 

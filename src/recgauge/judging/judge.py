@@ -19,7 +19,7 @@ __all__ = ["JudgedTopK", "RankedGains", "Relevant", "judge"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedTopK:
-    """Ranked lists beside what was relevant: all that a metric of one user's list needs.
+    """Ranked lists and relevant items: all that a metric of one user's list needs.
 
     Every user with a list or with relevant items has a row; a user may be without either.
 

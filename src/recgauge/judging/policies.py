@@ -37,7 +37,7 @@ class Policies:
     ----------
     no_relevant : {"skip", "zero", "nan", "raise"}, default "skip"
         A user without relevant items: left out and counted; counts as a user whose list hits nothing;
-        undefined, so NaN beside the user and left out of the mean; or an error that names the user.
+        undefined, so NaN for the user and left out of the mean; or an error that names the user.
     no_positive_grade : {"same", "skip", "zero", "nan", "raise"}, default "same"
         A user with judged rows none of which is relevant, all grades being below `threshold`: as
         `no_relevant` says, or something else; that policy then is only for users without any judged row.

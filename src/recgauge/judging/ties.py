@@ -141,8 +141,8 @@ def recommend_with_ties(  # noqa: PLR0913
 ) -> TopK:
     """Return lists with what ties with their last items.
 
-    One more item than needed is asked for. Only users whose list ends inside a group of equal scores are
-    asked about again, with longer and longer lists, until the group ends; block by block of users.
+    One more item than needed is requested. Only users whose list ends inside a group of equal scores are
+    scored again, with longer and longer lists, until the group ends; block by block of users.
 
     Parameters
     ----------

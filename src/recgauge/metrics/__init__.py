@@ -1,4 +1,4 @@
-"""Metrics by class and by name. A metric is imported when it is first asked for.
+"""Metrics by class and by name. A metric is imported when it is first used.
 
 ``from recgauge.metrics import NDCG`` works for every class; `metric_class` finds one by its name, such as
 ``ndcg``. Where each class is, `make docs` writes into `recgauge.metrics._index`.
@@ -38,7 +38,7 @@ def __dir__() -> list[str]:
 
 
 def metric_class(name: str) -> type[Metric] | None:
-    """Return the metric class with this name, None if there is none.
+    """Return the metric class with this name, or None.
 
     Only the module of the class is imported; a name that the index lacks is looked for in all of them.
 
@@ -72,7 +72,7 @@ def public_classes() -> set[type[Metric]]:
 
 
 def has_defaults(leaf: type[Metric]) -> bool:
-    """Whether all parameters have defaults, so that the name alone says what is meant."""
+    """Whether all parameters have defaults, so that the name alone defines the metric."""
     return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(leaf))
 
 

@@ -45,7 +45,7 @@ class AveragePrecision(UserMetric):
     -----
     Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. The mean over users is the
     mean average precision (MAP). With ``hits`` as normalizer a lone hit at rank 1 gives 1.0 whatever was
-    missed, so finding one more relevant item can lower it. Where ties share their places, a hit counts at
+    missed, so finding one more relevant item can lower it. Where ties share their ranks, a hit counts at
     the last of them, as in the step-wise area under the precision-recall curve.
 
     References
@@ -164,7 +164,7 @@ def precision_sum(judged: JudgedTopK, k: int | None, at: At) -> DoubleArray:
         return found.total(harmonic[last[found.owner]] - harmonic[found.rank - 1])
     if found.tie_last is None:
         return found.total(found.ordinal / found.rank)
-    # items that share their places are taken together: precision where the last of them is in
+    # items that share ranks are taken together: precision where the last of them is in
     ends = found.tie_last if k is None else np.minimum(found.tie_last, k)
     starts = np.ones(len(ends), bool)
     starts[1:] = (np.diff(found.owner) != 0) | (np.diff(ends) != 0)
@@ -191,12 +191,12 @@ def expected_precision_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, a
     last = _last_rank(judged, k)
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
     if at == "ranks":
-        # as above, summed over the places of the group that count
+        # as above, summed over the ranks of the group that count
         summed = inside * harmonic[last[tied.owner]] - tied.weight(k, np.concatenate(([0.0], harmonic)))
         return tied.total(tied.share * summed)
     base, step = tied.hit_ordinals()
     inverse = tied.weight(k, np.diff(harmonic, prepend=0.0))
-    # of j / (first + j), summed over places j: their number less first times the sum of 1 / (first + j)
+    # of j / (first + j), summed over ranks j: their number less first times the sum of 1 / (first + j)
     return tied.total(tied.share * (base * inverse + step * (inside - tied.first * inverse)))
 
 

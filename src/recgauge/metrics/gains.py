@@ -57,7 +57,7 @@ def list_gain(
         if gain == "binary" or judged.flat_gain is not None:
             return found.total(weights[found.rank]) * _flat(judged, gain, offset)
         return found.total(gain_of(found.gain, gain, offset) * weights[found.rank])
-    # items that share their places each get the mean weight of these places, 0 beyond k
+    # items that share their ranks each get the mean weight of these ranks, 0 beyond k
     total = np.cumsum(weights if k is None else np.where(np.arange(len(weights)) <= k, weights, 0.0))
     shared = (total[hits.tie_last] - total[hits.tie_first - 1]) / (hits.tie_last - hits.tie_first + 1)
     return hits.total(gain_of(hits.gain, gain, offset) * shared)

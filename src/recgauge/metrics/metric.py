@@ -97,7 +97,7 @@ class UserMetric(Metric):
     """A metric of one user's list; its value is the mean over users.
 
     The docstring of each one has a section "In plain Python": what it means for one list, in a few lines. A
-    contract test runs these lines beside `per_user` on random lists.
+    contract test runs these lines and `per_user` on random lists.
     """
 
     kind: ClassVar[Kind] = "lists"
@@ -169,7 +169,7 @@ def quiet(default: Value) -> Value:
 
 
 def undefined_value(chosen: Literal[0, "nan", "raise"]) -> float:
-    """Return what stands for an undefined value: 0 or NaN; the evaluation acts on "raise"."""
+    """Return the value of an undefined metric: 0 or NaN; the evaluation acts on "raise"."""
     return 0.0 if chosen == 0 else float("nan")
 
 

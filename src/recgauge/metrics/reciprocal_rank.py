@@ -1,4 +1,4 @@
-"""Reciprocal rank: how early the first relevant item comes; its mean is the MRR."""
+"""Reciprocal rank: how early the first relevant item is; its mean is the MRR."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

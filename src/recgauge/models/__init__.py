@@ -114,7 +114,7 @@ class FoldsIn(Protocol):
 def not_fitted(model: object) -> NotFittedError:
     """Return the error for scores asked of a model that has not been fitted."""
     name = type(model).__name__
-    return NotFittedError(f"{name}: fit(train, rng=...) must run before scores can be asked for.")
+    return NotFittedError(f"{name}: fit(train, rng=...) must run before scores can be requested.")
 
 
 class FactorModel(Recommender):
@@ -131,7 +131,7 @@ class FactorModel(Recommender):
     def score(self, users: IntArray) -> FloatArray:
         """Return the products of the users' factors with all items', shape (b, n_items) float32.
 
-        Products are summed in float64, so that a score does not depend on who else is asked about.
+        Products are summed in float64, so that a score does not depend on the other users in the call.
         """
         factors = self.factors()
         scores = factors.user[users].astype(np.float64) @ factors.item.T.astype(np.float64)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from recgauge.utils.compiled import compiled
 
 # Sums may be reordered, so that the products run in vector registers, twice the speed measured; NaN and
-# infinity keep their meaning, since divergence is told by them.
+# infinity keep their meaning, since divergence is recognised by them.
 REORDER = {"reassoc", "contract", "nsz"}
 
 

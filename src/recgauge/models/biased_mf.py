@@ -52,7 +52,7 @@ class BiasedMF(FactorModel, RatingPredictor):
     ridge regression of the user's deviations on the items' factors, with penalty :math:`\lambda n_u`.
 
     In float32; one seed gives one result on one kind of machine. An unknown user or item has bias and
-    factors 0. As a recommender it scores by the predicted rating, which is known to rank poorly beside
+    factors 0. As a recommender it scores by the predicted rating, which is known to rank poorly next to
     models trained to rank.
 
     References

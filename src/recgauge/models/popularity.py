@@ -24,7 +24,7 @@ class Popularity(FactorModel):
         ``count``: number of rows; ``sum``: sum of their ratings; ``mean_rating``: their mean.
     damping : float
         For ``mean_rating``, >= 0: as if each item had so many more rows with the mean of all ratings, so
-        that one rating of 5 is no proof. With 0, items without rows come last.
+        that one rating of 5 is no proof. With 0, items without rows are last.
 
     Raises
     ------

@@ -16,7 +16,7 @@ _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time
 
 @dataclass(eq=False)
 class Random(Recommender):
-    """Recommend items drawn at random, anew for every user.
+    """Recommend items drawn at random, newly for every user.
 
     The draw depends only on the run's seed and the codes of user and item, so neither the order of users
     or rows nor the size of blocks changes a list.
@@ -26,7 +26,7 @@ class Random(Recommender):
     draw : {"uniform", "rows"}
         ``uniform``: every item has the same chance. ``rows``: training rows are drawn and their items
         recommended, so an item's chance is in proportion to its rows; an item that is drawn again is passed
-        over, and items without rows come last.
+        over, and items without rows are last.
 
     Raises
     ------
@@ -36,7 +36,7 @@ class Random(Recommender):
     Notes
     -----
     A uniform score is the top 24 bits of the pair's hash, in [0, 1). For ``rows`` an item waits an
-    exponential time with its number of rows as rate, and the score is minus that time: who comes first,
+    exponential time with its number of rows as rate, and the score is minus that time: who is first,
     second and so on is then distributed as in drawing rows one after the other [1]_.
 
     The article behind ``rows`` draws from all ratings, those held out included, which ``fit_on=all`` does

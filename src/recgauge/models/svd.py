@@ -35,7 +35,7 @@ class SVD(FactorModel):
     Notes
     -----
     Scores rank items; they are not predictions of ratings. Solved by ARPACK in float64 from a start vector
-    of the run's seed; factors come in order of falling singular value, each with the sign that makes the
+    of the run's seed; factors are in order of falling singular value, each with the sign that makes the
     largest entry of its item vector positive, so one seed gives one result.
 
     `fold_in` projects a user's row of the matrix on the item factors, :math:`R_u V`, which for a user of the

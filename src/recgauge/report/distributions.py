@@ -163,7 +163,7 @@ def rating_distribution(values: npt.NDArray[np.floating]) -> RatingDistribution:
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Where the counts lie, of those with at least one row."""
+    """The distribution of the counts, of those with at least one row."""
 
     lowest: int
     lower_quartile: float
@@ -240,7 +240,7 @@ def share_with_at_least(counts: LongArray) -> tuple[tuple[int, float], ...]:
 def gini(counts: LongArray) -> float:
     """Return the Gini coefficient of counts: 0 if all are equal, near 1 if few hold everything.
 
-    The formula of the metric `Gini`, applied to interactions in place of recommendations; items without rows
+    The formula of the metric `Gini`, applied to interactions instead of recommendations; items without rows
     count.
 
     Raises

@@ -54,7 +54,7 @@ def over_time(timestamps: dict[str, LongArray], unit: Unit | None = None) -> Row
     Raises
     ------
     SchemaError
-        If there are no rows, or a time lies outside the years 1 to 9999.
+        If there are no rows, or a time is outside the years 1 to 9999.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def count_days(timestamps: LongArray) -> tuple[int, LongArray]:
     Raises
     ------
     SchemaError
-        If a time lies outside the years 1 to 9999.
+        If a time is outside the years 1 to 9999.
     """
     first, last = int(timestamps.min()) // _DAY, int(timestamps.max()) // _DAY
     if first < _EARLIEST or last > _LATEST:

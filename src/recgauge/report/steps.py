@@ -20,15 +20,15 @@ def filter_lines(record: RunRecord) -> list[str]:
     widths = [max(len(f"{row[column]:,}") for row in counts) for column in range(len(COUNTS))]
     texts = ["as loaded", *map(_text, steps)]
     lines = []
-    for place, (row, text) in enumerate(zip(counts, texts, strict=True)):
+    for number, (row, text) in enumerate(zip(counts, texts, strict=True)):
         cells = zip(row, widths, COUNTS, strict=True)
         numbers = ", ".join(f"{count:>{width},} {kind}" for count, width, kind in cells)
-        lines.append(f"{'' if place else 'filters':9}{numbers}  {text}")
+        lines.append(f"{'' if number else 'filters':9}{numbers}  {text}")
     return lines
 
 
 def dropped_lines(record: RunRecord) -> list[str]:
-    """Return what the split dropped, and what else it has to say, one line each."""
+    """Return what the split dropped, and its other notes, one line each."""
     return [
         f"dropped  {', '.join(_lost(step))}: {step.name}" if step.dropped_rows else f"split    {step.note}"
         for step in _of_split(record)

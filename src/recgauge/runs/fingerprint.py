@@ -8,7 +8,7 @@ from typing import Any
 from recgauge.runs.settings import free_settings
 
 FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
-"""Settings of a data set that say where it lies; the digest of its content stands for them."""
+"""Settings of a data set that say where it is; the digest of its content replaces them."""
 
 
 def fingerprint(
@@ -25,11 +25,11 @@ def fingerprint(
         The resolved configuration. What is not known to be free counts, so a setting that is new makes new
         fingerprints rather than wrong ones.
     data_sha256 : str
-        Digest of the content of the data; where they lie does not count.
+        Digest of the content of the data; where they are does not count.
     numeric_version : int
         ``NUMERIC_VERSION`` of the package.
     sources : mapping of str to str
-        What the run reads beside its data set, each with its digest: files that define classes outside
+        What the run reads other than its data set, each with its digest: files that define classes outside
         recgauge, and files that settings name.
 
     Returns

@@ -36,7 +36,7 @@ class RunRecord:
     counts : dict of str to int
         Users evaluated and left out, predicted ratings, and what the candidate rule counted.
     seconds : dict of str to float
-        Wall-clock seconds of each stage. Tracking begins when the record is complete, so its time stands
+        Wall-clock seconds of each stage. Tracking begins when the record is complete, so its time is
         in the tracking store and in the job's outcome.json.
     environment : dict of str to Any
     incomparable : str
@@ -45,7 +45,7 @@ class RunRecord:
         Digest of the candidates that a rule names; empty where it names none.
     guards : tuple of GuardResult
     sanity : SanityFacts or None
-        None if not asked for.
+        None if not requested.
     ties : TieFacts or None
         None without lists.
     """
@@ -106,7 +106,7 @@ class RunRecord:
         return {entry.key: entry.value for entry in self.results}
 
     def result(self, key: str) -> MetricValue | None:
-        """Return the number with this key, None if there is none."""
+        """Return the number with this key, or None."""
         return next((entry for entry in self.results if entry.key == key), None)
 
     @property

@@ -18,7 +18,7 @@ from recgauge.metrics.curves.full_ranking import FullRankings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingResult:
-    """The lane of ranked lists.
+    """The part of a result about ranked lists.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class RankingResult:
     candidate_facts : mapping of str to int
         What the candidate rule counted.
     sanity : SanityRows or None
-        Chance and the best reachable, if asked for.
+        Chance and the best reachable, if requested.
     rankings : FullRankings or None
-        Where the users' relevant items stand among all candidates, if a metric or a curve needs that.
+        Ranks of the users' relevant items among all candidates, if a metric or a curve needs that.
     """
 
     top_k: TopK
@@ -58,7 +58,7 @@ class RankingResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatingResult:
-    """The lane of predicted ratings.
+    """What a run found with predicted ratings.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ class RunResult:
         After the filters.
     split : Split
     ranking : RankingResult or None
-        None if no metric of lists was asked for.
+        None if no metric of lists was requested.
     rating : RatingResult or None
-        None if no rating metric was asked for.
+        None if no rating metric was requested.
     seconds : mapping of str to float
         Wall-clock seconds of each stage.
     guards : tuple of GuardResult
@@ -102,14 +102,14 @@ class RunResult:
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
-        """The evaluations of the lanes that ran."""
-        return tuple(lane.evaluation for lane in (self.ranking, self.rating) if lane is not None)
+        """The evaluations of ranked lists and of predicted ratings, those that ran."""
+        return tuple(part.evaluation for part in (self.ranking, self.rating) if part is not None)
 
     @property
     def refused(self) -> dict[str, str]:
         """Metrics without a value by name, lists first, and why."""
-        lanes = [lane for lane in (self.ranking, self.rating) if lane is not None]
-        return {name: reason for lane in lanes for name, reason in lane.refused.items()}
+        parts = [part for part in (self.ranking, self.rating) if part is not None]
+        return {name: reason for part in parts for name, reason in part.refused.items()}
 
     @property
     def results(self) -> tuple[MetricResult, ...]:

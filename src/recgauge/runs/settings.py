@@ -34,7 +34,7 @@ class EngineSettings:
 
 @dataclass
 class ArtifactsSettings:
-    """What a run stores beside its numbers; never changes one."""
+    """What a run stores in addition to its numbers; never changes one."""
 
     lists: Any = True  # true, relevant_k or false
 
@@ -93,7 +93,7 @@ class RunSettings:
 def free_settings() -> frozenset[str]:
     """Return the root settings that never change a number.
 
-    They say where things lie, how work is cut up or what becomes of results.
+    They say where files are, how work is divided or what is done with results.
 
     Examples
     --------

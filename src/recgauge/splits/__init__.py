@@ -112,7 +112,7 @@ class Splitter(ABC):
 
     name: ClassVar[str]
     temporal: ClassVar[bool] = False
-    """Whether no user's training rows come after the user's test rows; a guard holds the strategy to it."""
+    """Whether no user's training rows are later than the user's test rows; a guard checks this."""
 
     def __post_init__(self) -> None:
         for setting in ("cold_users", "cold_items"):

@@ -14,7 +14,7 @@ from recgauge.utils.checks import BoolArray, LongArray, shown, text_array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """The rows of each part, and published rows that the data set has not.
+    """The rows of each part, and published rows that the data set does not have.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Matched:
     named : dict of str to int
         Rows that the publisher's files name, by part: test, validation and train as far as there are files.
     n_absent : int
-        Named rows that the data set has not.
+        Named rows that the data set does not have.
     first_absent : str
         One of them in words.
     """
@@ -67,7 +67,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
 
 
 def _first_absent(name: str, part: Interactions, at: LongArray, short: BoolArray) -> str:
-    """Return a row in words that the data set has not, or not so often as it is named."""
+    """Return a row in words that the data set does not have, or not so often as it is named."""
     unknown = at < 0
     unknown[~unknown] = short[at[~unknown]]
     row = int(np.flatnonzero(unknown)[0])

@@ -27,8 +27,8 @@ class Published(Splitter):
     Parameters
     ----------
     fold : str, optional
-        Name of a split that comes with the data set, such as ``u1`` of ml_100k; may be left out if the data
-        set comes with a single one. Not together with files.
+        Name of a published split of the data set, such as ``u1`` of ml_100k; may be left out if the data
+        set has a single one. Not together with files.
     test : str or sequence of str, optional
         File or files with the test rows.
     validation : str or sequence of str, optional
@@ -40,18 +40,18 @@ class Published(Splitter):
         How the files are read: as those of ``dataset=table``, see `Table`. Ratings and times are those of the
         data set, whatever the files say.
     source : PublishedSplits, optional
-        What comes with the data set; `for_dataset` sets it.
+        The published splits of the data set; `for_dataset` sets it.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`; both "keep": the test part is the publisher's.
 
     Raises
     ------
     ConfigError
-        If neither or both of `fold` and files are meant, or the data set has no such split.
+        If neither or both of `fold` and files are given, or the data set has no such split.
     MissingDataError
         If a file is absent.
     SchemaError
-        If the files name rows that the data set has not, unless filters dropped as many.
+        If the files name rows that the data set does not have, unless filters dropped as many.
 
     Notes
     -----
@@ -96,12 +96,12 @@ class Published(Splitter):
                 "not both."
             )
         if files and self.test is None:
-            raise ConfigError(f"Published: {', '.join(files)} needs test=FILE beside it, got none.")
+            raise ConfigError(f"Published: {', '.join(files)} needs test=FILE as well, got none.")
         for part in files:
             self._table(getattr(self, part))
 
     def for_dataset(self, dataset: Dataset) -> Self:
-        """Return the strategy with the splits that come with `dataset`."""
+        """Return the strategy with the published splits of `dataset`."""
         return replace(self, source=dataset.published)
 
     def split(
@@ -146,7 +146,7 @@ class Published(Splitter):
             return PublishedParts(test, validation, train)  # type: ignore[arg-type]
         if self.source is None:
             raise ConfigError(
-                "split=published: the data set comes with no split of its own. Name the files with "
+                "split=published: the data set has no published split. Name the files with "
                 "split.test=FILE and, if there are, split.validation=FILE and split.train=FILE."
             )
         return self.source.read(self.fold)

@@ -18,7 +18,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class RollingWindow(Splitter):
-    """Hold out one of `n_windows` spans of time, train on what lies before it.
+    """Hold out one of `n_windows` spans of time, train on what comes before it.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class RollingWindow(Splitter):
     SchemaError
         If the data have no timestamps.
     EmptySplitError
-        If nothing lies before the window, or nothing in it.
+        If there is nothing before the window, or nothing in it.
 
     Notes
     -----

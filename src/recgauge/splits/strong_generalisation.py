@@ -42,7 +42,7 @@ class StrongGeneralisation(ByTime):
     EmptySplitError
         If no user is left to train on.
     SchemaError
-        If the last rows are asked for and the data have no timestamps.
+        If the last rows are requested and the data have no timestamps.
 
     Notes
     -----

@@ -22,7 +22,7 @@ class TemporalDate(Splitter):
     ----------
     test_from : str or int
         First moment of the test part: ISO 8601, UTC unless it says otherwise, or seconds since 1970. It must
-        be given; who leaves it out is told the span of the data.
+        be given; if it is missing, the error names the span of the data.
     validation_from : str or int, optional
         First moment of the validation part, which ends where test begins; None makes no validation part.
     test_until : str or int, optional

@@ -24,7 +24,7 @@ class Study(ABC):
     needs_runs: ClassVar[bool] = True
     """False: everything the study needs is in its own folder; no model is trained."""
     artifacts: ClassVar[tuple[str, ...]] = ()
-    """Names of files that every run must have stored, beside its record."""
+    """Names of files that every run must have stored, in addition to its record."""
     name: str
     """Name of the experiment and of its folder."""
 
@@ -51,7 +51,7 @@ class Study(ABC):
 
     @abstractmethod
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return what stands between the markers of the experiment's README, made from the rows alone."""
+        """Return the text between the markers of the experiment's README, made from the rows alone."""
 
     def summary(self, rows: Sequence[Row]) -> str:
         """Return what the terminal shows, as Markdown; by default `markdown` without what it folds away."""

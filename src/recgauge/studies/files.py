@@ -43,7 +43,7 @@ def read_results(path: Path) -> list[Row]:
 
 
 def marked_part(readme: str) -> str:
-    """Return what stands between the markers.
+    """Return the text between the markers.
 
     Raises
     ------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("dataset", "model", "metric", "convention", "value", "definition", "reason")
 DEFAULT = "standard"
-# of the models, in the order of the grid: Okabe and Ito's, told apart with any kind of colour vision
+# of the models, in the order of the grid: Okabe and Ito's, distinguished with any kind of colour vision
 COLOURS = ("#5D5D5D", "#E69F00", "#D55E00", "#009E73", "#0072B2", "#CC79A7")
 
 

@@ -1,4 +1,4 @@
-"""The study of most experiments: published numbers beside ours, differences and verdicts."""
+"""The study of most experiments: published numbers next to ours, differences and verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class PublishedTable(Study):
         read_published(source / "published.csv")
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
-        """Return one row per published number, in the order of published.csv, then those beside."""
+        """Return one row per published number, in the order of published.csv, then rows of other metrics."""
         numbers = read_published(source / "published.csv")
         beside = [row for run in runs if run.record is not None for row in self._beside(run, numbers)]
         return [compare(number, runs) for number in numbers] + beside
@@ -80,7 +80,7 @@ class PublishedTable(Study):
         return "\n\n".join([*table, *waiting_lines(waiting), *verdict_lines(rows), *pictures])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
-        """Return the values, if asked for, and the differences, none as long as all rows are open."""
+        """Return the values, if requested, and the differences, none as long as all rows are open."""
         draw = {
             "values": lambda: plot_values(rows, self.drawn, self.not_drawn),
             "differences": lambda: plot_differences(_compared(rows)),

@@ -48,7 +48,7 @@ class RecmetricsArticle(Study):
 
     Notes
     -----
-    The protocols are told apart by candidates and rows that the model learns from: *article* is the test
+    The protocols are distinguished by candidates and rows that the model learns from: *article* is the test
     items for the factor model and everything, with counts over all rows, for the others; *test items* gives
     them to all three; *honest* gives all three the catalogue without what the user has seen in training.
     """
@@ -156,7 +156,7 @@ def _missing(rows: Sequence[Row]) -> list[str]:
 
 
 def value(rows: Sequence[Row], dataset: str, protocol: str, model: str, metric: str) -> Row | None:
-    """Return the row of one number, None if there is none."""
+    """Return the row of one number, or None."""
     wanted = (dataset, protocol, model, metric)
     keys = ("dataset", "protocol", "model", "metric")
     return next((row for row in rows if tuple(row[key] for key in keys) == wanted), None)

@@ -185,7 +185,7 @@ def turned(full: dict[str, float], other: dict[str, float]) -> list[tuple[str, s
 
 
 def clear(rows: Sequence[Row], rule: str, metric: str, pair: tuple[str, str]) -> bool:
-    """Return whether the values of two models lie more than `SURE` standard errors apart under a rule.
+    """Return whether the values of two models are more than `SURE` standard errors apart under a rule.
 
     The users are the same for all models, which makes differences surer than taken here.
     """
@@ -209,7 +209,7 @@ def _turned(rows: Sequence[Row], metric: str) -> str:
         cells.append([rule, str(len(pairs)), str(len(sure)), "; ".join(told) or "none"])
     header = ["candidates", "pairs", "of them clear", "which"]
     return markdown_table(cells, header, right=header[1:3]) + (
-        f"\n\nClear, in bold: under both rules the two values lie more than {SURE} standard errors apart."
+        f"\n\nClear, in bold: under both rules the two values are more than {SURE} standard errors apart."
     )
 
 

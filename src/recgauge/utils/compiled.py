@@ -2,7 +2,7 @@
 
 numba's own store looks only at the file of the function called, and so goes on using kernels whose helpers
 have changed; it raises where no folder can be written; and it takes damaged files for whole ones, which may
-abort the process. Here every file lies in a folder named after the sources, and begins with a digest of its
+abort the process. Here every file is in a folder named after the sources, and begins with a digest of its
 content. Imports numba.
 """
 
@@ -64,7 +64,7 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
 
 
 def is_kept(source: Path, name: str) -> bool:
-    """Whether machine code of the function `name` of a file (or one beside it) can be loaded."""
+    """Whether machine code of the function `name` of a file (or one next to it) can be loaded."""
     files = (path for folder in _folders(source) for path in folder.glob(f"{name}-*.kernel"))
     return any(_read(path) is not None for path in files)
 
@@ -76,7 +76,7 @@ def sources_digest(source: Path) -> str:
     Parameters
     ----------
     source : Path
-        A file; the modules beside it whose names begin with ``_`` count, too, since kernels call each other.
+        A file; the modules next to it whose names begin with ``_`` count, too, since kernels call each other.
     """
     python = (sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
     target = (config.CPU_NAME or llvm.get_host_cpu_name(), sorted(cpu_features()))
@@ -101,7 +101,7 @@ def cpu_features() -> frozenset[str]:
 
 
 def _can_keep(function: Callable[..., Any], made: Any) -> bool:
-    """Whether machine code can be kept: for functions of a file, with a numba that gives its code away."""
+    """Whether machine code can be kept: for functions of a file, with a numba that exposes its code."""
     if config.DISABLE_JIT or function.__closure__ or not Path(function.__code__.co_filename).is_file():
         return False
     if hasattr(made, "_cache") and all(hasattr(CompileResult, name) for name in ("_reduce", "_rebuild")):
@@ -175,7 +175,7 @@ class _Kept:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a file; None if there is none, it is damaged, or others could have written it."""
+    """Return the content of a file, None if it is absent or damaged, or if others could have written it."""
     if not is_private(path.parent):
         return None
     try:
@@ -187,7 +187,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file, whole or not at all, whoever else writes it at the time; return whether that worked."""
+    """Write a file, whole or not at all, even if others write it, too; return whether that worked."""
     unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     if not _is_ready(path.parent):
         return False

@@ -1,4 +1,4 @@
-"""Paths that users write, what lies there, the user's own folders, digests and locks of files."""
+"""Paths that users write, what is there, the user's own folders, digests and locks of files."""
 
 import errno
 import hashlib
@@ -39,7 +39,7 @@ def irregular(path: Path) -> str:
 
 
 def refuse_irregular(path: Path, subject: str) -> None:
-    """Refuse a folder, pipe, socket or device in place of a file.
+    """Refuse a folder, pipe, socket or device where a file is needed.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def refuse_irregular(path: Path, subject: str) -> None:
         If it is one.
     """
     if kind := irregular(path):
-        remedy = "save what comes out of it to a file and name that" if kind == "pipe" else "name a file"
+        remedy = "save its output to a file and name that file" if kind == "pipe" else "name a file"
         raise MissingDataError(
             f"{subject}: {printable(str(path))} is not a regular file but a {kind}; {remedy}."
         )
@@ -70,7 +70,7 @@ def digest_of(stream: IO[bytes]) -> str:
 
 @contextmanager
 def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file `path`, made if missing; wait for whoever holds it.
+    """Hold the lock file `path`, made if missing; wait for the process that holds it.
 
     The system frees the lock when its holder ends, however it ends: a killed job leaves nothing to clean up.
 

@@ -18,7 +18,7 @@ def from_plain(kind: Any, value: Any, path: str) -> Any:
     value : Any
         What ``json.loads`` made of ``dataclasses.asdict``.
     path : str
-        Where the value stands, for messages.
+        Path of the value, for messages.
 
     Raises
     ------

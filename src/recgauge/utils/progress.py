@@ -1,4 +1,4 @@
-"""Stages of a run: how they tell whoever waits how far they are, and how long each takes."""
+"""Stages of a run: how they report progress, and how long each takes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -135,7 +135,7 @@ def test_a_damaged_archive_fails_verification_with_the_remedy(cache, data, mirro
     assert code == 1
     assert "truncated" in err
     assert "Delete the file" in err
-    assert "Without it, `recgauge data fetch ml_latest_small` gets it anew" in err
+    assert "Without it, `recgauge data fetch ml_latest_small` downloads it again" in err
 
 
 def test_a_cache_that_cannot_be_written_is_named(cache, data, tmp_path, mirror):
@@ -153,8 +153,8 @@ def test_a_cache_that_cannot_be_written_is_named(cache, data, tmp_path, mirror):
         (["card", "ml100k"], "ml100k: there is no such data set. Did you mean ml_100k? Data sets: demo, "),
         (["fetch", "gowala"], "Did you mean gowalla?"),
         (["verify", "ml_100k"], "is not in the cache folder"),
-        (["fetch", "ml_100k"], "not asked, since offline is set"),
-        (["card", "ml_100k"], "not asked, since offline is set"),
+        (["fetch", "ml_100k"], "not tried, since offline is set"),
+        (["card", "ml_100k"], "not tried, since offline is set"),
         (["card", "demo", "split=rnadom"], "Did you mean random?"),
         (["card", "demo", "dataset.pth=x"], "dataset demo has no such setting"),
         (["card", "table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),

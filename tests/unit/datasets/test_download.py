@@ -272,7 +272,7 @@ def test_beginning_of_another_file_is_not_continued_into_a_wrong_one(
     part.write_bytes(bytes(100_000))
     assert fetch().path.read_bytes() == content
     assert server.requests[-2][1] == "bytes=100000-"
-    assert any("fetching it anew" in note for note in progress.notes)
+    assert any("downloading it again" in note for note in progress.notes)
 
 
 def test_file_that_became_shorter_is_fetched_anew(fetch, server, content, tmp_path):

@@ -132,7 +132,7 @@ def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, of
         f"cache folder {tmp_path / 'cache'}: has no toy.zip",
         f"mirror {tmp_path / 'mirror'}: has no toy.zip",
         f"publisher {CLOSED}/toy.zip: "
-        + ("not asked, since offline" if offline else "no connection to 127.0.0.1 (Connection refused)"),
+        + ("not tried, since offline" if offline else "no connection to 127.0.0.1 (Connection refused)"),
         f"Download {CLOSED}/toy.zip by hand",
         f"put it at {tmp_path / 'cache' / 'toy.zip'}",
     ):

@@ -481,7 +481,7 @@ def test_bad_rows_of_parquet_are_counted_by_row(tmp_path):
         ("user,item\n1,2\n", {"feedback": "explicit"}, "there is no rating column"),
         ("user,item\n1,2\n", {"format": "parquet"}, "cannot be read"),
         ('user,item\n"1,2\n', {}, "cannot be read|does not have"),
-        ("user,item\r1,2\r3,4\r", {}, "single carriage return, write them anew with line feeds"),
+        ("user,item\r1,2\r3,4\r", {}, "single carriage return, write them again with line feeds"),
         (
             '[{"user": 1, "item": 2},\n {"user": 1, "item": 3}]',
             {"format": "jsonl"},

@@ -97,7 +97,7 @@ def test_what_cannot_be_ranked_is_refused():
         rank_candidates(
             Factors(scores, np.zeros((4, 4), np.float32)), user, 1, sparse.csr_array(np.ones((2, 5)))
         )
-    with pytest.raises(ScoreError, match=r"candidates items must lie in 0\.\.3, got 9"):
+    with pytest.raises(ScoreError, match=r"candidates items must be in 0\.\.3, got 9"):
         rank_candidates(lambda users: scores[users], user, 1, (np.array([0, 0, 1]), np.array([9])))
     with pytest.raises(ConfigError, match="rank_candidates: k must be"):
         rank_candidates(lambda users: scores[users], user, 0, some)

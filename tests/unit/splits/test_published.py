@@ -183,7 +183,7 @@ def test_a_column_that_is_not_there_is_named_with_its_setting(folder):
 
 
 def test_a_data_set_without_a_split_of_its_own_asks_for_files(folder):
-    with pytest.raises(ConfigError, match=r"comes with no split of its own.*split.test=FILE"):
+    with pytest.raises(ConfigError, match=r"has no published split.*split.test=FILE"):
         publish(load(folder / "all.csv"))
 
 
@@ -224,7 +224,9 @@ def test_filters_before_the_published_split_of_ml_100k(ml_100k):
 
 @pytest.mark.parametrize("fold", [None, "u6"])
 def test_folds_that_there_are_not_are_listed(ml_100k, fold):
-    with pytest.raises(ConfigError, match=r"ml_100k comes with the splits u1, u2, u3, u4, u5, ua, ub, and"):
+    with pytest.raises(
+        ConfigError, match=r"ml_100k has the published splits u1, u2, u3, u4, u5, ua, ub, and"
+    ):
         publish(ml_100k, fold=fold)
 
 

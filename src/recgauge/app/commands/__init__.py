@@ -1,1 +1,1 @@
-"""The commands of ``recgauge`` beside ``run``."""
+"""The commands of ``recgauge`` other than ``run``."""

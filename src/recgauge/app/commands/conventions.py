@@ -55,7 +55,7 @@ def _cutoff(record: RunRecord, k: int | None) -> int:
         return 10 if 10 in ks else ks[-1]
     if k > ks[-1] or k < 1:
         raise ConfigError(
-            f"--k: the run's lists have {ks[-1]} items, so the cutoff must lie in 1..{ks[-1]}, got {k}."
+            f"--k: the run's lists have {ks[-1]} items, so the cutoff must be in 1..{ks[-1]}, got {k}."
         )
     return k
 
@@ -78,6 +78,6 @@ def _table(values: tuple[ConventionValue, ...], keys: list[str]) -> Table:
             table.add_row(name, *(cells.get((name, key), "") for key in keys))
     ranges = spread(values)
     table.add_section()
-    for place, word in ((0, "lowest"), (1, "highest")):
-        table.add_row(word, *(f"{ranges[key][place]:.4f}" if key in ranges else "" for key in keys))
+    for bound, word in ((0, "lowest"), (1, "highest")):
+        table.add_row(word, *(f"{ranges[key][bound]:.4f}" if key in ranges else "" for key in keys))
     return table

@@ -1,4 +1,4 @@
-"""``recgauge data``: which data sets there are, where they lie, whether they are right, what is in them."""
+"""``recgauge data``: which data sets there are, where they are, whether they are right, what is in them."""
 
 import argparse
 from pathlib import Path
@@ -19,7 +19,7 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
     for what, text in (
         ("list", "every data set: size, terms, whether its archive is here"),
         ("fetch", "get an archive into the cache folder, verified"),
-        ("verify", "check the archive that lies here; exit code 1 if it is wrong"),
+        ("verify", "check the archive that is here; exit code 1 if it is wrong"),
         ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
     ):
         command = commands.add_parser(what, help=text, description=text)
@@ -34,7 +34,7 @@ def add_data_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """Parse a command line on which settings may also stand behind an option, unlike argparse wants it.
+    """Parse a command line on which settings may also follow an option, which argparse does not allow.
 
     Parameters
     ----------

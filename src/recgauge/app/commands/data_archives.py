@@ -24,7 +24,7 @@ _MIB = 1 << 20
 
 
 def list_data(overrides: Sequence[str]) -> None:
-    """Print every data set, its size and terms, and where its archive lies."""
+    """Print every data set, its size and terms, and where its archive is."""
     settings = read_settings("demo", overrides)
     data = settings.data
     locations = Locations(None, data.cache, data.mirror, data.offline)
@@ -51,7 +51,7 @@ def list_data(overrides: Sequence[str]) -> None:
 
 
 def fetch_data(name: str, overrides: Sequence[str]) -> None:
-    """Get an archive into the cache folder, verified, and print where it lies.
+    """Get an archive into the cache folder, verified, and print where it is.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def verify_data(name: str, overrides: Sequence[str]) -> None:
         with ConsoleProgress().stage(f"verify {name}"):
             found = find_archive(archive, replace(locations, offline=True), NoProgress())
     except IntegrityError as error:
-        again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` gets it anew."
+        again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` downloads it again."
         raise IntegrityError(f"{error}{again}") from error
     _tell(name, found, "")
 

@@ -1,4 +1,4 @@
-"""``recgauge data card``: a data set and, if asked for, its split in numbers and figures."""
+"""``recgauge data card``: a data set and, if requested, its split in numbers and figures."""
 
 from collections.abc import Sequence
 from pathlib import Path

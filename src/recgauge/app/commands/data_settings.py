@@ -62,7 +62,7 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
     Parameters
     ----------
     allowed_targets : sequence of str
-        Packages whose classes may be asked.
+        Packages whose classes may be used.
 
     Raises
     ------

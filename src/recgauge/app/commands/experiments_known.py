@@ -32,7 +32,7 @@ class ExperimentFacts:
     data : dict of str to str or None
         Data set to why it is missing, None if it is there.
     results : str
-        What the last run came to, from results.csv; empty if there is none.
+        The verdicts of the last run, from results.csv; empty if it has not run.
     """
 
     name: str

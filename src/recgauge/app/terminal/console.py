@@ -36,7 +36,7 @@ def messages() -> Console:
 
 
 class _SafeConsole(Console):
-    """Hides secrets, shows control characters as escapes, and replaces signs that the output cannot show.
+    """Hides secrets, escapes control characters, and replaces characters that the output cannot show.
 
     All before lines are wrapped and columns get their widths: a secret that is cut in two would not be
     recognised.

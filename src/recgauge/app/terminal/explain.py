@@ -84,7 +84,7 @@ class Choices:
     words : sequence of str
         Overrides as they were typed.
     config_dir : str, optional
-        Another folder of configuration files beside conf/.
+        Another folder of configuration files next to conf/.
     """
 
     words: Sequence[str] = ()
@@ -148,8 +148,8 @@ def explain_config_error(error: Exception, choices: Choices | None = None) -> st
     if isinstance(error, InterpolationResolutionError | GrammarParseError):
         reason = text.splitlines()[0].partition(" raised while resolving interpolation: ")
         return (
-            f"{error.full_key}: {reason[2] or reason[0]}. ${{...}} in a value stands for another "
-            "setting; for a file with such a name write ? in place of $, which is a pattern."
+            f"{error.full_key}: {reason[2] or reason[0]}. ${{...}} in a value refers to another "
+            "setting; for a file with such a name write ? instead of $, which is a pattern."
         )
     if match := _OPTION.search(text):
         return _explain_option(match.group(1), match.group(2), choices)

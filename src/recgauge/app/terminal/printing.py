@@ -108,7 +108,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
         console.print(line, markup=False)
     for job in jobs:
         if job.status == "not tracked":
-            console.print(f"         its results lie complete in {os.path.relpath(job.folder)}")
+            console.print(f"         its complete results are in {os.path.relpath(job.folder)}")
     if has_rivals(jobs):
         console.print(
             "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "

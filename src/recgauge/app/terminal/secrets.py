@@ -13,13 +13,13 @@ from urllib.parse import unquote, unquote_plus
 HIDDEN = "***"
 _NAME = r"passw(?:or)?d|passphrase|pwd|token|secret|signature|credential|api[_-]?key|access[_-]?key"
 _URL = r"[^\s\"'`<>]"
-# Addresses may stand side by side, so a password ends before "://". Digits from a colon to a slash are the
+# Addresses may follow each other, so a password ends before "://". Digits from a colon to a slash are the
 # port of a web server; in a database's address with a later @ they begin a password, as SQLAlchemy reads it.
 _LOGIN = re.compile(
     rf"((?:\bhttps?://[^\s:/\"']*:(?!\d+[/?#])|(?<!http)(?<!https)://[^\s:/\"']*:))((?:(?!://){_URL})+)@",
     re.IGNORECASE,
 )
-# Of a text that is one address and nothing else, a password ends at the last @, whatever signs it has.
+# Of a text that is one address and nothing else, a password ends at the last @, whatever characters it has.
 _ONE_ADDRESS = re.compile(
     r"\A(?:[\w.-]+=)?[\"']?(?:https?://[^:/]*:(?!\d+[/?#])|(?!https?:)[\w+.-]+://[^:/]*:)(.+)@[^@]*\Z",
     re.DOTALL | re.IGNORECASE,
@@ -43,10 +43,10 @@ _known: set[str] = set()
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a text, or a tree of mappings and lists, with ``***`` in the place of every secret.
+    """Return a text, or a tree of mappings and lists, with ``***`` instead of every secret.
 
     Secrets are logins in addresses, query parameters and settings whose names say so, and every secret that
-    `learn` has seen before, wherever it stands.
+    `learn` has seen before, wherever it is.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Makes printing safe: signs that a terminal does not know, and readers that stop reading."""
+"""Makes printing safe: characters that a terminal does not know, and readers that stop reading."""
 
 import codecs
 import io

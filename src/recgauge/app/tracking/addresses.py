@@ -58,7 +58,7 @@ def check_store(uri: str) -> None:
 
 
 def check_there(uri: str) -> None:
-    """Refuse an SQLite store whose file is gone, which opening it would make anew.
+    """Refuse an SQLite store whose file is gone, which opening it would create again.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def store_lock(uri: str) -> Iterator[None]:
 def create_database(uri: str, create: Callable[[str], object]) -> None:
     """Create an SQLite store that does not exist yet, whole or not at all.
 
-    A job that is stopped while tables are made would leave a file that no later run can open or mend, so the
+    A job that is stopped while tables are made would leave a file that no later run can use, so the
     file gets its name only when it is complete.
 
     Parameters
@@ -142,7 +142,7 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
 
 
 def artifact_folder(uri: str) -> str | None:
-    """Return the folder of runs' files, ``mlruns`` beside an SQLite store; None for servers, which have one.
+    """Return the folder of runs' files, ``mlruns`` next to an SQLite store; None for servers, which have one.
 
     Examples
     --------

@@ -114,9 +114,9 @@ def _colour(name: str, dataset: str) -> str:
 def metric_values(record: RunRecord) -> dict[str, float]:
     """Return the numbers of a run under their names in MLflow, those to read first at the front.
 
-    These are the metrics (``ndcg_at_10``) and, where asked for, the sanity rows
-    (``sanity/chance_ndcg_at_10``). Standard errors stand in the note and in record.json; counts and times
-    are tags; guards' values stand in guards.json.
+    These are the metrics (``ndcg_at_10``) and, where requested, the sanity rows
+    (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; counts and times
+    are tags; guards' values are in guards.json.
     """
     ks = [entry.k for entry in record.results if entry.k is not None]
     headline = 10 if 10 in ks else max(ks, default=None)

@@ -70,7 +70,7 @@ class MlflowTracker(Tracker):
             _ = self._experiment_id
 
     def check_there(self) -> None:
-        """Refuse an SQLite file that is gone; a server is asked when a run is opened."""
+        """Refuse an SQLite file that is gone; a server is contacted when a run is opened."""
         check_there(self.uri)
 
     @contextmanager
@@ -114,7 +114,7 @@ class MlflowTracker(Tracker):
         return [str(run.info.run_id) for run in found]
 
     def tag(self, run_id: str, name: str) -> str | None:
-        """Return a tag of a run, None if it has none."""
+        """Return a tag of a run, or None."""
         with explained(self.uri, f"read run {run_id}"):
             value = self._client.get_run(run_id).data.tags.get(name)
         return None if value is None else str(value)
@@ -193,7 +193,7 @@ class MlflowTracker(Tracker):
             os.environ.setdefault(name, value)
         from mlflow import MlflowClient
 
-        # a failing store is told in a message of ours; importing mlflow sets its own levels
+        # a failing store is reported in our own message; importing mlflow sets its own levels
         for name in ("alembic", "mlflow"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
 

@@ -34,7 +34,7 @@ def run_folder(run: str, uri: str) -> Path:
     Raises
     ------
     MissingDataError
-        If the run has not stored lists.
+        If the run did not store lists.
     TrackingError
         If there is no such run, or the store cannot be opened.
     """
@@ -110,36 +110,36 @@ def find_finished(
         The resolved configuration.
     data_sha256 : str
     sources : mapping of str to str
-        Digests of what the run reads beside its data set.
+        Digests of what the run reads in addition to its data set.
     tracker : Tracker
-        The store that is asked; runs that failed, were killed or are running do not count.
+        The store to search; runs that failed, were killed or are running do not count.
     artifacts : sequence of str
-        Files that the run must have beside its record.
+        Files that the run must have in addition to its record.
     folder : Path
         The job's output folder.
     progress : Progress
-        Told why a run that was found is not used.
+        Receives the reason why a run that was found is not used.
 
     Raises
     ------
     TrackingError
-        If the store cannot be asked.
+        If the store cannot be searched.
     """
     wanted = fingerprint(settings, data_sha256, NUMERIC_VERSION, sources)
     names = ("record.json", *artifacts)
     for run_id in tracker.find(wanted):
-        with unfinished(folder) as room:
-            tracker.download(run_id, (CHECKSUMS, *names), room)
-            problem = _damage(room, names, tracker.tag(run_id, FILES_TAG))
+        with unfinished(folder) as temporary:
+            tracker.download(run_id, (CHECKSUMS, *names), temporary)
+            problem = _damage(temporary, names, tracker.tag(run_id, FILES_TAG))
             if problem is None:
                 try:
-                    record = load_record(room)
+                    record = load_record(temporary)
                 except SchemaError:
                     problem = "its record.json is no record of this version of recgauge"
                 else:
                     problem = _difference(record, wanted, settings)
             if problem is None:
-                finish([room / name for name in (*names, CHECKSUMS)], room, folder)
+                finish([temporary / name for name in (*names, CHECKSUMS)], temporary, folder)
                 return run_id, record
         progress.note(f"run {run_id} is the same but cannot be reused: {problem}.")
     return None
@@ -151,7 +151,7 @@ def _difference(record: RunRecord, wanted: str, settings: Mapping[str, Any]) -> 
         return "its record is that of another configuration"
     lists = settings.get("artifacts", {}).get("lists", True)
     if not holds(record.settings, lists):
-        return f"it has not stored the lists that artifacts.lists={str(lists).lower()} asks for"
+        return f"it did not store the lists that artifacts.lists={str(lists).lower()} asks for"
     return None
 
 

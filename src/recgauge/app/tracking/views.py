@@ -92,7 +92,7 @@ def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
             cutoffs.setdefault(name, []).append(int(k))
     ks = {k for values in cutoffs.values() for k in values}
     headline = 10 if 10 in ks else max(ks, default=0)
-    order = {name: place for place, name in enumerate(HEADLINE)}
+    order = {name: rank for rank, name in enumerate(HEADLINE)}
 
     def sorted_names(names: Iterable[str]) -> list[str]:
         return sorted(names, key=lambda name: (order.get(name, len(order)), name))

@@ -6,7 +6,7 @@ from recgauge.metrics import DCG, MAE, MSE, NDCG, RMSE, AveragePrecision, Median
 
 SKLEARN = Convention(
     name="sklearn",
-    about="scikit-learn's ndcg_score and average_precision_score, user by user; equal scores share places.",
+    about="scikit-learn's ndcg_score and average_precision_score, user by user; equal scores share ranks.",
     metrics={
         "map": AveragePrecision(),
         "dcg": DCG(),

@@ -73,7 +73,7 @@ def columns_by_name(roles: Roles, names: Sequence[str], location: str) -> dict[R
     Raises
     ------
     SchemaError
-        If a column is absent, or several could be meant.
+        If a column is absent, or several columns fit.
     """
     chosen: dict[Role, int] = {}
     for role, choice in roles.choices.items():
@@ -158,7 +158,7 @@ class TextFormat:
     header : bool or None
         Whether the first line names the columns.
     quotes : bool or None
-        Whether fields may stand in double quotes; None: with commas and semicolons only.
+        Whether fields may be in double quotes; None: with commas and semicolons only.
     atomic : bool
         Whether names carry a type, as in RecBole's ``user_id:token``.
     dates : bool
@@ -203,7 +203,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     Raises
     ------
     SchemaError
-        If the file is empty, or separator or columns cannot be told.
+        If the file is empty, or separator or columns cannot be recognised.
     """
     number, line = _first_line(file)
     separator = how.separator or _guess_separator(file, line)
@@ -244,7 +244,7 @@ def _quoted_fields(file: TableFile, line: str, separator: str) -> list[str]:
     except csv.Error as error:
         raise SchemaError(
             f"{file}: its first line {shown(line)} cannot be read: {error}. If lines end in a single "
-            "carriage return, write them anew with line feeds; if quotes are ordinary characters, "
+            "carriage return, write them again with line feeds; if quotes are ordinary characters, "
             "set dataset.quotes=false."
         ) from error
 

@@ -168,7 +168,7 @@ def _table_file(path: Path, member: str | None) -> TableFile:
     if not names:
         raise SchemaError(f"{path} holds no file of rows. Correct dataset.path.")
     if member in names or len(set(names)) == 1:
-        raise SchemaError(f"{path} holds {member or names[0]} twice; only one can be meant. Pack it anew.")
+        raise SchemaError(f"{path} holds {member or names[0]} twice; pack it again with one of each.")
     asked = "several files" if member is None else f"no file {member!r}"
     raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {listed(names)}.")
 

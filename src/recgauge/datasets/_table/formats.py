@@ -146,7 +146,7 @@ def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
 
 
 def _object(text: bytes) -> dict[str, Any]:
-    """Return the object of a line, or raise a ValueError that says in words why there is none."""
+    """Return the object of a line, or raise a ValueError that says why it is missing."""
     try:
         row = json.loads(text)
     except RecursionError:
@@ -187,7 +187,7 @@ def _column(file: TableFile, role: Role, cells: list[Any], lines: list[int]) -> 
     too_large = (n for n, cell in enumerate(cells) if isinstance(cell, int) and not -(2**63) <= cell < 2**63)
     if (odd := next(too_large, -1)) >= 0:
         raise SchemaError(
-            f"{file}, line {lines[odd]}: the {role} {shown(cells[odd])} does not lie in -2**63..2**63 - 1. "
+            f"{file}, line {lines[odd]}: the {role} {shown(cells[odd])} is not in -2**63..2**63 - 1. "
             "Write such ids as text, in quotes, on every line."
         )
     return pa.chunked_array([pa.array(cells)])

@@ -19,7 +19,7 @@ _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about 2,000
 _BLOCK = 1 << 18  # rows coded at a time: numpy makes 8 bytes of each code, which should not leave the cache
 
-# Why a cell is no id, by the position that stands for it.
+# Why a cell is not an id, by the position that represents it.
 NO_ID = {
     -1: "{} is missing",
     -2: f"{{}} is longer than {LONGEST_ID:,} characters",
@@ -36,7 +36,7 @@ class Ids:
     pieces : tuple of ndarray of int32
         A number for each row; -1 where an id is missing.
     positions : tuple of ndarray of int32
-        For each piece, where in `distinct` a number stands; if it is no id, a key of `NO_ID`. The last one is
+        For each piece, positions in `distinct`; if a cell is no id, a key of `NO_ID`. The last one is
         -1, so that the number -1 finds it.
     distinct : ndarray
         Text may repeat in it.

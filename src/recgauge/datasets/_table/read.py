@@ -37,7 +37,7 @@ class TableReader:
     Parameters
     ----------
     format : str or None
-        None: told by each file's ending.
+        None: taken from each file's ending.
     roles : Roles
     text : TextFormat
     unit : str
@@ -58,7 +58,7 @@ class TableReader:
         Raises
         ------
         SchemaError
-            If the file is not of its format, or its columns cannot be told.
+            If the file is not of its format, or its columns cannot be recognised.
         """
         from pyarrow import ArrowException
 

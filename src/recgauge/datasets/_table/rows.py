@@ -30,7 +30,7 @@ class Problem:
     lines : ndarray of int64, shape (n,)
         Where they are, ascending.
     example : str
-        What stands in the first.
+        What the first one contains.
     """
 
     reason: str
@@ -98,7 +98,7 @@ def read_ratings(column: "pa.ChunkedArray") -> tuple[FloatArray, BoolArray | Non
 
 
 def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray | None]:
-    """Return times in whole seconds since 1970-01-01 UTC, and which lie in 1970..2100; None if all do."""
+    """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100; None if all are."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):

@@ -18,7 +18,7 @@ from recgauge.utils.checks import LongArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_UNIT_SEPARATOR = "\x1f"  # stands for separators of several characters, which pyarrow and csv do not know
+_UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
 
 _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyarrow's 1 MiB
 
@@ -39,7 +39,7 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, *, careful: bool) 
     Raises
     ------
     SchemaError
-        If the layout cannot be told, or a quote that is not closed swallows rows.
+        If the layout cannot be recognised, or a quote that is not closed swallows rows.
     pyarrow.ArrowInvalid
         If a row or cell cannot be read.
     """
@@ -240,7 +240,7 @@ class _Lines:
 
 
 def _refuse_if_swallowing(row: list[str], layout: Layout, separator: str, location: str) -> None:
-    broken = len(row) != layout.n_columns  # nobody can say how many rows it was meant to be
+    broken = len(row) != layout.n_columns  # nobody can say how many rows it should have been
     for position, field in enumerate(row):
         if broken or _swallows(field, position, layout, separator):
             n_lines = 1 + sum(field.count("\n") for field in row)

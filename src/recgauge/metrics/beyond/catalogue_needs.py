@@ -15,7 +15,7 @@ T = TypeVar("T")
 _ARGUMENT = {
     "train": "the training interactions; pass train=...",
     "features": "item features; pass item_features=...",
-    "similarity": "similarities of items, or item features, whose cosine stands in for them; pass "
+    "similarity": "similarities of items, or item features, whose cosine replaces them; pass "
     "item_similarity=... or item_features=..., or choose similarity='cooccurrence'",
     "n_items": "the catalogue's size, which lists do not tell; pass n_items=... or train=...",
 }
@@ -95,5 +95,5 @@ def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
 
 
 def similarity(metric: Metric, judged: JudgedTopK) -> Similarity | None:
-    """Return the given similarities of items, shape (n_items, n_items); None if features stand in."""
+    """Return the given similarities of items, shape (n_items, n_items); None if features are used instead."""
     return catalogue_of(metric, judged).similarity

@@ -84,7 +84,7 @@ class CatalogCoverage(RunMetric):
             size = float(inside.sum())
             if self.intersect:
                 shown[~inside] = 0.0
-        # the size is summed over blocks too; beside it their number, which gives it back
+        # the size is summed over blocks too; with their number, which gives it back
         return np.concatenate((shown, [size, 1.0]))
 
     def value(self, sums: DoubleArray) -> float:

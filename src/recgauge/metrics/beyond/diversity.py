@@ -94,8 +94,8 @@ class IntraListSimilarity(UserMetric):
         sums, counted = _pairs(self, judged, k)
         if self.single == "raise" and (counted < 2).any():
             raise MetricError(
-                f"{self.label}: every list must have two items at least, but {int((counted < 2).sum())} "
-                "have not; choose their value with single='nan', 0 or 1."
+                f"{self.label}: every list must have at least two items, but {int((counted < 2).sum())} "
+                "have fewer; choose their value with single='nan', 0 or 1."
             )
         values = self._from_similarity(divide(sums, counted * (counted - 1) / 2, empty=np.nan))
         if self.single in (0, 1):

@@ -116,7 +116,7 @@ class ExpectedPopularityComplement(_Discovery):
 
     Notes
     -----
-    Range [0, 1], higher is better: relevant, little known items come first. An item without training
+    Range [0, 1], higher is better: relevant, little-known items are first. An item without training
     interactions counts 1. 0 without a hit.
 
     Elliot EPC computes this.

@@ -82,7 +82,7 @@ def mean_over_list(
 def exposure(
     judged: JudgedTopK, k: int | None, n_items: int, weight: DoubleArray | None = None
 ) -> DoubleArray:
-    """Count the lists' first `k` places that each item holds, or sum the weights of their users.
+    """Count the lists' first `k` ranks that each item holds, or sum the weights of their users.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def exposure(
     k : int or None
     n_items : int
     weight : ndarray of float64, shape (m,), optional
-        What a place in each user's list counts; 1 if left out.
+        The weight of a rank in each user's list; 1 if left out.
 
     Returns
     -------

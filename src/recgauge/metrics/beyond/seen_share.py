@@ -38,7 +38,7 @@ class SeenShare(UserMetric):
     Notes
     -----
     Range [0, 1]. 0 wherever seen items are barred from lists; lower is better where people want something
-    new, but not where they come back for the same.
+    new, but not where they return to the same items.
 
     RePlay 0.22.0 reports the complement: `UnseenShare`.
 

@@ -119,7 +119,7 @@ class RankSerendipity(UserMetric):
 
     Examples
     --------
-    Items 2 and 1 stand at rank 1, third and second by popularity of five: (1 - 3/5) / 2, (1 - 4/5) / 2.
+    Items 2 and 1 are at rank 1, third and second by popularity of five: (1 - 3/5) / 2, (1 - 4/5) / 2.
 
     >>> from recgauge.metrics.examples import beyond_example
     >>> RankSerendipity().per_user(beyond_example(), 2)
@@ -133,9 +133,9 @@ class RankSerendipity(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the serendipity of each list, shape (m,)."""
         rows = train_rows(self, judged)
-        place = np.unique(-rows, return_inverse=True)[1]
+        rank = np.unique(-rows, return_inverse=True)[1]
         n_items = len(rows)
-        anybody = np.where(rows > 0, (n_items - place) / n_items, 0.0)
+        anybody = np.where(rows > 0, (n_items - rank) / n_items, 0.0)
         hits = judged.hits.cut(k)
         items = judged.items[hits.owner, hits.rank - 1]
         excess = np.maximum((n_items + 1 - hits.rank) / n_items - anybody[items], 0.0)
@@ -144,7 +144,7 @@ class RankSerendipity(UserMetric):
 
 @dataclass(frozen=True)
 class HistorySerendipity(UserMetric):
-    r"""Mean distance of the list's items from what the user knows, of relevant items only if asked.
+    r"""Mean distance of the list's items from what the user knows, optionally of relevant items only.
 
     .. math:: \frac{1}{|L_k|} \sum_{i \in L_k} \mathrm{rel}_u(i)
         \Bigl(1 - \frac{1}{|S_u|} \sum_{j \in S_u} \mathrm{sim}(i, j)\Bigr)

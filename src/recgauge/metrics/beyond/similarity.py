@@ -138,7 +138,7 @@ def item_similarity(metric: Metric, judged: JudgedTopK, kind: SimilarityKind) ->
     Raises
     ------
     MetricError
-        If the catalogue has not what the kind needs.
+        If the catalogue does not have what the kind needs.
     """
     match kind:
         case "features":

@@ -17,7 +17,7 @@ TIES = (0.5, 0, "item_order")
 
 @dataclass(frozen=True)
 class FullRankingMetric(Metric):
-    """A metric of where relevant items stand among all candidates.
+    """A metric of the ranks of relevant items among all candidates.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class FullRankingMetric(Metric):
 
     @abstractmethod
     def per_user(self, rankings: FullRankings) -> DoubleArray:
-        """Return one value a user, shape (m,); NaN where undefined."""
+        """Return one value per user, shape (m,); NaN where undefined."""
 
     def value(self, rankings: FullRankings) -> float:
         """Return the mean over users for whom the metric is defined, NaN if there is none."""
@@ -177,8 +177,8 @@ POOLED_TIES = (0.5, 0)
 class PooledAUC:
     """Compare every relevant candidate of any user with every other candidate of any user.
 
-    Needs the scores to mean the same for all users. The relevant scores come first, then all others block
-    by block, so memory is bounded by the relevant items and a block; blocks may come in any order.
+    Needs the scores to mean the same for all users. The relevant scores are first, then all others block
+    by block, so memory is bounded by the relevant items and a block; blocks may be in any order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the relevant items stand in the ranking of all candidates of their user."""
+"""The ranks of the relevant items in the ranking of all candidates of their user."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,14 +80,14 @@ def rank_block(
     positives: IntArray,
     excluded: sparse.csr_array | None = None,
 ) -> FullRankings:
-    """Rank the candidates of a block of users, and keep where the relevant items stand.
+    """Rank the candidates of a block of users, and keep the ranks of the relevant items.
 
     Parameters
     ----------
     scores : ndarray of float, shape (b, n_items)
         Of all items.
     positive_start : ndarray of int64, shape (b + 1,)
-        Row j's relevant items lie at ``positives[positive_start[j]:positive_start[j + 1]]``.
+        Row j's relevant items are at ``positives[positive_start[j]:positive_start[j + 1]]``.
     positives : ndarray of int32, shape (p,)
         Item codes, ascending inside a row.
     excluded : scipy.sparse.csr_array, shape (b, n_items), optional

@@ -15,7 +15,7 @@ from recgauge.utils.checks import DoubleArray
 
 @dataclass(frozen=True)
 class ListAUC(UserMetric):
-    r"""The chance that, of a hit and a miss in the list, the hit stands first.
+    r"""The chance that, of a hit and a miss in the list, the hit is first.
 
     .. math:: \frac{1}{h (n - h)} \sum_{\text{hits } i} |\{\text{misses below } i\}|
 
@@ -60,7 +60,7 @@ class ListAUC(UserMetric):
 
 @dataclass(frozen=True)
 class PartialAUC(UserMetric):
-    r"""How many relevant items stand above each of the first `k` misses, as a share of what is possible.
+    r"""How many relevant items are above each of the first `k` misses, as a share of what is possible.
 
     .. math:: \frac{1}{k P} \sum_{j=1}^{k} \min(P, |\{\text{hits above miss } j\}|)
 
@@ -96,7 +96,7 @@ class PartialAUC(UserMetric):
 
     Examples
     --------
-    Hits at ranks 1 and 3: one hit above the first miss, two above the second, which never comes.
+    Hits at ranks 1 and 3: one hit above the first miss, two above the second, which does not exist.
 
     >>> from recgauge.metrics.examples import judged_example
     >>> PartialAUC().per_user(judged_example(), 2)
@@ -151,7 +151,7 @@ class LimitedAUC(UserMetric):
     Notes
     -----
     Range [0, 1] for lists without training items, higher is better. Close to recall over at most k items,
-    since few candidates of a large catalogue can stand above a hit. Elliot's LAUC, which counts one candidate
+    since few candidates of a large catalogue can be above a hit. Elliot's LAUC, which counts one candidate
     more than there is.
 
     References
@@ -229,7 +229,7 @@ class CompletedAUC(UserMetric):
 
     Examples
     --------
-    Twelve items; hits at ranks 1 and 3 are all relevant ones, and one miss stands between them.
+    Twelve items; hits at ranks 1 and 3 are all relevant ones, and one miss is between them.
 
     >>> from dataclasses import replace
     >>> from recgauge.data.catalogue import Catalogue

@@ -1,4 +1,4 @@
-"""A walk down a list: how many misses come before each hit, what areas of list curves are made of."""
+"""A walk down a list: how many misses are above each hit, from which areas under list curves are computed."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The contract of rating metrics, and the rows they measure: actual beside predicted, by user."""
+"""The contract of rating metrics, and the rows they measure: actual next to predicted, by user."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class JudgedRatings:
     actual, predicted : ndarray of float64, shape (n,)
         Finite.
     start : ndarray of int64, shape (g + 1,)
-        Group j's rows lie at ``start[j]:start[j + 1]``; no group is empty. A group is a user.
+        Group j's rows are at ``start[j]:start[j + 1]``; no group is empty. A group is a user.
 
     Examples
     --------

@@ -30,12 +30,12 @@ def count_inversions(values: npt.NDArray[np.float64], start: npt.NDArray[np.int6
             for left in range(low, high, 2 * width):
                 middle, end = min(left + width, high), min(left + 2 * width, high)
                 a, b = left, middle
-                for place in range(left, end):
+                for position in range(left, end):
                     if b >= end or (a < middle and values[a] <= values[b]):
-                        spare[place] = values[a]
+                        spare[position] = values[a]
                         a += 1
                     else:
-                        spare[place] = values[b]
+                        spare[position] = values[b]
                         b += 1
                         counts[group] += middle - a
             values[low:high] = spare[low:high]

@@ -57,7 +57,7 @@ def correlate(x: DoubleArray, y: DoubleArray, groups: JudgedRatings) -> DoubleAr
     """Return Pearson's coefficient of `x` and `y`, both (n,), in each group, shape (g,)."""
     x, y = _deviations(x, groups), _deviations(y, groups)
     norms = np.sqrt(groups.total(x * x) * groups.total(y * y))
-    # Told by the values themselves: deviations of equal values from their rounded mean need not be 0.
+    # Judged by the values themselves: deviations of equal values from their rounded mean need not be 0.
     norms[~(varies(groups.actual, groups) & varies(groups.predicted, groups))] = 0.0
     return np.clip(divide(groups.total(x * y), norms, empty=np.nan), -1.0, 1.0)
 

@@ -174,7 +174,7 @@ def draw_bars(
     highest : float, optional
         Where the axis ends, such as 1 for shares; by default a little beyond the longest bar.
     names : bool
-        Whether the labels are written; panels beside the first share its own.
+        Whether the labels are written; panels next to the first share its own.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The figures of a data card: rows over time, train beside test, and all that a card can show."""
+"""The figures of a data card: rows over time, train next to test, and all that a card can show."""
 
 from collections.abc import Iterator, Mapping
 
@@ -31,7 +31,7 @@ _TRAIN, _TEST = PALETTE[0], PALETTE[1]
 
 
 def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Iterator[tuple[str, Figure]]:
-    """Draw what a card can show: long tail, ratings, activity and popularity, time, train beside test.
+    """Draw what a card can show: long tail, ratings, activity and popularity, time, train next to test.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
     MetricError
         If there is no part.
     SchemaError
-        If there are no rows, or a time lies outside the years 1 to 9999.
+        If there are no rows, or a time is outside the years 1 to 9999.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _draw_over_time(axes: Axes, table: RowsOverTime) -> None:
 
 
 def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figure:
-    """Draw train beside test: shares of each rating, of items by popularity, and of the rows up to a time.
+    """Draw train next to test: shares of each rating, of items by popularity, and of the rows up to a time.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def plot_metric_over_k(
     Raises
     ------
     MetricError
-        If there is nothing to draw, a line has not one number for each cutoff, or a number is not finite.
+        If there is nothing to draw, a line lacks a number for a cutoff, or a number is not finite.
 
     Examples
     --------

@@ -17,14 +17,14 @@ from PIL import Image
 from recgauge.errors import MetricError
 from recgauge.utils.checks import DoubleArray
 
-# Okabe and Ito's colours, told apart with any kind of colour vision, the dark ones first
+# Okabe and Ito's colours, distinguished with any kind of colour vision, the dark ones first
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, MUTED, GREY, RULE = "#222222", "#5D5D5D", "#9A9A9A", "#E3E3E3"
 REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
 """Look of lines to compare with, such as chance."""
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
-_LONGEST = 32  # characters of a label beside a line: more would leave the lines too little space
+_LONGEST = 32  # characters of a label next to a line: more would leave the lines too little space
 _WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
 _LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # part of matplotlib: the same figure on every machine
@@ -155,7 +155,7 @@ def line_style(index: int) -> str:
 
 
 def line_look(index: int, *, marker: bool = False) -> dict[str, Any]:
-    """Return matplotlib's arguments for a label by its index: colour, line style, marker if asked for."""
+    """Return matplotlib's arguments for a label by its index: colour, line style, marker if requested."""
     found: dict[str, Any] = {"color": color(index), "linestyle": line_style(index)}
     return found | ({"marker": MARKERS[index % len(MARKERS)], "markersize": 5} if marker else {})
 
@@ -175,13 +175,13 @@ def count_axis(axes: Axes, which: str) -> None:
 def write_beside(
     axes: Axes, text: str, point: tuple[float, float], shift: tuple[float, float], **look_of: Any
 ) -> None:
-    """Write a small text beside a point, `shift` in points from it; the rest goes to matplotlib."""
+    """Write a small text next to a point, `shift` in points from it; the rest goes to matplotlib."""
     look_of = {"fontsize": SMALL} | look_of
     axes.annotate(text, point, xytext=shift, textcoords="offset points", **look_of)
 
 
 def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
-    """Write labels at the right edge, beside where their lines end, moved apart where they would touch.
+    """Write labels at the right edge, next to where their lines end, moved apart where they would touch.
 
     Parameters
     ----------

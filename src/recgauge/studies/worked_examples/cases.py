@@ -27,7 +27,7 @@ class Computed:
     Parameters
     ----------
     values : tuple of float
-        One value, or one per user where the article lists them; empty if there is none.
+        One value, or one per user where the article lists them; empty if there are none.
     reason : str
         Why there is no value, or why the case is left out.
     left_out : bool

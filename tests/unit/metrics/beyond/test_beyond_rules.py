@@ -195,7 +195,7 @@ def test_single_items_take_the_chosen_value() -> None:
     for single, expected in (("nan", np.nan), (0, 0.0), (1, 1.0)):
         assert Diversity(single=single).per_user(judged, None)[0] == pytest.approx(expected, nan_ok=True)
     with pytest.raises(
-        MetricError, match="Diversity: every list must have two items at least, but 2 have not"
+        MetricError, match="Diversity: every list must have at least two items, but 2 have fewer"
     ):
         Diversity(single="raise").per_user(judged, None)
 

@@ -58,7 +58,7 @@ def test_users_without_relevant_items_have_no_value(result):
 
 
 def test_they_are_not_asked_for_alone():
-    with pytest.raises(ConfigError, match=r"auc need metrics of lists beside them; add metrics=\[ranking\]"):
+    with pytest.raises(ConfigError, match=r"auc need metrics of lists as well; add metrics=\[ranking\]"):
         experiment(("auc",))
 
 
