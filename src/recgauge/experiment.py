@@ -1,4 +1,4 @@
-"""One run from data to numbers. The page to read first: `run_experiment` tells its steps in order."""
+"""One run from data to numbers. The page to read first: `run_experiment` shows its steps in order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

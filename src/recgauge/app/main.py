@@ -13,7 +13,7 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.app.files.places import give_libraries_a_home
+from recgauge.app.files.folders import give_libraries_a_home
 from recgauge.app.hydra_checks import checked_hydra, parse_words
 from recgauge.app.job import run_job
 from recgauge.app.settings import conf_folder, program, register_schema
@@ -75,7 +75,7 @@ def _run_command(words: Sequence[str]) -> int:
 
 
 def _stopped(stop: KeyboardInterrupt, words: Sequence[str]) -> int:
-    """Tell what became of the run and of its sweep; a second interruption ends even that."""
+    """Report how the run and its sweep ended; a second interruption stops this report, too."""
     told = "; ".join(["stopped", *getattr(stop, "__notes__", ())])
     print_error(f"{told}. Finished runs are kept.")
     with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""What a run is called: the chosen option of each group, and the command that gives the run again."""
+"""What a run is called: the chosen option of each group, and the command that repeats the run."""
 
 import shlex
 from functools import cache
@@ -43,7 +43,7 @@ def _own_name(settings: RunSettings, group: str) -> str | None:
 
 
 def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) -> str:
-    """Return a name that tells a run apart from others: model, data set, what was set for it, fold and seed.
+    """Return a name that identifies a run: model, data set, what was set for it, fold and seed.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def typed_words(job: Any) -> list[str]:
 
 
 def run_again(job: Any, *, sweeping: bool) -> str:
-    """Return the command line that gives this one job again.
+    """Return the command line that repeats this job.
 
     Parameters
     ----------

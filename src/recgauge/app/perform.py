@@ -143,10 +143,10 @@ def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> Job
 
 
 def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome | None:
-    """Let a finished run stand for the job if there is one; the data are not loaded."""
+    """Reuse a finished run for the job if there is one; the data are not loaded."""
     progress = ConsoleProgress()
     with progress.stage("look for a finished run"):
-        # a sweep has fetched its data, and told about them, before its first job
+        # a sweep has fetched its data, and reported on them, before its first job
         told = progress if job.sweep is None else None
         digest = experiment.dataset.digest(told)
         found = find_finished(
@@ -210,7 +210,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
 
 
 def _run_start(job: Job, command: str, facts: dict[str, Any]) -> RunStart:
-    """Return what the tracker is told of a job before it does anything."""
+    """Return what the tracker records about a job before it starts."""
     tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
     if job.grid is not None:
         tags[experiment_tag(job.grid)] = "true"
@@ -219,8 +219,8 @@ def _run_start(job: Job, command: str, facts: dict[str, Any]) -> RunStart:
 
 
 def _not_tracked(outcome: JobOutcome, error: TrackingError, folder: Path) -> JobOutcome:
-    """Tell that the store lacks the results, which lie complete in a folder."""
-    print_error(f"not tracked: {error} The results lie complete in {folder}.")
+    """Report that the store lacks the results, and name the folder that has all of them."""
+    print_error(f"not tracked: {error} The complete results are in {folder}.")
     return replace(outcome, status="not tracked", reason=str(error), run_id=None)
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-from recgauge.app.files.places import store_of_user, work_folder
+from recgauge.app.files.folders import store_of_user, work_folder
 from recgauge.runs.settings import RunSettings
 
 __all__ = [

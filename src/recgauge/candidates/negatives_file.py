@@ -92,7 +92,7 @@ class NegativesFile(Candidates):
     def _unknown(self, number: int, kind: str, text: str, example: str) -> SchemaError:
         return SchemaError(
             f"NegativesFile: {self.path}, line {number}: the data set has no {kind} {shown(text)}. "
-            f"Write ids as the data set does, such as {example}; published files often number them anew."
+            f"Write ids as the data set does, such as {example}; published files often renumber them."
         )
 
     def _check_rows(self, split: Split, rows: list[tuple[int, int, int]]) -> None:

@@ -49,7 +49,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         have grades, grade.
     metrics : names, metrics, a mapping of result names to either, or the name of a suite
         Suites are ranking, beyond_accuracy, diversity and curves.
-        A name means what the convention says it means; a metric object is taken as it is.
+        A name has the meaning of the convention; a metric object is used as it is.
     cutoffs : sequence of int or None, default (5, 10)
         Only the first k items count; None: the whole list, whose keys have no ``_at_k``.
     conventions : str or Convention, default "standard"
@@ -71,7 +71,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         Everybody who counts where a convention counts users without a list or without relevant items.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
-        not tell what ties with their last item and did not fit in; `Evaluation.ties` says how many end so.
+        not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
     seed : int, default 0
         Of random orders of equal scores.
 

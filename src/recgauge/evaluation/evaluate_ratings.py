@@ -93,7 +93,7 @@ def evaluate_predictions(
     Returns
     -------
     Evaluation
-        `counts` tells also what was impossible, partly unknown or clipped.
+        `counts` also says what was impossible, partly unknown or clipped.
 
     Raises
     ------

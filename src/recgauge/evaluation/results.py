@@ -1,4 +1,4 @@
-"""What an evaluation gives: numbers with their definitions, per-user values and counts."""
+"""What an evaluation returns: numbers with their definitions, per-user values and counts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -52,7 +52,7 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
 
 
 def _suite(name: str) -> tuple[str, ...]:
-    """Return the names of a suite that lists are enough for; a run can give the others, too."""
+    """Return the names of a suite that lists are enough for; a run can compute the others, too."""
     named = ((one, standard_metric(one)) for one in SUITES[name])
     return tuple(one for one, metric in named if metric is None or metric.kind == "lists")
 

@@ -38,7 +38,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     Parameters
     ----------
     metrics : mapping of str to Metric or Definition
-        Result name to definition, as :func:`select_metrics` gives them.
+        Result name to definition, as returned by :func:`select_metrics`.
     top_k : TopK
     relevant : Relevant
     cutoffs : sequence of int or None
@@ -208,7 +208,7 @@ class Counted:
         if undefined.any():
             raise MetricError(
                 f"{metric.definition()} refuses user {shown(self.ids[undefined][0])}, one of "
-                f"{int(undefined.sum())} without a value. Choose a definition that gives one."
+                f"{int(undefined.sum())} without a value. Choose a definition that has one."
             )
 
 

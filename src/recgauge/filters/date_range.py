@@ -49,7 +49,7 @@ class DateRange(RowFilter):
         if start is not None and end is not None and start >= end:
             raise ConfigError(
                 f"DateRange: start must be before end, got start={self.start} and end={self.end}; the end "
-                "itself is left out, so give the day after the last one."
+                "itself is left out, so name the day after the last one."
             )
 
     def _limits(self) -> tuple[int | None, int | None]:

@@ -120,7 +120,7 @@ def _repeated_rows(rows: Interactions) -> tuple[LongArray, BoolArray]:
 def _refusal(dataset: Dataset, repeats: LongArray) -> SchemaError:
     rows, row = dataset.interactions, int(repeats.min())
     return SchemaError(
-        f"Duplicates: {dataset.name} must have one row a (user, item) pair, got {len(repeats)} rows more "
+        f"Duplicates: {dataset.name} must have one row per (user, item) pair, got {len(repeats)} rows more "
         f"than pairs; row {row + 1} repeats user {shown(rows.user_ids[rows.user[row]])}, "
         f"item {shown(rows.item_ids[rows.item[row]])}. Choose what stays: "
         f"filters.duplicates.policy={'|'.join(POLICIES[1:])}."

@@ -24,7 +24,7 @@ class _RowCounts(RowFilter):
         if self.at_most is not None and self.at_most < self._fewest:
             raise ConfigError(
                 f"{owner}: at_most must not be below the fewest rows required, got at_most={self.at_most} "
-                f"and at least {self._fewest}; nobody can have both."
+                f"and at least {self._fewest}; no one can meet both."
             )
 
     @property

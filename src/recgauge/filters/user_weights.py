@@ -19,7 +19,7 @@ from recgauge.utils.files import refuse_irregular, user_path
 Method = Literal["divide_by_mean", "subtract_mean", "divide_by_rows", "table"]
 METHODS: dict[Method, str] = {
     "divide_by_mean": "ratings are divided by their user's mean",
-    "subtract_mean": "their user's mean is taken from ratings",
+    "subtract_mean": "their user's mean is subtracted from ratings",
     "divide_by_rows": "ratings are divided by the number of their user's rows",
     "table": "ratings are multiplied by their user's weight",
 }
@@ -150,7 +150,7 @@ def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
     if lacking:
         raise SchemaError(
             f"UserWeights: {path} must have a weight for every user, got none for {shown(lacking[0])} and "
-            f"{len(lacking) - 1} more. Add them, or drop these users before."
+            f"{len(lacking) - 1} more. Add them, or drop these users first."
         )
     return np.array([weights[str(user)] for user in user_ids.tolist()])
 

@@ -76,7 +76,7 @@ class JudgedTopK:
 
     @property
     def ideal(self) -> RankedGains:
-        """All relevant items of each user, best first: the list that a perfect model gives."""
+        """All relevant items of each user, best first: the list of a perfect model."""
         if not self._ideal:
             owner = np.repeat(np.arange(self.n_users), self.n_relevant)
             rank = (np.arange(1, len(owner) + 1) - self.relevant_start[owner]).astype(np.int32)

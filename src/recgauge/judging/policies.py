@@ -53,8 +53,8 @@ class Policies:
         orders. The last two count what ties with the end of a list and did not fit in, which lists from
         outside do not tell. Only acts where scores are known.
     duplicates : {"error", "first", "every", "distinct"}, default "error"
-        An item twice in a list: refused; a hit only at its first rank; a hit at every rank, so that
-        values above 1 appear; or each rank another item, so that a user has one more relevant item for
+        A repeated item in a list: refused; a hit only at its first rank; a hit at every rank, so that
+        values above 1 appear; or each rank is another item, so that a user has one more relevant item for
         every repeat of one.
     lists_of : {"all", "relevant"}, default "all"
         Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, or
@@ -114,7 +114,7 @@ class Policies:
         return ", ".join(self._texts(f.name for f in fields(self) if f.name not in hidden))
 
     def note_beside(self, base: "Policies") -> str:
-        """Return what a definition's text says of policies: what differs from `base`, and random ties."""
+        """Return what a definition's text says about policies: what differs from `base`, and random ties."""
         changes = self.differences(base)
         if self.ties in ("random", "expected") and self.ties == base.ties:
             changes = f"ties={self.ties}" + (f", {changes}" if changes else "")

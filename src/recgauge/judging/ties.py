@@ -61,7 +61,7 @@ def random_keys(seed: int, draw: int, users: IntArray, items: IntArray) -> Words
     Parameters
     ----------
     seed, draw : int
-        The seed's stream of ties is used; another draw gives another order.
+        The seed's stream of ties is used; another draw is another order.
     users : ndarray of int32, shape (b,)
     items : ndarray of int32, shape (b, n)
 

@@ -16,9 +16,9 @@ runs every command of this page.
 
 recgauge began with five articles on evaluating recommenders. Each table holds every metric, plot and
 experiment that the article names, or its library: what it is called here, the command
-that gives it, and where we differ on purpose. `metrics=articles` has each metric as its article defines it;
+for it, and where we differ on purpose. `metrics=articles` has each metric as its article defines it;
 `conventions=article_...` adds the article's policies, such as who counts and what is rounded
-([metrics](metrics.md#conventions)). What the articles print, and what their code gives, is in
+([metrics](metrics.md#conventions)). What the articles print, and what their code computes, is in
 [worked_examples](../experiments/worked_examples/README.md). Their texts are no part of recgauge. Where one
 names a metric without code or numbers, the default definition is used.
 """

@@ -1,4 +1,4 @@
-"""What stands beside numbers that mean less than they seem to."""
+"""The marks of numbers that mean less than they seem to."""
 
 from collections.abc import Sequence
 
@@ -68,7 +68,7 @@ def _short(value: float) -> str:
 
 
 def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
-    """Return what stands below a sweep's table: jobs by what a reader must know of them.
+    """Return the notes below a sweep's table: what a reader must know, and the jobs that it concerns.
 
     Parameters
     ----------
@@ -88,15 +88,15 @@ def selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for number, record in records:
         names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
-        place = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
+        group = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
         settings = str(record.settings.get("model"))
-        groups.setdefault(place, {}).setdefault(settings, []).append(number)
+        groups.setdefault(group, {}).setdefault(settings, []).append(number)
     jobs_of: dict[str, list[str]] = {}
-    for place, by_settings in groups.items():
+    for group, by_settings in groups.items():
         if len(by_settings) > 1:
-            line = f"settings of {place[0]} differ and this table is of test rows, so choosing the best of it"
+            line = f"settings of {group[0]} differ and this table is of test rows, so choosing the best of it"
             jobs = _jobs(sorted(job for jobs in by_settings.values() for job in jobs))
-            jobs_of.setdefault(f"{line} is selection on test; {place[-1]}", []).append(jobs)
+            jobs_of.setdefault(f"{line} is selection on test; {group[-1]}", []).append(jobs)
     return [f"warning  selection_on_test: {line} [{'; '.join(jobs)}]" for line, jobs in jobs_of.items()]
 
 

@@ -55,7 +55,7 @@ def _contents() -> str:
 
 
 def _link(text: str, heading: str) -> str:
-    """Return a link to a heading of this page, by the anchor that GitHub gives it."""
+    """Return a link to a heading of this page, by GitHub's anchor."""
     kept = re.sub(r"[^\w\s-]", "", heading.lower())
     return f"[{text}](#{kept.replace(' ', '-')})"
 

@@ -123,7 +123,7 @@ def count_days(timestamps: LongArray) -> tuple[int, LongArray]:
     first, last = int(timestamps.min()) // _DAY, int(timestamps.max()) // _DAY
     if first < _EARLIEST or last > _LATEST:
         raise SchemaError(
-            f"Times must lie in the years 1 to 9999, got {int(timestamps.min())} to {int(timestamps.max())} "
+            f"Times must be in the years 1 to 9999, got {int(timestamps.min())} to {int(timestamps.max())} "
             "seconds since 1970. Are they milliseconds? Set dataset.time_unit."
         )
     counts = np.zeros(last - first + 1, np.int64)

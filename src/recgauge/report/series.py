@@ -62,7 +62,7 @@ Best = dict[tuple[Any, str], float]
 
 
 def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
-    """Return the series of all finished jobs: comparable ones beside each other, in the order of the jobs.
+    """Return the series of all finished jobs: comparable ones next to each other, in the order of the jobs.
 
     Jobs that repeat a fold and seed, such as reused ones, are no series.
     """

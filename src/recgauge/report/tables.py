@@ -23,7 +23,7 @@ Fits = Callable[[Table], bool]
 
 
 def result_tables(record: RunRecord, fits: Fits) -> list[Table]:
-    """Return metrics by cutoffs, as many tables as the width asks for.
+    """Return metrics by cutoffs, as many tables as the width needs.
 
     Each value has its standard error if one table can hold all of them.
     """
@@ -37,7 +37,7 @@ def result_tables(record: RunRecord, fits: Fits) -> list[Table]:
 def result_table(
     record: RunRecord, cutoffs: Sequence[int | None] | None = None, *, stderr: bool = True
 ) -> Table:
-    """Return metrics by cutoffs (all if not given), each value with its standard error if asked for."""
+    """Return metrics by cutoffs (all if not given), each value with its standard error if requested."""
     if cutoffs is None:
         cutoffs = list(dict.fromkeys(entry.k for entry in record.results))
     table = Table(pad_edge=False, box=None)
@@ -51,7 +51,7 @@ def result_table(
 
 
 def run_lines(record: RunRecord) -> list[str]:
-    """Return what stands around the table: data, what was dropped and skipped, seconds."""
+    """Return the lines around the table: data, what was dropped and skipped, seconds."""
     data, counts = record.dataset, record.counts
     lines = [
         *filter_lines(record),
@@ -68,7 +68,7 @@ def run_lines(record: RunRecord) -> list[str]:
     if "ratings_predicted" in counts:
         lines.append(
             f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
-            "impossible (the mean stands in), "
+            "impossible (the mean is used instead), "
             f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
     lines.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
@@ -97,7 +97,7 @@ def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
 
 
 def sweep_tables(jobs: Sequence[JobOutcome], fits: Fits) -> list[Table]:
-    """Return the table of a sweep, its metrics divided among as many tables as the width asks for."""
+    """Return the table of a sweep, its metrics divided among as many tables as the width needs."""
     keys = headline_keys([job.record for job in jobs if job.record is not None])
     n_first = _n_fitting(keys, lambda some: sweep_table(jobs, some), fits)
     further = _split_columns(keys[n_first:], lambda some: sweep_table(jobs, some, first=False), fits)
@@ -109,7 +109,7 @@ def sweep_table(
 ) -> Table:
     """Return one row per job, and one per series of folds or seeds with its mean; the best values are marked.
 
-    Jobs of a series stand together by rising fold and seed. Below them stands the mean over them with the
+    Jobs of a series are together by rising fold and seed. Below them is the mean over them with the
     standard deviation (of a sample: divided by n - 1). Best is a mean or a job outside any series, among
     those that can be compared.
 
@@ -147,7 +147,7 @@ class _Row(NamedTuple):
 
 
 def _sweep_rows(jobs: Sequence[JobOutcome], keys: Sequence[str], *, failed: bool) -> list[_Row]:
-    """Return the rows of a sweep's table; those of jobs without a record only if asked for."""
+    """Return the rows of a sweep's table; those of jobs without a record only if requested."""
     entries = all_series(jobs)
     best = best_values(entries, keys)
     rows = []
@@ -208,7 +208,7 @@ def _label(job: JobOutcome) -> str:
 
 
 def _status(job: JobOutcome) -> Text:
-    # sampled numbers look like others in a table: the mark stands in the row, its reason below
+    # sampled numbers look like others in a table: the mark is in the row, its reason below
     marked = job.record is not None and job.record.incomparable
     return Text(f"{job.status} {MARK}" if marked else job.status, style=STATUSES[job.status])
 

@@ -22,8 +22,8 @@ class JobOutcome:
     label : str
         The words of the command line that make the job, such as ``model=svd dataset=demo``.
     status : {"done", "reused", "not tracked", "no data", "stopped", "failed"}
-        ``reused``: a finished run of the store stands for the job; ``not tracked``: the store lacks the
-        results, which lie complete in `folder`; ``no data``: not begun, since its data are missing;
+        ``reused``: a finished run of the store was reused for the job; ``not tracked``: the store lacks the
+        results, which are complete in `folder`; ``no data``: not begun, since its data are missing;
         ``stopped``: by Ctrl-C or a signal.
     reason : str or None
         Why the job is not simply done.
@@ -38,7 +38,7 @@ class JobOutcome:
     record : RunRecord or None
         Present if the job has results.
     folder : Path
-        Where the job's files lie.
+        The folder of the job's files.
     """
 
     number: int

@@ -22,7 +22,7 @@ class RunRecord:
         The chosen dataset, filters, split, candidates, model, conventions and metrics.
     seed : int
     command : str
-        The command line that gives the run again.
+        The command line that repeats the run.
     settings : dict of str to Any
         The resolved configuration.
     dataset : DatasetFacts

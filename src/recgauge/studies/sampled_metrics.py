@@ -74,7 +74,7 @@ class SampledMetrics(Study):
 
 
 def _rule(run: JobOutcome) -> str:
-    """Name the candidate rule with what tells it from others."""
+    """Name the candidate rule with what distinguishes it from others."""
     name = run.names.get("candidates", "")
     settings = run.settings.get("candidates", {})
     return f"{name} {settings['n']} by={settings['by']}" if name == "sampled" else name

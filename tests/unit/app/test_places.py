@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.files import places
+from recgauge.app.files import folders
 from recgauge.app.tracking import environment
 from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.errors import MissingDataError, TrackingError
@@ -33,9 +33,9 @@ def machine(tmp_path, monkeypatch):
 
     for module in (_folders, places):
         monkeypatch.setattr(module, "is_writable", is_writable)
-    places.work_folder.cache_clear()
+    folders.work_folder.cache_clear()
     yield tmp_path, forbidden
-    places.work_folder.cache_clear()
+    folders.work_folder.cache_clear()
 
 
 def own(machine):
@@ -43,22 +43,22 @@ def own(machine):
 
 
 def test_the_current_folder_is_used_without_a_word(machine, capsys):
-    assert places.default_store() == "sqlite:///mlflow.db"
-    assert places.work_folder() / "outputs" == Path("outputs")
+    assert folders.default_store() == "sqlite:///mlflow.db"
+    assert folders.work_folder() / "outputs" == Path("outputs")
     assert capsys.readouterr().err == ""
     assert list((machine[0] / "home").iterdir()) == []
 
 
 def test_else_a_folder_in_the_home_folder_which_is_said_once(machine, capsys):
     machine[1].add("work")
-    assert places.work_folder() == machine[0] / "home" / "recgauge"
-    assert places.store_of_user() == f"sqlite:///{machine[0]}/home/recgauge/mlflow.db"
+    assert folders.work_folder() == machine[0] / "home" / "recgauge"
+    assert folders.store_of_user() == f"sqlite:///{machine[0]}/home/recgauge/mlflow.db"
     assert capsys.readouterr().err.count("cannot be written") == 1
 
 
 def test_else_a_temporary_folder_that_only_the_user_can_enter(machine, capsys):
     machine[1].update({"work", "home"})
-    assert places.work_folder() == own(machine)
+    assert folders.work_folder() == own(machine)
     assert stat.S_IMODE(own(machine).stat().st_mode) == 0o700
     assert str(own(machine)) in capsys.readouterr().err
 
@@ -66,7 +66,7 @@ def test_else_a_temporary_folder_that_only_the_user_can_enter(machine, capsys):
 def test_a_store_that_the_environment_names_needs_no_folder(machine, monkeypatch, capsys):
     machine[1].add("work")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://host")
-    assert places.store_of_user() == "https://host"
+    assert folders.store_of_user() == "https://host"
     assert capsys.readouterr().err == ""
 
 
@@ -78,7 +78,7 @@ def test_a_temporary_folder_that_others_made_or_can_write_is_not_used(machine, p
     machine[1].update({"work", "home"})
     prepare(own(machine))
     assert _folders.user_temporary() is None
-    assert places.work_folder() == Path()
+    assert folders.work_folder() == Path()
 
 
 def test_a_temporary_folder_behind_a_link_is_not_used(machine):
@@ -87,14 +87,14 @@ def test_a_temporary_folder_behind_a_link_is_not_used(machine):
 
 
 def test_libraries_get_a_home_where_there_is_none(machine, monkeypatch):
-    places.give_libraries_a_home()
+    folders.give_libraries_a_home()
     assert "MPLCONFIGDIR" not in os.environ
     machine[1].add("home")
-    places.give_libraries_a_home()
+    folders.give_libraries_a_home()
     assert os.environ["HOME"] == str(machine[0] / "home")  # "~" keeps its meaning
     assert os.environ["MPLCONFIGDIR"] == str(own(machine) / "matplotlib")
     monkeypatch.setattr(Path, "home", no_home)
-    places.give_libraries_a_home()
+    folders.give_libraries_a_home()
     assert os.environ["HOME"] == str(own(machine))
 
 
@@ -133,10 +133,10 @@ def no_home():
 def test_a_home_folder_is_found_where_someone_else_made_ours(machine, monkeypatch):
     monkeypatch.setenv("HOME", "")
     monkeypatch.delenv("HOME")
-    monkeypatch.setattr(places, "_home_folder", lambda: None)
+    monkeypatch.setattr(folders, "_home_folder", lambda: None)
     own(machine).mkdir()
     own(machine).chmod(0o777)
-    places.give_libraries_a_home()
+    folders.give_libraries_a_home()
     home = Path(os.environ["HOME"])
     assert home != own(machine)
     assert stat.S_IMODE(home.stat().st_mode) == 0o700

@@ -161,7 +161,7 @@ def test_the_scale_outlives_its_ratings_but_not_a_change_of_values(demo):
     weighted, steps = apply_filters(demo, (UserWeights("subtract_mean"), MinRating(0.0)))
     low, high = weighted.rating_scale()
     assert -5 < low < 0 < high < 5
-    assert steps[0].note.startswith("their user's mean is taken from ratings; values 0.5..5 become -")
+    assert steps[0].note.startswith("their user's mean is subtracted from ratings; values 0.5..5 become -")
     assert steps[1].note == ""
 
 

@@ -244,7 +244,7 @@ def test_weights_that_are_not_there_and_means_that_cannot_divide(few, dataset_of
         (lambda: Binarise(float("nan")), "rating must be a finite number"),
         (lambda: UserRows(), "no limit is set"),
         (lambda: UserRows(at_least=0), "at_least must be"),
-        (lambda: ItemRows(more_than=5, at_most=5), "at_most=5 and at least 6; nobody can have both"),
+        (lambda: ItemRows(more_than=5, at_most=5), "at_most=5 and at least 6; no one can meet both"),
         (lambda: PopularItems(0), "a count .* or a share .*, got 0"),
         (lambda: PopularItems(1.0), "got 1.0"),
         (lambda: PopularItems(True), "got True"),

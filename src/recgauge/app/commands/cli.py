@@ -7,7 +7,7 @@ import sys
 
 from recgauge._version import __version__
 from recgauge.app.commands.data import add_data_commands, parse_words, run_data
-from recgauge.app.files.places import give_libraries_a_home
+from recgauge.app.files.folders import give_libraries_a_home
 from recgauge.app.terminal.secrets import private_output
 from recgauge.app.terminal.streams import prepare_streams
 
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
-    from recgauge.app.files.places import store_of_user
+    from recgauge.app.files.folders import store_of_user
     from recgauge.app.terminal.messages import print_error
     from recgauge.errors import RecgaugeError
 
@@ -85,7 +85,7 @@ def _check_port(port: int) -> None:
     Raises
     ------
     ConfigError
-        If another program has the port, or the system does not give it.
+        If another program has the port, or the system refuses it.
     """
     import errno
 

@@ -57,7 +57,7 @@ def source_of(settings: RunSettings) -> DatasetSource:
 
 
 def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
-    """Return what each data set with a config file says of itself, the smallest first, unknown sizes last.
+    """Return the facts about each data set with a config file, the smallest first, unknown sizes last.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The files that a run leaves, and where they lie."""
+"""The files that a run leaves, and where they are."""

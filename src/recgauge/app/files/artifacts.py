@@ -126,7 +126,7 @@ def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress
     lists : {"true", "relevant_k", "false"}
         Which rows of the lists are written.
     progress : Progress
-        Told the size of large lists before they are written.
+        Notified of the size of large lists before they are written.
     """
     ids = result.dataset.interactions
     tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
@@ -188,7 +188,7 @@ def _write_record(record: RunRecord, folder: Path) -> list[Path]:
 
 
 def write_checksums(files: Sequence[Path], folder: Path) -> Path:
-    """Write SHA256SUMS, a line a file as ``sha256sum`` writes and checks it.
+    """Write SHA256SUMS, a line per file as ``sha256sum`` writes and checks it.
 
     Parameters
     ----------

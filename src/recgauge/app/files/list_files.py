@@ -1,4 +1,4 @@
-"""Writes recommended lists: whole, only where something relevant stands, or not at all."""
+"""Writes recommended lists: whole, only the rows of relevant items, or not at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import log2
@@ -18,8 +18,8 @@ from recgauge.utils.progress import Progress
 
 LISTS, HITS = "recommendations.parquet", "hits.parquet"
 FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
-"""What each value of ``artifacts.lists`` stores; what comes first holds what comes later."""
-LARGE = 100_000_000  # bytes; larger files are told of beforehand
+"""What each value of ``artifacts.lists`` stores; each value includes what the later ones store."""
+LARGE = 100_000_000  # bytes; larger files are announced before they are written
 ROWS_OF_A_GROUP = 1_000_000
 
 # a quarter smaller than by default, see docs/reliability.md
@@ -100,7 +100,7 @@ def write_lists(
     folder : Path
     lists : {"true", "relevant_k", "false"}
     progress : Progress
-        Told the size of a large file before it is written.
+        Notified of the size of a large file before it is written.
     """
     name = FILES[lists]
     if name is None:

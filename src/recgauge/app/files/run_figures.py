@@ -19,7 +19,7 @@ _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 
 
 def draw_run(result: RunResult, names: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write figures/*.png: the training rows' long tail, the ratings, and what the lanes that ran can show.
+    """Write figures/*.png: the training rows' long tail, the ratings, and what lists or predictions show.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str,
             yield from _rating_curves(made, liked_from, f"{model} on {dataset}")
 
 
-def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Figure"]]:
+def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, "Figure"]]:
     from recgauge.judging.judge import judge
     from recgauge.metrics.curves.points import precision_recall_over_k
     from recgauge.report.figures import plot_coverage, plot_metric_over_k, plot_precision_recall_over_k
 
-    results = [one for one in lane.evaluation.results if one.name in _DRAWN and one.k is not None]
+    results = [one for one in lists.evaluation.results if one.name in _DRAWN and one.k is not None]
     cutoffs = sorted({one.k for one in results if one.k is not None})
     lines = {one.name: [r for r in results if r.name == one.name] for one in results}
     whole = {name: line for name, line in lines.items() if len(line) == len(cutoffs)}
@@ -77,18 +77,18 @@ def _ranking_figures(lane: RankingResult, title: str) -> Iterator[tuple[str, "Fi
             title=f"Metrics over k, {title}",
         )
         yield "metrics_over_k", figure
-    curve = precision_recall_over_k(judge(lane.top_k, lane.relevant), lane.top_k.items.shape[1])
+    curve = precision_recall_over_k(judge(lists.top_k, lists.relevant), lists.top_k.items.shape[1])
     figure = plot_precision_recall_over_k({title: curve}, title=f"Precision and recall over k, {title}")
     yield "precision_recall_over_k", figure
-    if shares := _coverage(lane):
+    if shares := _coverage(lists):
         yield "coverage", plot_coverage(shares, title=f"Catalogue coverage, {title}")
-    if lane.rankings is not None:
-        yield from _curves(lane.rankings, np.diff(lane.relevant.start), title)
+    if lists.rankings is not None:
+        yield from _curves(lists.rankings, np.diff(lists.relevant.start), title)
 
 
-def _coverage(lane: RankingResult) -> dict[str, float]:
+def _coverage(lists: RankingResult) -> dict[str, float]:
     """Return the first coverage of the suite as a share at each cutoff; nothing if the suite has none."""
-    found = [one for one in lane.evaluation.results if one.definition.startswith("CatalogCoverage(scale=")]
+    found = [one for one in lists.evaluation.results if one.definition.startswith("CatalogCoverage(scale=")]
     scales = {"scale=fraction": 1.0, "scale=percent": 100.0}
     return {
         f"{one.name} @{one.k}": one.value / divisor

@@ -1,4 +1,4 @@
-"""Digests of what a run reads beside its data set: the user's own classes, and files that settings name."""
+"""Digests of what a run reads besides its data: the user's own classes, and files that settings name."""
 
 import glob
 import inspect

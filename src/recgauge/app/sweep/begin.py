@@ -85,7 +85,7 @@ def missing_data(
     Parameters
     ----------
     datasets : mapping of str to mapping
-        As `grid_datasets` gives them.
+        As returned by `grid_datasets`.
     allowed : sequence of str
         Packages whose classes may be built.
     progress : Progress
@@ -139,7 +139,7 @@ def _check_composable(jobs: Iterable[Sequence[str]]) -> None:
 def _note_missing_data(
     datasets: Mapping[str, Mapping[str, Any]], allowed: Sequence[str], folder: Path
 ) -> None:
-    """Tell once which data sets are missing, and leave a note for the jobs that need them."""
+    """Print once which data sets are missing, and leave a note for the jobs that need them."""
     progress = ConsoleProgress()
     with progress.stage("look for the data sets"):
         missing = missing_data(datasets, allowed, progress)

@@ -37,28 +37,28 @@ class SweepSummary(Callback):
                 file.write_text(clean, encoding="utf-8")
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Print one table over all jobs; the exit code tells whether all of them finished."""
+        """Print one table over all jobs; the exit code says whether all of them finished."""
         del config
         if not conclude_sweep():
             raise SystemExit(1)
 
 
 _running: "list[tuple[DictConfig, SweepPlan]]" = []
-"""The sweep of this process, if there is one: Hydra tells a callback of its end, not of an interruption."""
+"""The sweep of this process, if there is one: Hydra calls a callback at its end, not at an interruption."""
 
 
 def interrupted_sweep() -> bool:
-    """Whether this process has begun a sweep and not yet told its end."""
+    """Whether this process has begun a sweep and not yet reported its end."""
     return bool(_running)
 
 
 def conclude_sweep(*, stopped: bool = False) -> bool:
-    """Print and store what the sweep of this process has come to; return whether all of it went well.
+    """Print and store the results of this process's sweep; return whether all of it went well.
 
     Parameters
     ----------
     stopped : bool
-        Whether the sweep was interrupted; what it had finished is told all the same.
+        Whether the sweep was interrupted; the finished jobs are reported in any case.
     """
     from recgauge.app.sweep.end import end
     from recgauge.app.terminal.messages import print_error

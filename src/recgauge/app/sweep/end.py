@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
-    """Print and store what a sweep has come to; return whether all of it went well.
+    """Print and store the results of a sweep; return whether all of it went well.
 
     Parameters
     ----------

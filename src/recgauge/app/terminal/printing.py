@@ -123,7 +123,7 @@ def _reasons(jobs: Sequence[JobOutcome]) -> list[str]:
     found: dict[tuple[str, str], list[JobOutcome]] = {}
     for job in jobs:
         if job.reason is not None:
-            # what data are missing, and where they were looked for, was told before the first job
+            # what data are missing, and where they were looked for, was printed before the first job
             reason = f"{job.short_reason} See above." if job.status == "no data" else job.reason
             found.setdefault((job.status, reason), []).append(job)
     lines = []

@@ -71,7 +71,7 @@ def plot_rating_distribution(
 def plot_predicted_against_actual(
     actual: npt.ArrayLike, predicted: npt.ArrayLike, *, title: str | None = "Predicted against actual ratings"
 ) -> Figure:
-    """Draw, for each actual rating, where 90 % and where 50 % of the predictions lie, and their median.
+    """Draw, for each actual rating, where 90 % and where 50 % of the predictions are, and their median.
 
     Parameters
     ----------

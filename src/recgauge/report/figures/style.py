@@ -82,7 +82,7 @@ def new_figure(
 
 
 def save_png(figure: Figure, path: Path) -> Path:
-    """Write a figure; the same figure gives the same bytes.
+    """Write a figure; the same figure has the same bytes.
 
     Parameters
     ----------

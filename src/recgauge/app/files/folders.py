@@ -1,4 +1,4 @@
-"""Where a run writes what it is not told a place for."""
+"""Where a run writes files whose folder is not set."""
 
 import os
 import tempfile
@@ -41,7 +41,7 @@ def give_libraries_a_home() -> None:
     """Name a folder to libraries that would keep something in a home folder, where it cannot be.
 
     MLflow stops with an error if there is no home folder. Matplotlib warns if it cannot write there, and
-    looks for all fonts anew in every process.
+    looks for all fonts again in every process.
     """
     home = _home_folder()
     if home is not None and is_writable(home):
