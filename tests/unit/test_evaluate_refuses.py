@@ -71,7 +71,10 @@ def test_unknown_metric_lists_the_valid_ones() -> None:
     [
         ("rmse", "'rmse' measures predicted ratings, not lists; pass it to recgauge.evaluate_ratings"),
         ("class_f1", "'class_f1' measures class labels"),
-        ("auc", "'auc' needs the scores of all candidates, not lists; choose list_auc"),
+        (
+            "auc",
+            "'auc' needs the scores of all candidates, not lists: ask for it in a run",
+        ),
         ("gini", r"Gini needs the catalogue's size, which lists do not tell; pass n_items=\.\.\."),
         ("novelty", r"Novelty needs the training interactions; pass train=\.\.\."),
         ("diversity", r"Diversity needs item features; pass item_features=\.\.\."),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.conventions.convention import canonical_name
 from recgauge.conventions.standard import standard_metric, standard_metrics
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation.predict import RatingPredictions
@@ -182,7 +183,7 @@ def _metric(metric: str | RatingMetric) -> RatingMetric:
     if isinstance(found, RatingMetric):
         return found
     problem = "is unknown"
-    if found is not None:
+    if found is not None or standard_metric(canonical_name(metric)) is not None:
         problem = "does not measure predicted ratings; recgauge.evaluate measures ranked lists"
     raise ConfigError(f"metrics: {metric!r} {problem}. Rating metrics are {', '.join(rating_metrics())}.")
 

@@ -125,8 +125,7 @@ def plot_precision_recall_over_k(
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.averaged import NAMED_CUTOFFS
-    from recgauge.metrics.curves.points import precision_recall_over_k
+    >>> from recgauge.metrics.curves.points import precision_recall_over_k
     >>> from recgauge.metrics.examples import judged_example
     >>> figure = plot_precision_recall_over_k({"svd": precision_recall_over_k(judged_example(), 3)})
     >>> figure.axes[0].lines[0].get_xdata().tolist()
