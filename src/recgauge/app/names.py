@@ -10,13 +10,13 @@ from omegaconf import OmegaConf
 from recgauge.app.settings import RunSettings, conf_folder, program
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError
+from recgauge.runs.settings import free_settings
 
 GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
 LONGEST_NAME = 120  # characters
-UNNAMED = (
-    "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
-    "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra",
-)  # fmt: skip
+UNNAMED = free_settings() | {
+    "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra"
+}  # fmt: skip
 """Settings that are no part of a run's name: they change no list, or change only its metrics."""
 
 

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
 from rich.table import Table
@@ -151,7 +152,7 @@ def _sweep_rows(jobs: Sequence[JobOutcome], keys: Sequence[str], *, failed: bool
     entries = all_series(jobs)
     best = best_values(entries, keys)
     rows = []
-    for series, following in zip(entries, [*entries[1:], None], strict=True):
+    for series, following in zip_longest(entries, entries[1:]):
         alone = len(series.jobs) == 1
         for job in series.jobs:
             cells = _cells(series, keys, best) if alone else _plain_cells(job, keys)

@@ -117,7 +117,7 @@ def test_own_words_around_the_markers_stay(place):
     assert marked_part(text) == "table"
 
 
-@pytest.mark.parametrize("word", ["seed=1", "model=svd", "cutoffs=[5]", "+model.x=1"])
+@pytest.mark.parametrize("word", ["seed=1", "model=svd", "cutoffs=[5]", "+model.x=1", "study.tolerance=1"])
 def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     page = checkout(place)
     run(Fixed("x"), Remembering(), place, word)
@@ -125,6 +125,13 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     assert [file.name for file in page.iterdir()] == ["README.md"]
     assert (place / "outputs" / "results.csv").exists()
     assert f"{word} makes another experiment" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["reuse=true", "figures=true", "engine.memory_mib=64", "artifacts.lists=false"])
+def test_settings_that_change_no_number_leave_the_experiment_as_it_is(place, word):
+    page = checkout(place)
+    run(Fixed("x"), Remembering(), place, word)
+    assert marked_part((page / "README.md").read_text()) == "table"
 
 
 def test_outside_a_checkout_only_the_output_folder_is_written(place, capsys):

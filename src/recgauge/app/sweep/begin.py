@@ -19,10 +19,11 @@ from recgauge.app.terminal.console import ConsoleProgress
 from recgauge.app.terminal.explain import explain_config_error
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError, MissingDataError
+from recgauge.runs.settings import data_settings
 from recgauge.utils.progress import Progress
 
 MISSING = "missing.json"
-_ABOUT_DATA = ("dataset", "data", "experiment", "allowed_targets")
+_ABOUT_DATA = data_settings() | {"experiment"}
 
 
 def begin(config: DictConfig) -> SweepPlan:

@@ -15,6 +15,7 @@ from recgauge.app.tracking.note import shortened
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag
 from recgauge.errors import MissingDataError
 from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.settings import free_settings
 from recgauge.studies import Row, Study
 from recgauge.studies.files import results_text, with_marked_part, without_details
 from recgauge.utils.files import is_writable
@@ -22,8 +23,8 @@ from recgauge.utils.files import is_writable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HARMLESS = ("experiment", "reuse", "force", "tracking", "data", "engine", "artifacts", "hydra")
-"""Settings of the command line that leave an experiment what it is."""
+HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
+"""Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
 
 
 def conclude_study(

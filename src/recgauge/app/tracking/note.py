@@ -9,7 +9,7 @@ from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.record import RunRecord
 
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
-SPACE = "\u2003"  # MLflow draws columns of a table without space between them
+SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
 
 
 def run_note(record: RunRecord) -> str:

@@ -14,15 +14,12 @@ from recgauge.report.steps import filter_points
 from recgauge.runs.facts import MetricValue
 from recgauge.runs.fingerprint import FREE_DATASET_SETTINGS
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import free_settings
 
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""
 HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
 """Metrics that are logged, and drawn, before the others of a suite."""
-UNTRACKED = (
-    "tracking", "data", "allowed_targets", "experiment", "debug", "figures", "artifacts", "study", "reuse",
-    "force",
-)  # fmt: skip
 
 
 def run_start(
@@ -73,7 +70,7 @@ def _params(settings: dict[str, Any], names: Mapping[str, str]) -> dict[str, str
     fold = split.get("fold", split.get("window"))
     chosen = {**names, "seed": str(settings["seed"])} | ({} if fold is None else {"fold": str(fold)})
     first = {key: chosen[key] for key in COMPARED if key in chosen}
-    kept = {key: value for key, value in settings.items() if key not in UNTRACKED}
+    kept = {key: value for key, value in settings.items() if key not in free_settings()}
     free = {f"dataset.{key}" for key in FREE_DATASET_SETTINGS if key != "path"}
     rest = {
         key: value
