@@ -124,6 +124,11 @@ def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
     module, _, name = target.rpartition(".")
     try:
         found = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{path}: cannot import {target!r} ({error}). Correct the name, install the package, or put its "
+            "folder into PYTHONPATH."
+        ) from error
     except Exception as error:  # whatever the code of a user's module raises
         raise ConfigError(f"{path}: cannot import {target!r} ({error}).") from error
     if not inspect.isclass(found):

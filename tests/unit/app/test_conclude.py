@@ -127,7 +127,9 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     assert f"{word} makes another experiment" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("word", ["reuse=true", "figures=true", "engine.memory_mib=64", "artifacts.lists=false"])
+@pytest.mark.parametrize(
+    "word", ["reuse=true", "figures=true", "engine.memory_mib=64", "artifacts.lists=false"]
+)
 def test_settings_that_change_no_number_leave_the_experiment_as_it_is(place, word):
     page = checkout(place)
     run(Fixed("x"), Remembering(), place, word)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from recgauge.app.commands.cli import main
 from recgauge.app.tracking.addresses import check_store, store_lock
 from recgauge.errors import TrackingError
 
@@ -61,3 +62,13 @@ def test_pipes_and_devices_are_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "other.db.lock")
     with pytest.raises(OSError, match=r"other\.db\.lock"), store_lock(f"sqlite:///{tmp_path}/other.db"):
         pass
+
+
+def test_reading_a_run_makes_no_store(tmp_path, capsys):
+    file = tmp_path / "m.db"
+    assert main(["conventions", "NO_SUCH_RUN", "--uri", f"sqlite:///{file}"]) == 1
+    told = capsys.readouterr().err
+    assert "NO_SUCH_RUN" in told
+    assert f"sqlite:///{file} does not exist" in told
+    assert "give the run's output folder" in told
+    assert not file.exists()

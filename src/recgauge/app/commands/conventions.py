@@ -34,7 +34,8 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     except TrackingError as error:
         reason = str(error).removesuffix("Check the address, or run without tracking: tracking=off.")
         raise TrackingError(
-            f"{reason}Name the store that has the run, --uri=ADDRESS, or give the run's output folder."
+            f"{reason.rstrip()} Name the store that has the run, --uri=ADDRESS, or give the run's output "
+            "folder."
         ) from error
     record = load_record(folder)
     cutoff = _cutoff(record, k)

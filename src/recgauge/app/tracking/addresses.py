@@ -65,14 +65,17 @@ def check_there(uri: str) -> None:
     TrackingError
         If there is no file, or an empty one.
     """
-    if not uri.startswith(SQLITE):
-        return
-    path = _database(uri)
-    if not path.is_file() or path.stat().st_size == 0:
+    if not has_database(uri):
         raise TrackingError(
-            f"tracking.uri={uri}: {path} was there when the sweep began and is gone. Put it back, then run "
-            "again with reuse=true."
+            f"tracking.uri={uri}: {_database(uri)} was there when the sweep began and is gone. Put it "
+            "back, then run again with reuse=true."
         )
+
+
+def has_database(uri: str) -> bool:
+    """Whether an SQLite store has its file, so that reading does not create an empty one; True of others."""
+    path = _database(uri)
+    return not uri.startswith(SQLITE) or (path.is_file() and path.stat().st_size > 0)
 
 
 @contextmanager

@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 from recgauge._version import NUMERIC_VERSION
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
 from recgauge.app.files.list_files import LISTS, holds
+from recgauge.app.tracking.addresses import has_database
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import FILES_TAG, Tracker
-from recgauge.errors import MissingDataError, SchemaError
+from recgauge.errors import MissingDataError, SchemaError, TrackingError
 from recgauge.evaluation.inputs import EvaluationInputs, convert
 from recgauge.runs.fingerprint import fingerprint
 from recgauge.runs.record import RunRecord
@@ -40,6 +41,8 @@ def run_folder(run: str, uri: str) -> Path:
     """
     folder = Path(run)
     if not folder.is_dir():
+        if not has_database(uri):
+            raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist.")
         folder = Path(mkdtemp(prefix="recgauge-"))
         MlflowTracker(uri).download(run, NEEDED, folder)
     missing = [name for name in NEEDED if not (folder / name).is_file()]
