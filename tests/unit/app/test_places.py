@@ -10,7 +10,7 @@ from recgauge.app.files import folders
 from recgauge.app.tracking import environment
 from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.errors import MissingDataError, TrackingError
-from recgauge.utils import files as _folders
+from recgauge.utils import files
 from recgauge.utils.files import cache_folder
 
 
@@ -26,12 +26,12 @@ def machine(tmp_path, monkeypatch):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "tmp"))
-    real = _folders.is_writable
+    real = files.is_writable
 
     def is_writable(folder):
         return folder.resolve().name not in forbidden and real(folder)
 
-    for module in (_folders, places):
+    for module in (files, folders):
         monkeypatch.setattr(module, "is_writable", is_writable)
     folders.work_folder.cache_clear()
     yield tmp_path, forbidden
@@ -39,7 +39,7 @@ def machine(tmp_path, monkeypatch):
 
 
 def own(machine):
-    return machine[0] / "tmp" / f"recgauge-{_folders.user_number()}"
+    return machine[0] / "tmp" / f"recgauge-{files.user_number()}"
 
 
 def test_the_current_folder_is_used_without_a_word(machine, capsys):
@@ -77,13 +77,13 @@ OPEN, FILE = (lambda f: f.mkdir() or f.chmod(0o777)), (lambda f: f.write_text(""
 def test_a_temporary_folder_that_others_made_or_can_write_is_not_used(machine, prepare):
     machine[1].update({"work", "home"})
     prepare(own(machine))
-    assert _folders.user_temporary() is None
+    assert files.user_temporary() is None
     assert folders.work_folder() == Path()
 
 
 def test_a_temporary_folder_behind_a_link_is_not_used(machine):
     own(machine).symlink_to(machine[0] / "home")
-    assert _folders.user_temporary() is None
+    assert files.user_temporary() is None
 
 
 def test_libraries_get_a_home_where_there_is_none(machine, monkeypatch):
@@ -113,7 +113,7 @@ def test_a_user_without_a_name_is_a_number(monkeypatch, error):
         raise error("no entry")
 
     monkeypatch.setattr(environment, "getuser", getuser)
-    assert environment.user_name() == str(_folders.user_number())
+    assert environment.user_name() == str(files.user_number())
 
 
 def test_an_experiment_whose_files_cannot_be_stored_is_told_before_the_run(tmp_path):
