@@ -141,7 +141,7 @@ def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, of
 
 
 def test_offline_asks_no_mirror_address(toy, tmp_path, progress):
-    with pytest.raises(MissingDataError, match=r"mirror http://127.0.0.1:9/toy.zip: not asked"):
+    with pytest.raises(MissingDataError, match=r"mirror http://127.0.0.1:9/toy.zip: not tried"):
         find_archive(toy, places(tmp_path, mirror=CLOSED + "/", offline=True), progress, ONCE)
 
 
