@@ -137,7 +137,7 @@ def test_compiling_is_a_stage_of_its_own_and_only_where_it_is_needed(monkeypatch
     assert "compile" not in timings.seconds
     monkeypatch.setattr(recommending, "is_compiled", lambda _kind: False)
     compile_kernels(model, timings)
-    assert notes == ["compiling kernels (once on this machine)"]
+    assert notes == ["compiling the kernels for scores (once on this machine)"]
     assert timings.seconds["compile"] > 0.0
 
 
