@@ -142,6 +142,15 @@ def test_a_setting_that_one_of_several_models_lacks_is_told_of_that_model(workpl
     )
     assert done.code == 1
     assert "model.shrink: model svd has no such setting. Settings: n_factors, values." in done.err
+    done = workplace.run(
+        "--config-dir", "own", "-m", "model=itemknn,popularity", "model.shrink=1,10", "tracking=off"
+    )
+    assert "model.shrink: model popularity has no such setting. Settings: by, damping." in done.err
+    assert "model svd" not in done.err
+    done = workplace.run("-m", "model=popularity,random", "model.shrink=1,10", "tracking=off")
+    assert "model.shrink: model popularity has no such setting." in done.err
+    done = workplace.run("--config-dir", "own", "-m", "model=svd,itemkn", "tracking=off")
+    assert "Did you mean itemknn?" in done.err
 
 
 def test_metrics_are_chosen_by_name(workplace):

@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.settings import program
 from recgauge.app.targets import TARGET, allowed_packages, check_plain
-from recgauge.app.terminal.explain import check_assignments, explain_config_error
+from recgauge.app.terminal.explain import Choices, check_assignments, explain_config_error, own_folder
 from recgauge.errors import ConfigError
 
 READABLE = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
@@ -151,9 +151,10 @@ class CheckedLoader(ConfigLoaderImpl):
             own = [word for word in sweep_overrides if word.startswith("hydra.")]
             config = super().load_sweep_config(master_config, own)
             known = isinstance(error, ConfigError)
+            choices = Choices(sweep_overrides, own_folder(self.config_search_path.get_path()))
             with read_write(config), open_dict(config):
                 config.hydra.overrides.task = list(sweep_overrides)
-                config[NOT_COMPOSED] = str(error) if known else explain_config_error(error)
+                config[NOT_COMPOSED] = str(error) if known else explain_config_error(error, choices)
             return config
 
     def _process_config_searchpath(

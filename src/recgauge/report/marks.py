@@ -70,16 +70,26 @@ def _short(value: float) -> str:
 def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     """Return the notes below a sweep's table: what a reader must know, and the jobs that it concerns.
 
+    A guard's warning that has other numbers in other jobs, such as one per fold, is shown once.
+
     Parameters
     ----------
     records : sequence of (int, RunRecord)
         Number of the job and its record.
     """
-    jobs_of: dict[str, list[int]] = {}
+    kinds: dict[str, dict[str, list[int]]] = {}
     for number, record in records:
         for line in mark_lines(record):
-            jobs_of.setdefault(line, []).append(number)
-    lines = [f"{line} [{_jobs(numbers)}]" for line, numbers in jobs_of.items()]
+            kinds.setdefault(line.partition(":")[0], {}).setdefault(line, []).append(number)
+    lines = []
+    for kind, jobs_of in kinds.items():
+        told = [f"{line} [{_jobs(numbers)}]" for line, numbers in jobs_of.items()]
+        if kind.startswith("warning") and len(told) > 1:
+            others = sorted(number for numbers in list(jobs_of.values())[1:] for number in numbers)
+            told[1:] = [
+                f"{kind}: the same with other numbers; guards.json of each job has them [{_jobs(others)}]"
+            ]
+        lines += told
     return [*lines, *selection_lines(records)]
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from recgauge.app.tracking.note import run_note
+from recgauge.app.tracking.note import SPACE, run_note
 from recgauge.app.tracking.page import final_tags, metric_values
 from recgauge.guards import GuardResult
 from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
@@ -69,7 +69,12 @@ def test_tags_and_metrics_of_the_tracker(record):
 def test_the_note_begins_with_the_marks(record):
     note = run_note(record)
     assert note.index("not comparable") < note.index("| metric |")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in note.splitlines() if "|" in line]
+    rows = [
+        [cell.strip().removeprefix(SPACE) for cell in line.split("|")[1:-1]]
+        for line in note.splitlines()
+        if "|" in line
+    ]
+    assert f"| {SPACE}@5 | {SPACE}@10 |" in note
     assert ["ndcg", "0.1000 / 0.9000", "0.2000 / 1.0000"] in rows
     assert ["novelty", "3.0000 /", ""] in rows
 
@@ -110,6 +115,18 @@ def test_jobs_with_the_same_mark_share_a_line(record):
     lines = sweep_mark_lines([(0, record), (1, plain), (4, record)])
     assert len(lines) == 3
     assert all(line.endswith("[jobs 0, 4]") for line in lines)
+
+
+def test_a_warning_with_other_numbers_in_each_job_is_told_once(record):
+    jobs = [
+        (number, dataclasses.replace(record, guards=(dataclasses.replace(WARNING, message=f"{number}0 %."),)))
+        for number in range(3)
+    ]
+    mark, first, others = sweep_mark_lines(jobs)
+    assert mark.endswith("[jobs 0, 1, 2]")
+    assert first == "warning  few_candidates: 00 %. [job 0]"
+    assert others.startswith("warning  few_candidates: ")
+    assert "jobs 1, 2" in others
 
 
 def test_choosing_settings_by_a_table_of_test_numbers(record):

@@ -16,7 +16,7 @@ from recgauge.app.compose import build_dataset, build_study, build_tracker
 from recgauge.app.settings import experiments_folder
 from recgauge.app.sweep.outcome import SweepPlan
 from recgauge.app.terminal.console import ConsoleProgress
-from recgauge.app.terminal.explain import explain_config_error
+from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.runs.settings import data_settings
@@ -42,7 +42,7 @@ def begin(config: DictConfig) -> SweepPlan:
     folder = Path(config.hydra.sweep.dir)
     (folder / MISSING).unlink(missing_ok=True)  # of an earlier sweep in the same folder
     jobs = grid_jobs(config)
-    _check_composable(jobs)
+    _check_composable(jobs, own_folder(config.hydra.runtime.config_sources))
     node = None if config.study is None else OmegaConf.to_container(config.study, resolve=True)
     if (study := build_study(node, list(config.allowed_targets))) is not None:
         study.check(experiments_folder() / study.name)
@@ -121,14 +121,14 @@ def known_missing(sweep: Path, dataset: Mapping[str, Any]) -> str | None:
     return found.get(as_key(dataset))
 
 
-def _check_composable(jobs: Iterable[Sequence[str]]) -> None:
+def _check_composable(jobs: Iterable[Sequence[str]], own: str | None) -> None:
     """Refuse a sweep none of whose jobs can be composed; where only some cannot, these tell it themselves."""
     first = None
     for job in jobs:
         try:
             compose("config", list(job))
         except (HydraException, OmegaConfBaseException) as error:
-            first = first or ConfigError(explain_config_error(error))
+            first = first or ConfigError(explain_config_error(error, Choices(job, own)))
         except ConfigError as error:
             first = first or error
         else:

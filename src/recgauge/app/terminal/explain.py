@@ -126,6 +126,12 @@ def group_options(group: str) -> list[str]:
     return Choices().options(group)
 
 
+def own_folder(sources: Iterable[Any]) -> str | None:
+    """Return the folder that ``--config-dir`` named, from what Hydra tells of its sources of settings."""
+    named = (str(one.path) for one in sources if one.provider == "command-line")
+    return next((path.removeprefix("file://") for path in named), None)
+
+
 def explain_config_error(error: Exception, choices: Choices | None = None) -> str:
     """Return the message for an error of Hydra or OmegaConf.
 
