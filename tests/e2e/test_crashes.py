@@ -17,7 +17,7 @@ from e2e.ratings_file import write_ratings
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
-RENAMES, FLUSHES, STATEMENTS = 32, 12, 16  # the first two are at least as many as a run has
+RENAMES, FLUSHES, STATEMENTS = 32, 2, 16  # the first two are at least as many as a run has
 SHORTEST = 400  # items of a list: large enough a table that the store and the output folder share it
 WORDS = ("model=popularity", "dataset=table", "split=random_per_user", "hydra.run.dir=out", "reuse=true")
 
@@ -77,7 +77,7 @@ def assert_nothing_is_half_written(folder):
 
 def test_there_are_points_for_every_rename_and_flush(workshop):
     assert 10 < workshop.events["rename"] <= RENAMES
-    assert 5 < workshop.events["sync"] <= FLUSHES
+    assert 0 < workshop.events["sync"] <= FLUSHES
     assert workshop.events["sql"] > 4 * STATEMENTS
 
 

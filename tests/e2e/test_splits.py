@@ -13,13 +13,15 @@ def test_folds_of_users_are_a_sweep_and_the_fold_in_rows_are_recorded(workplace)
     )
     assert done.code == 0, done.err
     assert "mean ± deviation of 2" in done.out
-    first, second = (run.data for run in workplace.runs())
-    assert {first.params["split.fold"], second.params["split.fold"]} == {"0", "1"}
-    for run in (first, second):
-        assert run.metrics["data/test_users"] == 200
-        assert run.metrics["data/fold_in_rows"] > 3 * run.metrics["data/test_rows"]
-        assert run.metrics["data/test_cold_users"] == 0
-    assert first.metrics["data/train_rows"] != second.metrics["data/train_rows"]
+    assert {run.data.params["split.fold"] for run in workplace.runs()} == {"0", "1"}
+    first, second = (
+        json.loads((folder / "record.json").read_text())["split"] for folder in workplace.output("*/*/*")
+    )
+    for split in (first, second):
+        assert split["test"]["users"] == 200
+        assert split["fold_in"]["rows"] > 3 * split["test"]["rows"]
+        assert split["test_cold_users"] == 0
+    assert first["train"]["rows"] != second["train"]["rows"]
 
 
 def test_files_say_what_is_test_and_a_wrong_file_is_explained(workplace):
