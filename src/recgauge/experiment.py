@@ -142,8 +142,9 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
             sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
             found = check_candidates(task.candidates, relevant, **sizes, top_k=max(experiment.cutoffs))
             guards += enforce(found, experiment.guards)
-    with timings.stage("fit"):
-        model = fit(experiment.model, split, experiment.fit_on, rng=stream(seed, "fit"))
+    with timings.stage("fit") as reporter:
+        rng = stream(seed, "fit")
+        model = fit(experiment.model, split, experiment.fit_on, rng=rng, progress=reporter)
     ranking = rating = None
     if task is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, task, model, timings)

@@ -1,16 +1,20 @@
 """The contracts of models. Models learn and score; they never mask, rank, download, log or read config."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.errors import ModelError, NotFittedError, SchemaError
-from recgauge.utils.checks import BoolArray, FloatArray, IntArray
+from recgauge.errors import ModelError
+from recgauge.models.rating_predictor import not_fitted as not_fitted
+from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.lazy import lazy_names
+from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.random_rating import RandomRating as RandomRating
+    from recgauge.models.rating_predictor import KnownRatings as KnownRatings
+    from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
     from recgauge.models.svd import SVD as SVD
 else:
     __getattr__, __dir__ = lazy_names(__name__)
@@ -50,7 +56,9 @@ class Factors:
 class Recommender(ABC):
     """Scores items for users; a higher score is a better recommendation.
 
-    Classes are dataclasses of their parameters; what `fit` learns is kept in private attributes.
+    Classes are dataclasses of their parameters; what `fit` learns is kept in private attributes: numbers,
+    texts, arrays, sparse arrays, `Factors`, `ItemWeights` or `KnownRatings`, so that it can be saved. A model
+    whose training takes long may take ``progress: Progress | None = None`` in `fit` and report to it.
     """
 
     @abstractmethod
@@ -111,12 +119,6 @@ class FoldsIn(Protocol):
         ...
 
 
-def not_fitted(model: object) -> NotFittedError:
-    """Return the error for scores asked of a model that has not been fitted."""
-    name = type(model).__name__
-    return NotFittedError(f"{name}: fit(train, rng=...) must run before scores can be requested.")
-
-
 class FactorModel(Recommender):
     """A recommender that keeps `Factors`; subclasses only write `fit`, which stores ``_factors``."""
 
@@ -138,55 +140,59 @@ class FactorModel(Recommender):
         return scores.astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownRatings:
-    """What any model knows of its training ratings: their mean, and who and what has one.
+class ItemWeightModel(Recommender):
+    """A recommender that keeps `ItemWeights`; subclasses only write `fit`, which stores ``_item_weights``."""
 
-    Parameters
-    ----------
-    mean : float
-        Mean of all training ratings: the prediction for an unknown user and item.
-    users : ndarray of bool, shape (n_users,)
-        True for users with a training row.
-    items : ndarray of bool, shape (n_items,)
-        True for items with a training row.
-    """
+    _item_weights: ItemWeights | None = None
 
-    mean: float
-    users: BoolArray
-    items: BoolArray
+    def item_weights(self) -> ItemWeights:
+        """Return the users' rows and the learned weights."""
+        if self._item_weights is None:
+            raise not_fitted(self)
+        return self._item_weights
 
-    @classmethod
-    def of(cls, train: Interactions) -> "KnownRatings":
-        """Summarise the training rows.
+    def score(self, users: IntArray) -> FloatArray:
+        """Return the sums of the weights of the users' items, shape (b, n_items) float32.
+
+        Sums are made in float64, so that a score does not depend on the other users in the call.
+        """
+        found = self.item_weights()
+        scores = found.interactions[users].astype(np.float64) @ found.weights
+        if sparse.issparse(scores):
+            scores = scores.toarray()
+        return np.asarray(scores, dtype=np.float32)
+
+    def fold_in(self, histories: Interactions) -> Self:
+        """Put the users' rows, made like the training rows by `user_rows`, beside them.
 
         Raises
         ------
-        SchemaError
-            If there is no row.
+        NotFittedError
+            Before `fit`.
         """
-        if len(train) == 0:
-            raise SchemaError("Training: a rating predictor needs at least one rating, got none.")
-        mean = float(train.value.mean(dtype=np.float64))
-        return cls(mean, train.user_counts() > 0, train.item_counts() > 0)
+        found = self.item_weights()
+        rows = (found.interactions + self.user_rows(histories)).tocsr()
+        self._item_weights = ItemWeights(rows, found.weights)
+        return self
 
-    def with_users_of(self, histories: Interactions) -> "KnownRatings":
-        """Return the same summary with the users of fold-in rows as known users."""
-        return replace(self, users=self.users | (histories.user_counts() > 0))
+    def user_rows(self, rows: Interactions) -> sparse.csr_array:
+        """Return what each user's items count, shape (n_users, n_items) float32; by default 1 a row."""
+        matrix = rows.to_csr().astype(np.float32)
+        matrix.data[:] = 1.0
+        return matrix
 
 
-class RatingPredictor(ABC):
-    """Predicts the rating that a user would give to an item, on the scale of the training ratings.
+class EpochModel(ABC):
+    """A model that learns in epochs; subclasses write `epochs`, and `fit` runs all of them."""
 
-    A model may be a `Recommender` too: then its scores are its predictions before clipping. `fit` stores
-    ``_known``, the summary of the training rows.
-    """
-
-    _known: KnownRatings | None = None
+    n_epochs: int
 
     @abstractmethod
-    def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
-        """Learn from the ratings in `train` and return self; `rng` is the only source of chance.
+    def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
+        """Learn from `train` and yield the training loss after each of the `n_epochs` epochs.
+
+        Whenever it has yielded, the model can score: learning curves, early stopping and pruning look at it
+        between two epochs, and may end the training there.
 
         Raises
         ------
@@ -194,34 +200,15 @@ class RatingPredictor(ABC):
             If the parameters do not fit the data or training diverges.
         """
 
-    @abstractmethod
-    def predict(self, users: IntArray, items: IntArray) -> FloatArray:
-        """Return the predicted ratings, not clipped to the scale.
-
-        Parameters
-        ----------
-        users, items : ndarray of int32, shape (n,)
-            Codes of the pairs to predict.
-
-        Returns
-        -------
-        ndarray of float32, shape (n,)
-            NaN where the model has nothing to go by; the mean of the training ratings is used there.
+    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:
+        """Run all epochs and return self; `rng` is the only source of chance.
 
         Raises
         ------
-        NotFittedError
-            Before `fit`.
+        FitError
+            If the parameters do not fit the data or training diverges.
         """
-
-    def known(self) -> KnownRatings:
-        """Return the summary of the training rows.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        if self._known is None:
-            raise not_fitted(self)
-        return self._known
+        with (progress or NoProgress()).step("fit", self.n_epochs, "epochs") as advance:
+            for _ in self.epochs(train, rng=rng):
+                advance(1)
+        return self

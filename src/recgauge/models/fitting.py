@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pkgutil
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError
 from recgauge.models import FoldsIn, RatingPredictor, Recommender
 from recgauge.utils.checks import check_choice
+from recgauge.utils.progress import Progress
 
 FitOn = Literal["train", "all"]
 """Rows that a model can be fitted on."""
@@ -75,7 +76,12 @@ def leak_mark(fit_on: str) -> str | None:
 
 
 def fit(
-    model: Recommender | RatingPredictor, split: Split, fit_on: FitOn = "train", *, rng: np.random.Generator
+    model: Recommender | RatingPredictor,
+    split: Split,
+    fit_on: FitOn = "train",
+    *,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
 ) -> Recommender | RatingPredictor:
     """Fit a model on the training rows; give it the fold-in rows of held-out users, if there are any.
 
@@ -87,6 +93,8 @@ def fit(
         See `rows_to_fit`; with ``all`` nobody is left to fold in.
     rng : numpy.random.Generator
         The stream of the fit stage.
+    progress : Progress, optional
+        Given to models whose `fit` takes it.
 
     Returns
     -------
@@ -111,15 +119,17 @@ def fit(
     (1, 3)
     """
     rows = rows_to_fit(split, fit_on)
+    reports = "progress" in inspect.signature(model.fit).parameters
+    extra: dict[str, Any] = {"progress": progress} if reports else {}
     if split.fold_in is None or fit_on == "all":
-        return model.fit(rows, rng=rng)
+        return model.fit(rows, rng=rng, **extra)
     if not isinstance(model, FoldsIn):
         raise ConfigError(
             f"split={split.name}: its test users are not in the training rows, and {type(model).__name__} "
             "cannot serve users whom it was not trained on (it has no fold_in). Choose a model that can: "
             f"{', '.join(models_that_fold_in())}; or a split that holds out rows, such as random_per_user."
         )
-    fitted = model.fit(rows, rng=rng)
+    fitted = model.fit(rows, rng=rng, **extra)
     folded: Recommender | RatingPredictor = fitted.fold_in(split.fold_in)
     return folded
 
