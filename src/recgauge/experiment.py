@@ -8,7 +8,7 @@ from recgauge.candidates import Candidates
 from recgauge.conventions import Definition
 from recgauge.data.dataset import Dataset
 from recgauge.data.relevance import Relevant
-from recgauge.data.split import Split
+from recgauge.data.split import EvaluateOn, Split
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
@@ -17,7 +17,7 @@ from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.evaluation.results import evaluate_or_refuse
 from recgauge.filters import Filter, apply_filters
-from recgauge.guards import GuardSettings, enforce
+from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_sanity, check_selection, check_ties
 from recgauge.guards.splits import check_split
 from recgauge.judging.policies import Policies
@@ -54,8 +54,10 @@ class Experiment:
         What happens to users without relevant items, equal scores and the like.
     seed : int
         Every stage draws from a stream of its own made from it.
-    fit_on : {"train", "all"}
+    fit_on : {"train", "train_validation", "all"}
         Rows that the model learns from; with ``all`` it sees the test rows, as in some articles.
+    evaluate_on : {"test", "validation"}
+        With ``validation``, for choosing models and settings, test rows are not looked at.
     memory_mib : int
         Memory for blocks of users while lists are made, MiB; never changes a number.
     guards : GuardSettings
@@ -76,6 +78,7 @@ class Experiment:
     policies: Policies = field(default_factory=Policies)
     seed: int = 0
     fit_on: FitOn = "train"
+    evaluate_on: EvaluateOn = "test"
     memory_mib: int = 256
     guards: GuardSettings = field(default_factory=GuardSettings)
     sanity: bool = False
@@ -84,6 +87,11 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.sanity and not self.list_metrics:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
+        if self.evaluate_on == "validation" and self.fit_on != "train":
+            raise ConfigError(
+                f"evaluate_on=validation: the model must not have seen these rows, so fit_on must be train, "
+                f"got {self.fit_on}."
+            )
         if self.full_ranking_metrics and not self.list_metrics:
             names = ", ".join(self.full_ranking_metrics)
             raise ConfigError(f"metrics: {names} need metrics of lists as well; add metrics=[ranking].")
@@ -105,7 +113,28 @@ class Experiment:
         return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, RatingMetric)}
 
 
-def run_experiment(experiment: Experiment, progress: Progress | None = None) -> RunResult:
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What a run has before its model is trained; the same for every model and setting of a model.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    split : Split
+    guards : tuple of GuardResult
+    task : RankingTask or None
+        None without metrics of lists.
+    """
+
+    dataset: Dataset
+    split: Split
+    guards: tuple[GuardResult, ...]
+    task: RankingTask | None
+
+
+def run_experiment(
+    experiment: Experiment, progress: Progress | None = None, prepared: Prepared | None = None
+) -> RunResult:
     """Load, filter, split, guard, fit; then recommend, judge and evaluate lists, and predict ratings.
 
     Parameters
@@ -113,6 +142,8 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
     experiment : Experiment
     progress : Progress, optional
         Notified about every stage.
+    prepared : Prepared, optional
+        What `prepare` gave for an experiment that differs in the model alone.
 
     Returns
     -------
@@ -124,6 +155,30 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         If a stage cannot do its work; the message says which setting to change.
     """
     timings = Timings(progress or NoProgress())
+    ready = prepare(experiment, timings) if prepared is None else prepared
+    split, guards = ready.split, ready.guards
+    with timings.stage("fit") as reporter:
+        rng = stream(experiment.seed, "fit")
+        model = fit(experiment.model, split, experiment.fit_on, rng=rng, progress=reporter)
+    ranking = rating = None
+    if ready.task is not None and isinstance(model, Recommender):
+        ranking = _rank(experiment, ready.task, model, timings)
+        guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
+        if ranking.sanity is not None:
+            guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
+    if experiment.rating_metrics:
+        rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
+    return RunResult(ready.dataset, split, ranking, rating, timings.seconds, guards)
+
+
+def prepare(experiment: Experiment, timings: Timings) -> Prepared:
+    """Load, filter, split and guard the data, and choose the candidates.
+
+    Raises
+    ------
+    RecgaugeError
+        If a stage cannot do its work; the message says which setting to change.
+    """
     seed = experiment.seed
     with timings.stage("load") as reporter:
         dataset = experiment.dataset.load(reporter)
@@ -132,6 +187,10 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
         splitter = experiment.splitter.for_dataset(dataset)
         # a guard reports pairs in both train and test, so that the user can override it
         split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps, overlap=True)
+        if experiment.evaluate_on == "validation":
+            split = split.on_validation()
+        elif experiment.fit_on == "train_validation":
+            split = split.with_validation_in_train()
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
         found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
         guards = enforce([check_selection(experiment.guards), *found], experiment.guards)
@@ -142,18 +201,7 @@ def run_experiment(experiment: Experiment, progress: Progress | None = None) -> 
             sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
             found = check_candidates(task.candidates, relevant, **sizes, top_k=max(experiment.cutoffs))
             guards += enforce(found, experiment.guards)
-    with timings.stage("fit") as reporter:
-        rng = stream(seed, "fit")
-        model = fit(experiment.model, split, experiment.fit_on, rng=rng, progress=reporter)
-    ranking = rating = None
-    if task is not None and isinstance(model, Recommender):
-        ranking = _rank(experiment, task, model, timings)
-        guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
-        if ranking.sanity is not None:
-            guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
-    if experiment.rating_metrics:
-        rating = _predict(experiment, model, dataset.rating_scale(), split, timings)
-    return RunResult(dataset, split, ranking, rating, timings.seconds, guards)
+    return Prepared(dataset, split, guards, task)
 
 
 def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, relevant: Relevant) -> RankingTask:

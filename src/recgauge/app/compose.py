@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 from recgauge.app.settings import RunSettings
 from recgauge.app.targets import TARGET, allowed_packages, check_component, find_class
@@ -10,6 +10,7 @@ from recgauge.app.terminal.messages import print_note
 from recgauge.app.tracking.tracker import Tracker
 from recgauge.candidates import Candidates
 from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.data.split import EvaluateOn
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.experiment import Experiment
@@ -21,7 +22,7 @@ from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on
 from recgauge.splits import Splitter
 from recgauge.studies import Study
-from recgauge.utils.checks import check_cutoffs, check_int
+from recgauge.utils.checks import check_choice, check_cutoffs, check_int
 
 Component = TypeVar("Component")
 
@@ -71,6 +72,7 @@ def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
         fit_on=check_fit_on(settings.fit_on),
+        evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
         guards=GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on)),
         sanity=settings.sanity,
         curves=settings.figures,

@@ -1,6 +1,6 @@
 """Train, validation and test: what a split is, and the record of the steps that led to it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -9,6 +9,9 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import check_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
+
+EvaluateOn = Literal["test", "validation"]
+"""Parts of a split that a model can be evaluated on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class Split:
     overlap : bool
         Whether held-out parts may repeat (user, item) pairs, or share them with another part, which the guard
         `overlap` then tells.
+    evaluated : {"test", "validation"}
+        Which rows `test` holds; see `on_validation`.
 
     Raises
     ------
@@ -98,6 +103,7 @@ class Split:
     steps: tuple[Step, ...] = ()
     fold_in: Interactions | None = None
     overlap: bool = False
+    evaluated: EvaluateOn = "test"
 
     def __post_init__(self) -> None:
         for part_name, part in (("train", self.train), ("test", self.test)):
@@ -130,6 +136,43 @@ class Split:
 
     def _history(self) -> str:
         return "".join(f"; {step}" for step in self.steps if step.dropped_rows)
+
+    def on_validation(self) -> "Split":
+        """Return the split that choosing a model or a setting looks at.
+
+        Its `test` holds the validation rows; the test rows are not in it.
+
+        Raises
+        ------
+        EmptySplitError
+            If there are no validation rows.
+        """
+        return replace(self, test=self._held_for_validation(), validation=None, evaluated="validation")
+
+    def with_validation_in_train(self) -> "Split":
+        """Return the split whose training part has the validation rows, too, for the final model.
+
+        Validation users who were held out, with rows in `fold_in`, become training users.
+
+        Raises
+        ------
+        EmptySplitError
+            If there are no validation rows.
+        """
+        validation = self._held_for_validation()
+        train, fold_in = self.train.followed_by(validation), self.fold_in
+        if fold_in is not None:
+            chosen_by = (validation.user_counts() > 0)[fold_in.user]
+            train, fold_in = train.followed_by(fold_in.take(chosen_by)), fold_in.take(~chosen_by)
+        return replace(self, train=train, validation=None, fold_in=fold_in)
+
+    def _held_for_validation(self) -> Interactions:
+        if self.validation is None or len(self.validation) == 0:
+            raise EmptySplitError(
+                f"Split {self.name}: there are no validation rows. Hold some out, as "
+                "split.validation_size=0.1 does for split=random; docs/splits.md has each split's setting."
+            )
+        return self.validation
 
     @property
     def test_users(self) -> IntArray:

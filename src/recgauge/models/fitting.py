@@ -15,7 +15,7 @@ from recgauge.models import FoldsIn, RatingPredictor, Recommender
 from recgauge.utils.checks import check_choice
 from recgauge.utils.progress import Progress
 
-FitOn = Literal["train", "all"]
+FitOn = Literal["train", "train_validation", "all"]
 """Rows that a model can be fitted on."""
 
 
@@ -37,10 +37,11 @@ def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
     Parameters
     ----------
     split : Split
-    fit_on : {"train", "all"}
-        ``train``: the training rows. ``all``: those of every part, test included. That is what some
-        articles do, such as counting an item's popularity before they split; their numbers can only be
-        repeated so. Such a run is marked, for its model has seen the answers.
+    fit_on : {"train", "train_validation", "all"}
+        ``train``: the training rows. ``train_validation``: the same, for the validation rows have joined
+        the training part by then (`Split.with_validation_in_train`). ``all``: those of every part, test
+        included. That is what some articles do, such as counting an item's popularity before they split;
+        their numbers can only be repeated so. Such a run is marked, for its model has seen the answers.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
     >>> len(rows_to_fit(split, "train")), len(rows_to_fit(split, "all"))
     (2, 4)
     """
-    if check_fit_on(fit_on) == "train":
+    if check_fit_on(fit_on) != "all":
         return split.train
     parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
     times = [part.timestamp for part in parts if part.timestamp is not None]
@@ -70,7 +71,7 @@ def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
 
 def leak_mark(fit_on: str) -> str | None:
     """Return what a run must say of itself because of the rows its model saw, None if nothing."""
-    if fit_on == "train":
+    if fit_on != "all":
         return None
     return "fit_on=all: the model was fitted on the test rows, too; compare with no honest run"
 
@@ -89,7 +90,7 @@ def fit(
     ----------
     model : Recommender or RatingPredictor
     split : Split
-    fit_on : {"train", "all"}
+    fit_on : {"train", "train_validation", "all"}
         See `rows_to_fit`; with ``all`` nobody is left to fold in.
     rng : numpy.random.Generator
         The stream of the fit stage.

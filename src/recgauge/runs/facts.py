@@ -131,6 +131,8 @@ class SplitFacts:
         Of the filters and of the split, in their order.
     test_cold_users, test_cold_user_rows, test_cold_items, test_cold_item_rows : int
         What of the test part the training part does not know.
+    evaluated : str
+        "test", or "validation" if the run was evaluated on validation rows, which `test` then describes.
     """
 
     train: PartFacts
@@ -142,6 +144,7 @@ class SplitFacts:
     test_cold_user_rows: int = 0
     test_cold_items: int = 0
     test_cold_item_rows: int = 0
+    evaluated: str = "test"
 
     @classmethod
     def of(cls, split: Split) -> Self:
@@ -152,6 +155,7 @@ class SplitFacts:
             validation=None if split.validation is None else PartFacts.of(split.validation),
             fold_in=None if split.fold_in is None else PartFacts.of(split.fold_in),
             steps=split.steps,
+            evaluated=split.evaluated,
             **split.cold_counts(),
         )
 
@@ -162,7 +166,7 @@ class SplitFacts:
             "train": self.train,
             "fold_in": self.fold_in,
             "validation": self.validation,
-            "test": self.test,
+            self.evaluated: self.test,
         }
         return {name: part for name, part in named.items() if part is not None}
 

@@ -76,6 +76,7 @@ class RunSettings:
     )
     seed: int = field(default=0, metadata=_ask("a whole number such as 0"))
     fit_on: str = "train"
+    evaluate_on: str = "test"
     data: DataSettings = field(
         default_factory=DataSettings, metadata=FREE | DATA | _ask("data.mirror=FOLDER")
     )
