@@ -145,3 +145,7 @@ class MetricError(RecgaugeError, ValueError):
 
 class TrackingError(RecgaugeError, RuntimeError):
     """Results could not be stored."""
+
+
+class SearchError(RecgaugeError, RuntimeError):
+    """A search for a model's settings has no result, or its file cannot be read."""

@@ -33,5 +33,5 @@ def test_all_rows_are_those_of_every_part(split, demo):
 
 
 def test_other_rows_are_refused(split):
-    with pytest.raises(ConfigError, match="fit_on must be one of train, all; got 'test'"):
+    with pytest.raises(ConfigError, match="fit_on must be one of train, train_validation, all; got 'test'"):
         rows_to_fit(split, "test")

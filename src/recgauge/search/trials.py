@@ -1,0 +1,288 @@
+"""Runs the trials of a search, one after the other; a killed search goes on where it was."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from recgauge.errors import ConfigError, FitError, ScoreError, SearchError
+from recgauge.search.space import Space, holds
+from recgauge.utils.checks import check_choice, check_int, check_real
+from recgauge.utils.files import exclusive
+from recgauge.utils.plain import from_plain
+from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.randomness import stream
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+    from optuna.trial import Trial as Asked
+
+Sampler = Literal["tpe", "random"]
+"""How settings are proposed: by a tree-structured Parzen estimator of the earlier trials, or at random."""
+State = Literal["finished", "pruned", "failed"]
+Report = Callable[[int, float], None]
+"""Tells a trial the value after an epoch; ends the trial if it is to be pruned."""
+Measure = Callable[[dict[str, Any], Report], float]
+"""Trains with settings and returns the value on validation rows."""
+
+
+class Pruned(Exception):  # noqa: N818 - no error
+    """Ends a trial whose values so far are worse than those of other trials at the same epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One setting of the model and what it gave on validation rows.
+
+    Parameters
+    ----------
+    number : int
+        From 0.
+    settings : dict of str to Any
+    state : {"finished", "pruned", "failed"}
+    value : float or None
+        None if the training failed; of the last epoch if it was pruned.
+    seconds : float
+        Wall-clock seconds of training and evaluating.
+    by_epoch : dict of str to float
+        Epoch to value, of models that were looked at between epochs.
+    reason : str
+        Why it failed.
+    """
+
+    number: int
+    settings: dict[str, Any]
+    state: State
+    value: float | None = None
+    seconds: float = 0.0
+    by_epoch: dict[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a model's settings are searched: by which metric, by which sampler, for how long.
+
+    Parameters
+    ----------
+    metric : str
+        Result key that decides, such as ``ndcg_at_10``.
+    sampler : {"tpe", "random"}
+    trials : int or None
+        Trials, failed and pruned ones included; None: as many as fit into `seconds`.
+    seconds : float or None
+        Seconds of training and evaluating after which no trial begins; None: no bound.
+    seed : int
+        Each trial draws from a stream of its own made from it, so a search that was stopped and continued
+        tries the same settings as one that was not.
+    prune : bool
+        End trials whose value after an epoch is below the median of the earlier trials at that epoch.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is not valid, or there is no budget.
+    """
+
+    metric: str = "ndcg_at_10"
+    sampler: Sampler = "tpe"
+    trials: int | None = 20
+    seconds: float | None = None
+    seed: int = 0
+    prune: bool = True
+
+    def __post_init__(self) -> None:
+        check_choice("tune.sampler", self.sampler, get_args(Sampler))
+        check_int("tune.seed", self.seed, minimum=0)
+        if self.trials is None and self.seconds is None:
+            raise ConfigError("tune: give a budget, tune.trials=20 or tune.seconds=600.")
+        if self.trials is not None:
+            check_int("tune.trials", self.trials, minimum=1)
+        if self.seconds is not None:
+            check_real("tune.seconds", self.seconds, low=0.0, high=float("inf"), low_open=True)
+
+    def goes_on(self, done: Sequence[Trial]) -> bool:
+        """Whether the budget allows another trial."""
+        if self.trials is not None and len(done) >= self.trials:
+            return False
+        return self.seconds is None or sum(trial.seconds for trial in done) < self.seconds
+
+    @property
+    def budget(self) -> str:
+        """The budget in words."""
+        words = [f"{self.trials} trials"] if self.trials is not None else []
+        return " or ".join(words + ([f"{self.seconds:g} s"] if self.seconds is not None else []))
+
+
+def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
+    """Return the finished trial with the best value, the earliest of equal ones.
+
+    Raises
+    ------
+    SearchError
+        If no trial finished.
+    """
+    finished = [trial for trial in trials if trial.state == "finished"]
+    if not finished:
+        reasons = "; ".join(dict.fromkeys(trial.reason for trial in trials if trial.reason))
+        raise SearchError(f"tune: none of {len(trials)} trials finished ({reasons or 'all were pruned'}).")
+    sign = 1.0 if maximize else -1.0
+    return max(finished, key=lambda trial: (sign * float(trial.value or 0.0), -trial.number))
+
+
+def run_search(
+    search: Search,
+    space: Space,
+    measure: Measure,
+    path: Path,
+    *,
+    maximize: bool = True,
+    first: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Trial, ...]:
+    """Run the trials that the file does not have yet, and return all of them.
+
+    Parameters
+    ----------
+    search : Search
+    space : Space
+        As `parse_space` gives it.
+    measure : callable
+        Gets a trial's settings and a function that reports values between epochs; returns the final value.
+    path : Path
+        The file of this search; written after every trial, in one step. A killed trial is not in it and is
+        begun again.
+    maximize : bool
+        Whether a higher value is better.
+    first : mapping, optional
+        Settings of the first trial, such as the model's defaults, if they lie inside the space.
+    progress : Progress, optional
+
+    Returns
+    -------
+    tuple of Trial
+
+    Raises
+    ------
+    SearchError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recgauge.search.space import parse_space
+    >>> space = parse_space({"x": {"low": -2.0, "high": 2.0}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     search = Search(trials=30)
+    ...     trials = run_search(search, space, lambda s, _: -(s["x"] - 1) ** 2, Path(folder) / "x.json")
+    >>> len(trials), abs(best(trials).settings["x"] - 1) < 0.2
+    (30, True)
+    """
+    shown = progress or NoProgress()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    waiting = f"another process works on the search {path}; waiting."
+    with exclusive(path.with_suffix(".lock"), lambda: shown.note(waiting)):
+        done = list(read_trials(path))
+        if done and search.goes_on(done):
+            shown.note(f"{len(done)} trials of this search are done; going on.")
+        with shown.step("trials", search.trials, "trials") as advance:
+            advance(len(done))
+            while search.goes_on(done):
+                trial = _one(search, space, measure, done, maximize=maximize, first=first)
+                done.append(trial)
+                _write_trials(path, done)
+                advance(1)
+    return tuple(done)
+
+
+def _write_trials(path: Path, trials: Sequence[Trial]) -> None:
+    """Replace the file in one step, so that a kill leaves the old one or the new one."""
+    unfinished = path.with_suffix(".tmp")
+    with unfinished.open("w", encoding="utf-8") as file:
+        json.dump([asdict(trial) for trial in trials], file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+def read_trials(path: Path) -> tuple[Trial, ...]:
+    """Return the trials of a search's file, none if there is no file.
+
+    Raises
+    ------
+    SearchError
+        If the file cannot be read.
+    """
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return tuple(from_plain(Trial, each, "trial") for each in plain)
+    except FileNotFoundError:
+        return ()
+    except Exception as error:
+        raise SearchError(
+            f"{path} is not the file of a search ({error}). Remove it to begin anew."
+        ) from error
+
+
+def _one(
+    search: Search,
+    space: Space,
+    measure: Measure,
+    done: Sequence[Trial],
+    *,
+    maximize: bool,
+    first: Mapping[str, Any] | None,
+) -> Trial:
+    asked = _ask(search, space, done, maximize=maximize)
+    settings = dict(asked.params)
+    if not done and first is not None and holds(space, first):
+        settings = {name: first[name] for name in space}
+    by_epoch: dict[str, float] = {}
+
+    def report(epoch: int, value: float) -> None:
+        by_epoch[str(epoch)] = value
+        asked.report(value, epoch)
+        if search.prune and asked.should_prune():
+            raise Pruned
+
+    begin, number = perf_counter(), len(done)
+    try:
+        value = float(measure(settings, report))
+        return Trial(number, settings, "finished", value, perf_counter() - begin, by_epoch)
+    except Pruned:
+        last = list(by_epoch.values())[-1]
+        return Trial(number, settings, "pruned", last, perf_counter() - begin, by_epoch)
+    except (FitError, ScoreError, MemoryError) as error:
+        seconds = perf_counter() - begin
+        return Trial(number, settings, "failed", None, seconds, by_epoch, str(error) or type(error).__name__)
+
+
+def _ask(search: Search, space: Space, done: Sequence[Trial], *, maximize: bool) -> "Asked":
+    """Let the sampler propose settings; it knows the trials done and draws from this trial's own stream."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    seed = int(stream(search.seed, f"trial {len(done)}").integers(2**31))
+    samplers = {"tpe": optuna.samplers.TPESampler, "random": optuna.samplers.RandomSampler}
+    study = optuna.create_study(
+        sampler=samplers[search.sampler](seed=seed),
+        pruner=optuna.pruners.MedianPruner(),
+        direction="maximize" if maximize else "minimize",
+    )
+    study.add_trials([_frozen(trial, space) for trial in done if trial.state != "failed"])
+    return study.ask(space)
+
+
+def _frozen(trial: Trial, space: Space) -> "FrozenTrial":
+    from optuna.trial import TrialState, create_trial
+
+    return create_trial(
+        params=trial.settings,
+        distributions=space,
+        value=trial.value,
+        state=TrialState.COMPLETE if trial.state == "finished" else TrialState.PRUNED,
+        intermediate_values={int(epoch): value for epoch, value in trial.by_epoch.items()},
+    )

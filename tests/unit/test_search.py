@@ -1,0 +1,184 @@
+"""Searching settings: trials, budgets, pruning, and going on after a kill."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from recgauge.errors import ConfigError, FitError, SearchError
+from recgauge.search.space import holds, parse_space
+from recgauge.search.trials import Search, Trial, best, read_trials, run_search
+
+SPACE = {
+    "l2": {"low": 1.0, "high": 1e4, "log": True},
+    "k": {"low": 1, "high": 9, "step": 2},
+    "kind": ["a", "b"],
+}
+
+
+def measure(settings, _report):
+    return -abs(settings["k"] - 5) - abs(settings["l2"] - 100) / 1e4 + (settings["kind"] == "b")
+
+
+def test_a_search_has_exactly_its_trials_and_finds_a_good_one(tmp_path):
+    trials = run_search(Search(trials=40), parse_space(SPACE), measure, tmp_path / "s.json")
+    assert [trial.number for trial in trials] == list(range(40))
+    found = best(trials).settings
+    assert (found["k"], found["kind"]) == (5, "b")
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+def test_one_seed_gives_one_search(tmp_path, sampler):
+    search, space = Search(trials=15, sampler=sampler, seed=3), parse_space(SPACE)
+    one, two = (run_search(search, space, measure, tmp_path / f"{n}.json") for n in "ab")
+    assert [trial.settings for trial in one] == [trial.settings for trial in two]
+    other = run_search(Search(trials=15, sampler=sampler, seed=4), space, measure, tmp_path / "c.json")
+    assert [trial.settings for trial in one] != [trial.settings for trial in other]
+
+
+def test_the_models_own_settings_are_tried_first(tmp_path):
+    first = {"l2": 250.0, "k": 7, "kind": "a", "other": 1}
+    trials = run_search(Search(trials=2), parse_space(SPACE), measure, tmp_path / "s.json", first=first)
+    assert trials[0].settings == {"l2": 250.0, "k": 7, "kind": "a"}
+    outside = run_search(
+        Search(trials=1), parse_space(SPACE), measure, tmp_path / "t.json", first=first | {"k": 90}
+    )
+    assert outside[0].settings["k"] <= 9
+
+
+def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
+    space = parse_space(SPACE)
+    whole = run_search(Search(trials=12), space, measure, tmp_path / "whole.json")
+    calls = []
+
+    def stopped(settings, report):
+        calls.append(settings)
+        if len(calls) in (1, 4, 9):
+            raise KeyboardInterrupt
+        return measure(settings, report)
+
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            run_search(Search(trials=12), space, stopped, tmp_path / "parts.json")
+    parts = run_search(Search(trials=12), space, stopped, tmp_path / "parts.json")
+    assert [trial.settings for trial in parts] == [trial.settings for trial in whole]
+    assert len(calls) == 15
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from recgauge.search.space import parse_space
+from recgauge.search.trials import Search, run_search
+def measure(settings, report):
+    time.sleep(0.05)
+    return settings["x"]
+run_search(Search(trials=25), parse_space({"x": {"low": 0.0, "high": 1.0}}), measure, Path(sys.argv[1]))
+"""
+
+
+def test_kill_9_leaves_whole_trials_and_the_search_goes_on(tmp_path):
+    path = tmp_path / "s.json"
+    for n in range(4):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)])
+        deadline = time.monotonic() + 60
+        while len(read_trials(path)) < 4 * (n + 1) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=True)
+    trials = read_trials(path)
+    assert [trial.number for trial in trials] == list(range(25))
+    assert len({trial.settings["x"] for trial in trials}) == 25
+
+
+def test_hopeless_trials_are_pruned_and_never_win(tmp_path):
+    def by_epochs(settings, report):
+        for epoch in range(1, 6):
+            report(epoch, settings["x"] * epoch)
+        return settings["x"] * 5
+
+    space = parse_space({"x": {"low": 0.0, "high": 1.0}})
+    trials = run_search(Search(trials=30, sampler="random"), space, by_epochs, tmp_path / "s.json")
+    pruned = [trial for trial in trials if trial.state == "pruned"]
+    assert pruned
+    assert all(len(trial.by_epoch) < 5 for trial in pruned)
+    assert best(trials).value == max(trial.value for trial in trials)
+    all_of_them = run_search(
+        Search(trials=30, sampler="random", prune=False), space, by_epochs, tmp_path / "t.json"
+    )
+    assert {trial.state for trial in all_of_them} == {"finished"}
+
+
+def test_a_training_that_fails_is_a_trial_and_is_told(tmp_path):
+    def failing(settings, report):
+        if settings["kind"] == "a":
+            raise FitError("diverged")
+        return measure(settings, report)
+
+    trials = run_search(Search(trials=12, sampler="random"), parse_space(SPACE), failing, tmp_path / "s.json")
+    failed = [trial for trial in trials if trial.state == "failed"]
+    assert failed
+    assert {trial.reason for trial in failed} == {"diverged"}
+    assert best(trials).settings["kind"] == "b"
+    with pytest.raises(SearchError, match="none of 1 trials finished \\(diverged\\)"):
+        best(failed[:1])
+
+
+def test_a_lower_value_may_be_better():
+    trials = [Trial(0, {"x": 1}, "finished", 0.9), Trial(1, {"x": 2}, "finished", 0.8)]
+    assert best(trials, maximize=False).number == 1
+    assert best(trials).number == 0
+
+
+def test_a_budget_of_seconds_ends_the_search(tmp_path):
+    def slow(settings, _report):
+        time.sleep(0.02)
+        return settings["x"]
+
+    search = Search(trials=None, seconds=0.1)
+    trials = run_search(search, parse_space({"x": {"low": 0.0, "high": 1.0}}), slow, tmp_path / "s.json")
+    assert 1 <= len(trials) <= 5
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({}, "nothing to search"),
+        ({"x": 3}, "search.x: must be a list of values"),
+        ({"x": {"low": 1}}, "search.x: must be a list of values"),
+        ({"x": {"low": 1, "high": "2"}}, "search.x.high: must be a number"),
+        ({"x": {"low": 3, "high": 1}}, "search.x: "),
+        ({"x": {"low": 0.0, "high": 1.0, "log": True}}, "search.x: "),
+        ({"x": {"low": 0.0, "hgh": 1.0}}, "search.x: must be a list of values"),
+    ],
+)
+def test_spaces_that_are_none_are_refused(declared, message):
+    with pytest.raises(ConfigError, match=message):
+        parse_space(declared)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"sampler": "grid"}, {"trials": 0}, {"trials": None}, {"seconds": 0.0}, {"seed": -1}]
+)
+def test_settings_of_a_search_are_checked(settings):
+    with pytest.raises(ConfigError, match="tune"):
+        Search(**settings)
+
+
+def test_a_file_that_is_no_search_is_named(tmp_path):
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps([{"number": 0}]))
+    with pytest.raises(SearchError, match=r"s\.json is not the file of a search"):
+        read_trials(path)
+
+
+def test_what_lies_inside_a_space():
+    space = parse_space(SPACE)
+    assert holds(space, {"l2": 1.0, "k": 3, "kind": "a"})
+    assert not holds(space, {"l2": 0.5, "k": 3, "kind": "a"})
+    assert not holds(space, {"l2": 1.0, "k": 2, "kind": "a"})
+    assert not holds(space, {"l2": None, "k": 3, "kind": "a"})
+    assert not holds(space, {"k": 3, "kind": "a"})
