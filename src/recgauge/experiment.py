@@ -1,6 +1,6 @@
 """One run from data to numbers. The page to read first: `run_experiment` shows its steps in order."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,6 +13,7 @@ from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
 from recgauge.evaluation.full_ranking import add_full_rankings, rank_relevant
+from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watched, watched_metric
 from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.evaluation.results import evaluate_or_refuse
@@ -66,6 +67,8 @@ class Experiment:
         Evaluate random and the best lists, too.
     curves : bool
         Rank all candidates, for curves of full rankings, even if no metric needs that.
+    learning : Learning or None
+        What is watched on validation rows while a model learns in epochs, and when its training ends.
     """
 
     dataset: DatasetSource
@@ -83,6 +86,7 @@ class Experiment:
     guards: GuardSettings = field(default_factory=GuardSettings)
     sanity: bool = False
     curves: bool = False
+    learning: Learning | None = None
 
     def __post_init__(self) -> None:
         if self.sanity and not self.list_metrics:
@@ -133,7 +137,10 @@ class Prepared:
 
 
 def run_experiment(
-    experiment: Experiment, progress: Progress | None = None, prepared: Prepared | None = None
+    experiment: Experiment,
+    progress: Progress | None = None,
+    prepared: Prepared | None = None,
+    watch: Callable[[EpochPoint], None] | None = None,
 ) -> RunResult:
     """Load, filter, split, guard, fit; then recommend, judge and evaluate lists, and predict ratings.
 
@@ -144,6 +151,8 @@ def run_experiment(
         Notified about every stage.
     prepared : Prepared, optional
         What `prepare` gave for an experiment that differs in the model alone.
+    watch : callable, optional
+        Called after every epoch if `learning` is set; an error that it raises ends the run.
 
     Returns
     -------
@@ -158,8 +167,7 @@ def run_experiment(
     ready = prepare(experiment, timings) if prepared is None else prepared
     split, guards = ready.split, ready.guards
     with timings.stage("fit") as reporter:
-        rng = stream(experiment.seed, "fit")
-        model = fit(experiment.model, split, experiment.fit_on, rng=rng, progress=reporter)
+        model, learned = _fit(experiment, ready, reporter, watch)
     ranking = rating = None
     if ready.task is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, ready.task, model, timings)
@@ -168,7 +176,7 @@ def run_experiment(
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
-    return RunResult(ready.dataset, split, ranking, rating, timings.seconds, guards)
+    return RunResult(ready.dataset, split, ranking, rating, timings.seconds, guards, learned)
 
 
 def prepare(experiment: Experiment, timings: Timings) -> Prepared:
@@ -216,6 +224,28 @@ def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, releva
         experiment.seed,
         experiment.memory_mib,
     )
+
+
+def _fit(
+    experiment: Experiment, ready: Prepared, reporter: Progress, watch: Callable[[EpochPoint], None] | None
+) -> tuple[Recommender | RatingPredictor, tuple[EpochPoint, ...]]:
+    model, split, rng = experiment.model, ready.split, stream(experiment.seed, "fit")
+    if experiment.learning is None:
+        return fit(model, split, experiment.fit_on, rng=rng, progress=reporter), ()
+    watched = _watched(experiment, ready, experiment.learning.metric)
+    return fit_watched(model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch)
+
+
+def _watched(experiment: Experiment, ready: Prepared, key: str) -> Watched:
+    """Return the metric that is taken between epochs, always on validation rows."""
+    definition, k = watched_metric(key, experiment.metrics, experiment.cutoffs)
+    split, task = ready.split, ready.task
+    if split.evaluated != "validation":
+        split = split.on_validation()
+        if task is not None:
+            relevant = Relevant.from_interactions(split.test, ready.dataset.relevant_from)
+            task = _ranking_task(experiment, ready.dataset, split, relevant)
+    return Watched(definition, k, split, task, ready.dataset.rating_scale())
 
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:

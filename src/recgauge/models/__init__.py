@@ -183,7 +183,7 @@ class ItemWeightModel(Recommender):
 
 
 class EpochModel(ABC):
-    """A model that learns in epochs; subclasses write `epochs`, and `fit` runs all of them."""
+    """A model that learns in epochs; subclasses name it first, write `epochs`, and `fit` runs them."""
 
     n_epochs: int
 

@@ -8,6 +8,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
+from recgauge.evaluation.learning import EpochPoint
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.evaluation.results import Evaluation, MetricResult
 from recgauge.evaluation.sanity import SanityRows
@@ -91,6 +92,8 @@ class RunResult:
         Wall-clock seconds of each stage.
     guards : tuple of GuardResult
         What was looked at, fired or not.
+    learned : tuple of EpochPoint
+        Loss and validation value by epoch; empty if nobody watched.
     """
 
     dataset: Dataset
@@ -99,6 +102,7 @@ class RunResult:
     rating: RatingResult | None
     seconds: Mapping[str, float] = field(default_factory=dict)
     guards: tuple[GuardResult, ...] = ()
+    learned: tuple[EpochPoint, ...] = ()
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
