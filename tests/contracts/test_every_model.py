@@ -9,10 +9,12 @@ import pytest
 
 import recgauge.models
 from conftest import make_checkerboard
+from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
 from recgauge.models import Recommender
 from recgauge.models.recommend import recommend
+from recgauge.models.saved import SavedModel
 
 SMALL = {"n_factors": 2}  # settings that fit the small data of these tests
 
@@ -130,3 +132,16 @@ def test_svd_finds_the_withheld_item(checkerboard):
     model = fit(next(kind for kind in all_models() if kind.__name__ == "SVD"), train)
     lists = recommend(model, np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
     assert np.array_equal(lists.items[:, 0], withheld)
+
+
+@every_model
+def test_saved_and_loaded_it_gives_the_same_lists(kind, checkerboard, tmp_path):
+    train, _ = checkerboard
+    model, seen = fit(kind, train), CandidateItems(excluded=train.to_csr())
+    SavedModel(model, train.user_ids, train.item_ids, seen).save(tmp_path / "model")
+    again = SavedModel.load(tmp_path / "model")
+    users = np.arange(train.n_users, dtype=np.int32)
+    lists = recommend(model, users, 5, candidates=seen)
+    loaded = again.lists(train.user_ids, 5)
+    assert np.array_equal(loaded.items, lists.items)
+    assert np.array_equal(loaded.scores, lists.scores)

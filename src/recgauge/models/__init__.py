@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recgauge.models.random_rating import RandomRating as RandomRating
     from recgauge.models.rating_predictor import KnownRatings as KnownRatings
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
+    from recgauge.models.saved import SavedModel as SavedModel
     from recgauge.models.svd import SVD as SVD
 else:
     __getattr__, __dir__ = lazy_names(__name__)

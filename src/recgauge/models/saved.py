@@ -1,0 +1,225 @@
+"""A fitted model in a folder: what it learned, the ids, the titles and what each user has seen."""
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from recgauge.candidates import CandidateItems
+from recgauge.data.ids import IdArray
+from recgauge.data.top_k import TopK
+from recgauge.engine import ItemWeights
+from recgauge.errors import ConfigError, ModelError
+from recgauge.models import Factors, Recommender
+from recgauge.models.rating_predictor import KnownRatings
+from recgauge.models.recommend import recommend
+
+FORMAT = 1
+ABOUT, ARRAYS = "model.json", "arrays.npz"
+_KINDS: dict[str, type] = {kind.__name__: kind for kind in (Factors, ItemWeights, KnownRatings)}
+_SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
+_BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError, BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A fitted model with all that recommending to users by their ids needs.
+
+    Parameters
+    ----------
+    model : Recommender
+        Fitted.
+    user_ids, item_ids : ndarray
+        Ids by code.
+    candidates : CandidateItems
+        What each user has seen, and the only items that may be recommended, if there are such.
+    titles : ndarray of str, shape (n_items,), or None
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recgauge.data.interactions import Interactions
+    >>> from recgauge.models.popularity import Popularity
+    >>> train = Interactions.from_ids(["a", "a", "b", "c"], ["x", "y", "x", "z"])
+    >>> model = Popularity().fit(train, rng=np.random.default_rng(0))
+    >>> seen = CandidateItems(excluded=train.to_csr())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     SavedModel(model, train.user_ids, train.item_ids, seen).save(Path(folder) / "model")
+    ...     again = SavedModel.load(Path(folder) / "model")
+    >>> items, scores = again.recommend(["b", "c"], k=1)
+    >>> items.tolist()
+    [['y'], ['x']]
+    """
+
+    model: Recommender
+    user_ids: IdArray
+    item_ids: IdArray
+    candidates: CandidateItems
+    titles: npt.NDArray[Any] | None = None
+
+    def recommend(self, users: Any, k: int = 10) -> tuple[IdArray, npt.NDArray[np.float32]]:
+        """Return each user's best items, best first, as the run that fitted the model recommended them.
+
+        Parameters
+        ----------
+        users : sequence of ids
+        k : int
+
+        Returns
+        -------
+        items : ndarray of ids, shape (m, k)
+            None pads lists with fewer candidates, where the score is -inf.
+        scores : ndarray of float32, shape (m, k)
+
+        Raises
+        ------
+        ConfigError
+            If a user is not known.
+        """
+        lists = self.lists(users, k)
+        items = np.full(lists.items.shape, None, dtype=object)
+        filled = lists.items >= 0
+        items[filled] = self.item_ids[lists.items[filled]]
+        return items, lists.scores
+
+    def lists(self, users: Any, k: int = 10) -> TopK:
+        """Return the same as codes."""
+        code_of = {one: code for code, one in enumerate(self.user_ids.tolist())}
+        known_by_text = {str(one): code for one, code in code_of.items()}
+        codes = [code_of.get(user, known_by_text.get(str(user))) for user in users]
+        if unknown := [user for user, code in zip(users, codes, strict=True) if code is None]:
+            shown = ", ".join(map(repr, unknown[:5])) + (" ..." if len(unknown) > 5 else "")
+            raise ConfigError(
+                f"users: {len(unknown)} of {len(codes)} were not in the training rows: {shown}. "
+                f"Ids look like {self.user_ids[0]!r}."
+            )
+        return recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
+
+    def save(self, folder: Path) -> None:
+        """Write the folder: model.json and arrays.npz, without pickles; docs/models.md describes them.
+
+        Raises
+        ------
+        ModelError
+            If the model keeps something that cannot be stored.
+        OSError
+            If the folder cannot be written.
+        """
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        settings = {one.name: getattr(self.model, one.name) for one in fields(self.model)}  # type: ignore[arg-type]
+        learned = {name: each for name, each in vars(self.model).items() if name not in settings}
+        about = {
+            "format": FORMAT,
+            "class": f"{type(self.model).__module__}.{type(self.model).__qualname__}",
+            "settings": settings,
+            "learned": {name: _pack(each, name, arrays) for name, each in learned.items()},
+            "user_ids": _pack(self.user_ids, "user_ids", arrays),
+            "item_ids": _pack(self.item_ids, "item_ids", arrays),
+            "titles": _pack(self.titles, "titles", arrays),
+            "excluded": _pack(self.candidates.excluded, "excluded", arrays),
+            "items": _pack(self.candidates.items, "items", arrays),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez(folder / ARRAYS, **arrays)  # type: ignore[arg-type]
+        text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
+        (folder / ABOUT).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path, packages: tuple[str, ...] = ("recgauge",)) -> "SavedModel":
+        """Read a folder back.
+
+        Parameters
+        ----------
+        folder : Path
+        packages : tuple of str
+            Packages whose classes may be built.
+
+        Raises
+        ------
+        ModelError
+            If the folder holds no model, a damaged one, or one of another package.
+        """
+        try:
+            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            if about["format"] != FORMAT:
+                raise ValueError(f"format {about['format']} is not {FORMAT}; use the version that wrote it")
+            module, _, name = str(about["class"]).rpartition(".")
+            if module.partition(".")[0] not in packages:
+                raise ValueError(f"{about['class']} is not of {', '.join(packages)}")
+            kind = getattr(import_module(module), name)
+            if not issubclass(kind, Recommender):
+                raise ValueError(f"{about['class']} is not a model that recommends")
+            model = kind(**about["settings"])
+            with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+
+                def get(packed: Any) -> Any:
+                    return _unpack(packed, arrays)
+
+                for attribute, packed in about["learned"].items():
+                    setattr(model, attribute, get(packed))
+                candidates = CandidateItems(get(about["excluded"]), get(about["items"]))
+                ids = get(about["user_ids"]), get(about["item_ids"])
+                return cls(model, *ids, candidates, get(about["titles"]))
+        except _BROKEN as error:
+            raise ModelError(f"{folder} holds no model that can be loaded: {error}") from error
+
+
+def _pack(value: Any, name: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
+    """Return a value as JSON; arrays go to `arrays` under names that begin with `name`."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return {"value": value}
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        texts = [str(text).encode("utf-8", "surrogatepass") for text in value.tolist()]
+        arrays[f"{name}.text"] = np.frombuffer(b"".join(texts), np.uint8)
+        arrays[f"{name}.ends"] = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        return {"texts": name}
+    if isinstance(value, (np.ndarray, np.generic)):
+        arrays[name] = np.asarray(value)
+        return {"array": name, "scalar": isinstance(value, np.generic)}
+    if isinstance(value, (sparse.csr_array, sparse.csc_array)):
+        for part in ("data", "indices", "indptr"):
+            arrays[f"{name}.{part}"] = getattr(value, part)
+        return {"sparse": name, "format": value.format, "shape": [int(n) for n in value.shape]}
+    if is_dataclass(value) and type(value).__name__ in _KINDS:
+        parts = {one.name: getattr(value, one.name) for one in fields(value)}
+        packed = {key: _pack(part, f"{name}.{key}", arrays) for key, part in parts.items()}
+        return {"kind": type(value).__name__, "parts": packed}
+    raise ModelError(
+        f"the model cannot be saved: {name} is a {type(value).__name__}. Keep what fit learns in "
+        "numbers, texts, arrays, sparse CSR or CSC arrays, Factors, ItemWeights or KnownRatings."
+    )
+
+
+def _unpack(packed: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    makers: dict[str, Callable[[], Any]] = {
+        "value": lambda: packed["value"],
+        "array": lambda: arrays[packed["array"]][()] if packed["scalar"] else arrays[packed["array"]],
+        "texts": lambda: _texts(arrays[f"{packed['texts']}.text"], arrays[f"{packed['texts']}.ends"]),
+        "sparse": lambda: _sparse(packed, arrays),
+        "kind": lambda: _KINDS[packed["kind"]](
+            **{key: _unpack(part, arrays) for key, part in packed["parts"].items()}
+        ),
+    }
+    return next(make for key, make in makers.items() if key in packed)()
+
+
+def _sparse(packed: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    parts = tuple(arrays[f"{packed['sparse']}.{part}"] for part in ("data", "indices", "indptr"))
+    return _SPARSE[packed["format"]](parts, shape=tuple(packed["shape"]))
+
+
+def _texts(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    content, starts = text.tobytes(), [0, *ends[:-1].tolist()]
+    found = np.empty(len(ends), dtype=object)
+    found[:] = [
+        content[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)
+    ]
+    return found

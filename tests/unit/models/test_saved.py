@@ -1,0 +1,107 @@
+"""Saved models: whole folders give the same lists again, damaged and foreign ones are refused."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError, ModelError
+from recgauge.models import FactorModel, Factors
+from recgauge.models.popularity import Popularity
+from recgauge.models.saved import SavedModel
+
+
+def saved(ids=("ann", "bob", "eve"), **changes):
+    train = Interactions.from_ids([ids[0], ids[0], ids[1], ids[2]], ["x", "y", "x", "z"])
+    model = Popularity().fit(train, rng=np.random.default_rng(0))
+    settings = {
+        "model": model,
+        "user_ids": train.user_ids,
+        "item_ids": train.item_ids,
+        "candidates": CandidateItems(excluded=train.to_csr()),
+    }
+    return SavedModel(**(settings | changes))
+
+
+def test_lists_are_of_ids_and_padded_with_none(tmp_path):
+    saved().save(tmp_path)
+    items, scores = SavedModel.load(tmp_path).recommend(["ann"], k=3)
+    assert items.tolist() == [["z", None, None]]
+    assert scores[0, 1:].tolist() == [-np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("ids", [("ann", "bob", "eve"), (3, 1, 2), ("\u05d0", "<b>", "x y")])
+def test_ids_and_titles_of_all_kinds_survive(tmp_path, ids):
+    titles = np.array(["One", "Two \u2603", ""], dtype=object)
+    saved(ids, titles=titles).save(tmp_path)
+    again = SavedModel.load(tmp_path)
+    assert sorted(again.user_ids.tolist()) == sorted(ids)
+    assert again.titles.tolist() == titles.tolist()
+
+
+def test_users_may_be_named_as_texts(tmp_path):
+    saved((3, 1, 2)).save(tmp_path)
+    again = SavedModel.load(tmp_path)
+    assert again.recommend(["3"], 1)[0].tolist() == again.recommend([3], 1)[0].tolist()
+
+
+def test_unknown_users_are_named():
+    with pytest.raises(ConfigError, match="1 of 2 were not in the training rows: 'zoe'"):
+        saved().recommend(["ann", "zoe"])
+
+
+def test_only_the_items_that_a_rule_allowed_are_recommended(tmp_path):
+    saved(candidates=CandidateItems(items=np.array([2], np.int32))).save(tmp_path)
+    assert SavedModel.load(tmp_path).recommend(["ann"], 2)[0].tolist() == [["z", None]]
+
+
+def test_nothing_is_pickled(tmp_path):
+    saved().save(tmp_path)
+    with np.load(tmp_path / "arrays.npz", allow_pickle=False) as arrays:
+        assert all(array.dtype != object for array in arrays.values())
+
+
+@pytest.mark.parametrize("damage", ["no folder", "no arrays", "cut arrays", "no json", "other format"])
+def test_damaged_folders_are_refused(tmp_path, damage):
+    folder = tmp_path / "model"
+    if damage != "no folder":
+        saved().save(folder)
+    if damage == "no arrays":
+        (folder / "arrays.npz").unlink()
+    if damage == "cut arrays":
+        content = (folder / "arrays.npz").read_bytes()
+        (folder / "arrays.npz").write_bytes(content[: len(content) // 2])
+    if damage == "no json":
+        (folder / "model.json").write_text("{")
+    if damage == "other format":
+        about = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps(about | {"format": 99}))
+    with pytest.raises(ModelError, match="holds no model that can be loaded"):
+        SavedModel.load(folder)
+
+
+@pytest.mark.parametrize("name", ["os.system", "recgauge.errors.ConfigError", "recgauge.models.svd.Nothing"])
+def test_classes_that_are_no_models_are_not_built(tmp_path, name):
+    saved().save(tmp_path)
+    about = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "model.json").write_text(json.dumps(about | {"class": name}))
+    with pytest.raises(ModelError, match="holds no model that can be loaded"):
+        SavedModel.load(tmp_path)
+
+
+@dataclass(eq=False)
+class Odd(FactorModel):
+    def fit(self, train, *, rng):
+        self._factors = Factors(np.ones((train.n_users, 1)), np.ones((train.n_items, 1)))
+        self._kept = open
+        return self
+
+
+def test_what_cannot_be_stored_is_named(tmp_path):
+    train = Interactions.from_ids([1, 2], [1, 2])
+    model = Odd().fit(train, rng=np.random.default_rng(0))
+    with pytest.raises(ModelError, match="_kept is a builtin_function_or_method"):
+        saved(model=model).save(tmp_path)
