@@ -19,6 +19,7 @@ from recgauge.utils.progress import NoProgress, Progress
 if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
+    from recgauge.models.ease import EASE as EASE
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.random_rating import RandomRating as RandomRating
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from recgauge.models.svd import SVD as SVD
 else:
     __getattr__, __dir__ = lazy_names(__name__)
+
+_NUMBERS_AT_A_TIME = 1 << 23  # of weights, 64 MB in float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,8 +149,12 @@ class ItemWeightModel(Recommender):
 
     _item_weights: ItemWeights | None = None
 
-    def item_weights(self) -> ItemWeights:
+    def item_weights(self) -> ItemWeights | None:
         """Return the users' rows and the learned weights."""
+        return self.learned_weights()
+
+    def learned_weights(self) -> ItemWeights:
+        """Return what `fit` has stored."""
         if self._item_weights is None:
             raise not_fitted(self)
         return self._item_weights
@@ -157,11 +164,16 @@ class ItemWeightModel(Recommender):
 
         Sums are made in float64, so that a score does not depend on the other users in the call.
         """
-        found = self.item_weights()
-        scores = found.interactions[users].astype(np.float64) @ found.weights
-        if sparse.issparse(scores):
-            scores = scores.toarray()
-        return np.asarray(scores, dtype=np.float32)
+        found = self.learned_weights()
+        rows = found.interactions[users].astype(np.float64)
+        scores = np.empty(rows.shape, np.float32)
+        # some columns at a time: a square of weights in float64 would take twice its memory
+        width = max(1, _NUMBERS_AT_A_TIME // max(1, rows.shape[1]))
+        weights = found.weights.tocsc() if sparse.issparse(found.weights) else found.weights
+        for start in range(0, rows.shape[1], width):
+            some = rows @ weights[:, start : start + width]
+            scores[:, start : start + width] = some.toarray() if sparse.issparse(some) else some
+        return scores
 
     def fold_in(self, histories: Interactions) -> Self:
         """Put the users' rows, made like the training rows by `user_rows`, beside them.
@@ -171,7 +183,7 @@ class ItemWeightModel(Recommender):
         NotFittedError
             Before `fit`.
         """
-        found = self.item_weights()
+        found = self.learned_weights()
         rows = (found.interactions + self.user_rows(histories)).tocsr()
         self._item_weights = ItemWeights(rows, found.weights)
         return self

@@ -1,0 +1,69 @@
+"""Work in blocks, on as many threads as the process may use; results never depend on their number."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from recgauge.utils.progress import Advance
+
+Made = TypeVar("Made")
+
+
+def usable_cpus() -> int:
+    """Return the number of CPUs of this process, which may be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def over_blocks(
+    work: Callable[[int, int], Made],
+    n: int,
+    size: int,
+    *,
+    advance: Advance | None = None,
+    n_threads: int | None = None,
+) -> Sequence[Made]:
+    """Return ``work(start, stop)`` of all blocks of ``range(n)``, in order, made side by side.
+
+    Parameters
+    ----------
+    work : callable
+        Releases Python's lock, as compiled kernels do; blocks must not write to the same place.
+    n : int
+    size : int
+        Length of a block, >= 1.
+    advance : callable, optional
+        Told how many of the `n` are done, from the calling thread.
+    n_threads : int, optional
+        `usable_cpus` if not given.
+
+    Examples
+    --------
+    >>> over_blocks(lambda start, stop: sum(range(start, stop)), 10, 4)
+    [6, 22, 17]
+    """
+    starts = range(0, n, size)
+    threads = min(usable_cpus() if n_threads is None else n_threads, len(starts))
+
+    def block(start: int) -> tuple[int, Made]:
+        stop = min(start + size, n)
+        return stop - start, work(start, stop)
+
+    if threads <= 1:
+        return _told(map(block, starts), advance)
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return _told(pool.map(block, starts), advance)
+    finally:
+        pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
+
+
+def _told(done: Iterable[tuple[int, Made]], advance: Advance | None) -> list[Made]:
+    made = []
+    for n_done, result in done:
+        made.append(result)
+        if advance is not None:
+            advance(n_done)
+    return made

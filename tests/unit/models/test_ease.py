@@ -1,0 +1,174 @@
+"""EASE: the closed form, its memory, and catalogues that do not fit."""
+
+import numpy as np
+import pytest
+
+from conftest import make_checkerboard
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError, FitError
+from recgauge.models import _gram, ease
+from recgauge.models.ease import EASE
+from recgauge.models.recommend import recommend, source_of
+from recgauge.utils import memory, threads
+from recgauge.utils.progress import NoProgress
+from recgauge.utils.randomness import stream
+
+
+class Notes(NoProgress):
+    def __init__(self):
+        self.texts = []
+
+    def note(self, text):
+        self.texts.append(text)
+
+
+def fitted(rows, progress=None, **settings):
+    return EASE(**settings).fit(rows, rng=stream(0, "fit"), progress=progress)
+
+
+def in_float64(rows, l2):
+    x = (rows.to_csr().toarray() > 0).astype(np.float64)
+    inverse = np.linalg.inv(x.T @ x + l2 * np.eye(x.shape[1]))
+    weights = -inverse / np.diag(inverse)
+    np.fill_diagonal(weights, 0)
+    return x, weights
+
+
+@pytest.mark.parametrize(("l2", "error"), [(0.5, 1e-4), (20.0, 5e-6), (500.0, 1e-6)])
+def test_weights_are_those_of_the_closed_form(demo, l2, error):
+    x, weights = in_float64(demo.interactions, l2)
+    model = fitted(demo.interactions, l2=l2)
+    np.testing.assert_allclose(model.item_weights().weights, weights, atol=error)
+    users = np.array([4, 900, 17], np.int32)
+    np.testing.assert_allclose(model.score(users), (x @ weights)[users], atol=10 * error)
+
+
+def test_the_withheld_item_comes_first(checkerboard):
+    train, withheld = checkerboard
+    lists = recommend(fitted(train), np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
+    assert np.array_equal(lists.items[:, 0], withheld)
+
+
+def test_permuted_items_have_permuted_scores(demo):
+    rows = demo.interactions
+    order = np.random.default_rng(1).permutation(rows.n_items)
+    moved = Interactions(rows.user, order[rows.item], rows.value, None, rows.user_ids, rows.item_ids)
+    users = np.arange(20, dtype=np.int32)
+    np.testing.assert_allclose(fitted(moved).score(users)[:, order], fitted(rows).score(users), atol=2e-6)
+
+
+def test_values_and_repeated_rows_do_not_count():
+    once = Interactions.from_ids([0, 0, 1, 1, 2], [0, 1, 0, 2, 1])
+    twice = Interactions.from_ids([0, 0, 0, 1, 1, 2], [0, 1, 1, 0, 2, 1], [5, 1, 2, 3, 4, -1])
+    assert np.array_equal(fitted(once).item_weights().weights, fitted(twice).item_weights().weights)
+
+
+def test_pairs_are_counted_exactly_on_any_number_of_threads(demo, monkeypatch):
+    rows = EASE().user_rows(demo.interactions)
+    expected = np.tril((rows.T @ rows).toarray())
+    for n_threads in (1, 3):
+        monkeypatch.setattr(threads, "usable_cpus", lambda n=n_threads: n)
+        assert np.array_equal(_gram.lower_gram(rows, NoProgress()), expected)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 200, 300])
+def test_a_square_is_mirrored_and_scaled(n, rng):
+    lower, scale = np.tril(rng.random((n, n), np.float32)), rng.random(n, np.float32)
+    full = (lower + np.tril(lower, -1).T) * scale
+    assert np.array_equal(_gram.mirrored(lower.copy(), scale), full)
+
+
+def test_only_popular_items_take_part(demo):
+    rows, notes = demo.interactions, Notes()
+    model = fitted(rows, notes, max_items=200)
+    ranked = np.argsort(-rows.item_counts(), kind="stable")
+    kept, others = np.sort(ranked[:200]), ranked[200:]
+    assert "200 of 1,500 items take part" in notes.texts[0]
+    scores = model.score(np.arange(50, dtype=np.int32))
+    assert scores.shape == (50, 1500)
+    assert (scores[:, kept].min(axis=1) > scores[:, others].max(axis=1)).all()
+    assert np.array_equal(np.argsort(-scores[:, others], axis=1, kind="stable")[7], np.arange(1300))
+    alone = rows.take(np.isin(rows.item, kept))
+    np.testing.assert_allclose(scores[:, kept], fitted(alone).score(np.arange(50, dtype=np.int32))[:, kept],
+                               atol=1e-6)  # fmt: skip
+    assert model.item_weights() is None
+    assert source_of(model) is model  # lists are made from its scores
+    seen = rows.to_csr()
+    lists = recommend(model, np.array([3], np.int32), 1500 - seen[[3]].nnz, excluded=seen)
+    unseen = others[~np.isin(others, seen[[3]].indices)]
+    assert np.array_equal(lists.items[0, -len(unseen) :], unseen)
+
+
+def test_all_items_may_take_part(demo):
+    whole = fitted(demo.interactions, max_items=1500)
+    assert np.array_equal(whole.item_weights().weights, fitted(demo.interactions).item_weights().weights)
+
+
+@pytest.mark.parametrize("max_items", [None, 8])
+def test_users_are_folded_in(max_items):
+    train, _ = make_checkerboard(12, 12)
+    known = train.user < 10
+    whole = fitted(train.take(known), l2=1.0, max_items=max_items)
+    direct = whole.score(np.array([2], np.int32))
+    moved = train.take(train.user == 2)
+    new = Interactions(np.full(len(moved), 11), moved.item, moved.value, None, train.user_ids, train.item_ids)
+    assert np.array_equal(whole.fold_in(new).score(np.array([11], np.int32)), direct)
+
+
+def test_memory_that_is_not_there_is_told_before_work_starts(demo, monkeypatch):
+    monkeypatch.setattr(_gram, "free_memory", lambda: 8_000_000)
+    with pytest.raises(FitError, match=r"1,500 x 1,500 items need 9,000,000 bytes \(9 MB\).*8 MB can be had.*"
+                                       r"max_items"):  # fmt: skip
+        fitted(demo.interactions)
+    fitted(demo.interactions, max_items=1000)
+
+
+def test_large_catalogues_are_told_how_long_they_take(demo, monkeypatch):
+    monkeypatch.setattr(ease, "_LARGE", 1000)
+    notes = Notes()
+    fitted(demo.interactions, notes)
+    assert "take 9 MB; the inverse takes about 0.1 minutes here" in notes.texts[0]
+
+
+def test_a_penalty_too_small_to_invert_is_refused():
+    same = Interactions.from_ids(np.repeat(np.arange(2000), 3), np.tile(np.arange(3), 2000))
+    with pytest.raises(FitError, match="Raise l2"):
+        fitted(same, l2=1e-9)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"l2": 0}, {"l2": -1}, {"l2": "x"}, {"max_items": 0}, {"max_items": 1.5}]
+)
+def test_wrong_settings_are_refused(settings):
+    with pytest.raises(ConfigError, match="EASE: "):
+        EASE(**settings)
+
+
+def test_free_memory_is_the_least_of_machine_and_container(tmp_path, monkeypatch):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 24000 kB\nMemAvailable:   2000 kB\n")
+    monkeypatch.setattr(memory, "_MEMINFO", meminfo)
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    assert memory.free_memory() == 2_048_000
+    (tmp_path / "memory.current").write_text("900000\n")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100\n")
+    for limit, free in (("max", 2_048_000), ("1000000", 100_100)):
+        (tmp_path / "memory.max").write_text(limit + "\n")
+        assert memory.free_memory() == free
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "absent")
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "absent")
+    assert memory.free_memory() is None
+
+
+def test_blocks_stop_at_the_first_error():
+    def work(start, stop):
+        if start == 2:
+            raise FitError("no")
+        return stop
+
+    with pytest.raises(FitError, match="no"):
+        threads.over_blocks(work, 10, 1, n_threads=2)
+    done = []
+    assert threads.over_blocks(lambda a, b: b - a, 10, 4, advance=done.append, n_threads=3) == [4, 4, 2]
+    assert done == [4, 4, 2]
+    assert threads.over_blocks(work, 0, 4) == []
