@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
     from recgauge.models.saved import SavedModel as SavedModel
     from recgauge.models.svd import SVD as SVD
+    from recgauge.models.svd_pp import SVDpp as SVDpp
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 

@@ -23,7 +23,7 @@ def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
     item_factors: npt.NDArray[np.float32],
     learning_rate: Any,
     regularization: Any,
-) -> None:
+) -> float:
     """Take one step of gradient descent per row, in order; biases and factors change in place.
 
     Parameters
@@ -34,8 +34,14 @@ def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
     user_bias, item_bias : ndarray of float32, shape (n_users,) and (n_items,)
     user_factors, item_factors : ndarray of float32, shape (n_users, d) and (n_items, d)
     learning_rate, regularization : numpy.float32
+
+    Returns
+    -------
+    float
+        Sum of squared errors, each before its step.
     """
     n_factors = user_factors.shape[1]
+    squares = 0.0
     for row in range(len(user)):
         u, i = user[row], item[row]
         p, q = user_factors[u], item_factors[i]
@@ -43,9 +49,11 @@ def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
         for f in range(n_factors):
             product += p[f] * q[f]
         error = deviation[row] - user_bias[u] - item_bias[i] - product
+        squares += float(error) * float(error)
         user_bias[u] += learning_rate * (error - regularization * user_bias[u])
         item_bias[i] += learning_rate * (error - regularization * item_bias[i])
         for f in range(n_factors):
             old_p, old_q = p[f], q[f]
             p[f] = old_p + learning_rate * (error * old_q - regularization * old_p)
             q[f] = old_q + learning_rate * (error * old_p - regularization * old_q)
+    return squares

@@ -6,7 +6,8 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, NotFittedError
-from recgauge.models.biased_mf import ROWS_AT_A_TIME, BiasedMF
+from recgauge.models._factor_ratings import ROWS_AT_A_TIME
+from recgauge.models.biased_mf import BiasedMF
 
 
 @pytest.fixture
@@ -116,3 +117,12 @@ def test_parameters_are_checked(setting, message):
 def test_importing_the_model_compiles_nothing():
     code = "import sys, recgauge.models.biased_mf; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_epochs_yield_the_mean_squared_error(train):
+    model = BiasedMF(n_factors=3, n_epochs=4, learning_rate=1e-7)
+    losses = list(model.epochs(train, rng=np.random.default_rng(0)))
+    error = float(np.mean((model.predict(train.user, train.item) - train.value) ** 2))
+    assert losses == pytest.approx([error] * 4, rel=1e-4)
+    losses = list(BiasedMF(n_factors=3, n_epochs=9).epochs(train, rng=np.random.default_rng(0)))
+    assert losses == sorted(losses, reverse=True)
