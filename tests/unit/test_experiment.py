@@ -14,7 +14,7 @@ from recgauge.experiment import Experiment, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias
 from recgauge.models.random import Random
-from recgauge.report.tables import run_lines
+from recgauge.report.run_tables import run_lines
 from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.random_holdout import RandomRows

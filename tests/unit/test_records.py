@@ -14,7 +14,8 @@ from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.filters.n_core import NCore
 from recgauge.models.popularity import Popularity
-from recgauge.report.tables import headline_keys, run_lines, sweep_table
+from recgauge.report.run_tables import run_lines
+from recgauge.report.sweep_tables import headline_keys, sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.splits.random_holdout import RandomRows

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 
 TABLE = Path(__file__).with_name("articles.csv")
 HEAD = """# Five articles, everything they name

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 from recgauge.runs.facts import MetricValue
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import Row, Study

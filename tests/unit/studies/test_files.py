@@ -1,7 +1,7 @@
 import pytest
 
 from recgauge.errors import SchemaError
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 from recgauge.studies.files import (
     BEGIN,
     END,

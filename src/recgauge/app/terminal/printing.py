@@ -12,9 +12,16 @@ from rich.table import Table
 
 from recgauge.app.settings import program
 from recgauge.app.terminal.console import output
-from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
+from recgauge.report.run_tables import (
+    MARK,
+    mark_lines,
+    result_table,
+    result_tables,
+    run_lines,
+    sanity_table,
+)
 from recgauge.report.series import STATUSES, has_rivals
-from recgauge.report.tables import headline_keys, result_table, result_tables, run_lines, sweep_tables
+from recgauge.report.sweep_tables import headline_keys, sweep_mark_lines, sweep_tables
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from recgauge.models.fitting import leak_mark
-from recgauge.report.marks import mark_lines
-from recgauge.report.steps import steps_markdown
+from recgauge.report.run_tables import mark_lines, steps_markdown
 from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.record import RunRecord
 

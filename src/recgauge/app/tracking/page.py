@@ -10,11 +10,10 @@ from recgauge.app.tracking.environment import user_name
 from recgauge.app.tracking.note import definitions, run_note
 from recgauge.app.tracking.tracker import RunStart
 from recgauge.models.fitting import leak_mark
-from recgauge.report.steps import filter_points
+from recgauge.report.run_tables import filter_points
 from recgauge.runs.facts import MetricValue
-from recgauge.runs.fingerprint import FREE_DATASET_SETTINGS
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import FREE_DATASET_SETTINGS, free_settings
 
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""

@@ -15,8 +15,8 @@ from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import FILES_TAG, Tracker
 from recgauge.errors import MissingDataError, SchemaError, TrackingError
 from recgauge.evaluation.inputs import EvaluationInputs, convert
-from recgauge.runs.fingerprint import fingerprint
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import fingerprint
 from recgauge.utils.progress import Progress
 
 NEEDED = ("record.json", LISTS, "test.parquet")

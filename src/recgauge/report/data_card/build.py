@@ -16,7 +16,7 @@ from recgauge.report.data_card import (
     RatingFacts,
     TimeFacts,
 )
-from recgauge.report.data_card.tally import Days, Tally, tally
+from recgauge.report.data_card.tally import Days, Tally, day_text, group_days, tally
 from recgauge.report.distributions import (
     Boundary,
     gini,
@@ -25,7 +25,6 @@ from recgauge.report.distributions import (
     share_with_at_least,
     shares_by_popularity,
 )
-from recgauge.report.over_time import day_date, group_days
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
 # recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
@@ -170,7 +169,7 @@ def _time(timestamps: LongArray | None, days: Days | None) -> TimeFacts | None:
         return None
     first, counts = days
     middle = int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
-    return TimeFacts(int(timestamps.min()), int(timestamps.max()), day_date(first + middle).isoformat())
+    return TimeFacts(int(timestamps.min()), int(timestamps.max()), day_text(first + middle))
 
 
 def _cold(tallies: Mapping[str, Tally]) -> ColdStart:

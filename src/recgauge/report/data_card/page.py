@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from recgauge.errors import printable
 from recgauge.report.data_card import DataCard, HeadShare, PartCard
 from recgauge.report.distributions import Quantiles
-from recgauge.report.over_time import second_text
 
 _BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
 
@@ -244,3 +244,14 @@ def percent(share: float, decimals: int = 1) -> str:
     if 100 - least / 2 <= share * 100 < 100:
         return f"> {100 - least:g} %"
     return f"{share * 100:.{decimals}f} %"
+
+
+def second_text(second: int) -> str:
+    """Return a time as text, such as ``2018-09-24 14:27:30`` (UTC).
+
+    Examples
+    --------
+    >>> second_text(1_577_836_800)
+    '2020-01-01 00:00:00'
+    """
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d %H:%M:%S}"

@@ -11,7 +11,8 @@ from matplotlib.patches import Patch
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import MetricError
-from recgauge.report.data_card import DataCard, Drift, RatingFacts
+from recgauge.report.data_card import DataCard, Drift, RatingFacts, RowsOverTime
+from recgauge.report.data_card.tally import over_time
 from recgauge.report.distributions import RatingDistribution, long_tail
 from recgauge.report.figures.popularity import plot_activity_and_popularity, plot_long_tail
 from recgauge.report.figures.ratings import plot_rating_distribution
@@ -24,7 +25,6 @@ from recgauge.report.figures.style import (
     new_figure,
     percent_axis,
 )
-from recgauge.report.over_time import RowsOverTime, over_time
 from recgauge.utils.checks import DoubleArray, LongArray
 
 _TRAIN, _TEST = PALETTE[0], PALETTE[1]
@@ -89,7 +89,7 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
     >>> figure.axes[0].get_ylabel()
     'rows per day'
     """
-    return _over_time_figure(over_time(dict(check_labels("plot_over_time", timestamps))), title)
+    return _over_time_figure(over_time(check_labels("plot_over_time", timestamps)), title)
 
 
 def _over_time_figure(table: RowsOverTime, title: str | None) -> Figure:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import Row, Study
 from recgauge.studies.files import distinct
