@@ -28,8 +28,8 @@ class PublishedFile:
         Where the publisher offers it.
     size : int
         Bytes.
-    sha256, md5 : str
-        Hexadecimal digests of the archive.
+    sha256 : str
+        Hexadecimal digest of the archive.
     members : mapping of str to str
         Name and sha256 of every member that is read; empty if not known.
     caveat : str
@@ -45,7 +45,6 @@ class PublishedFile:
     address: str
     size: int
     sha256: str
-    md5: str
     members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveat: str = ""
     outage: str = ""

@@ -24,7 +24,6 @@ GOWALLA = PublishedFile(
     address="https://github.com/kuandeng/LightGCN/tree/master/Data/gowalla",
     size=0,
     sha256="",
-    md5="",
     members={
         TRAIN: "0f086326b28a56c2e6dcb81d86ee72d4ccb7eed3a8d26788392356d8f51111cc",
         TEST: "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3",

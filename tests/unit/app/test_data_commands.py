@@ -77,7 +77,7 @@ def test_an_archive_is_listed_where_it_lies(cache, data, tmp_path):
 
 def test_every_release_tells_its_archive():
     known = what_is_known([])
-    assert all(known[name].archive is release.file for name, release in RELEASES.items())
+    assert all(known[name].archive == release.file for name, release in RELEASES.items())
     sizes = [about.n_rows for about in known.values()]
     assert sizes == sorted(sizes, key=lambda size: size or 10**12)
     assert list(known)[-1] == "table"

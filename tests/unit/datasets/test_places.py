@@ -20,7 +20,7 @@ def toy(tmp_path, make_zip):
         (tmp_path / name).mkdir()
     digests = {"toy/a": hashlib.sha256(b"abc" * 100).hexdigest()}
     return PublishedFile(
-        "toy.zip", f"{CLOSED}/toy.zip", len(content), hashlib.sha256(content).hexdigest(), "0" * 32, digests
+        "toy.zip", f"{CLOSED}/toy.zip", len(content), hashlib.sha256(content).hexdigest(), digests
     )
 
 

@@ -16,7 +16,7 @@ def published_as(path, members=MEMBERS, caveat="") -> PublishedFile:
     content = path.read_bytes()
     digests = {name: sha256(member) for name, member in members.items()}
     return PublishedFile(
-        "toy.zip", "https://x.example/toy.zip", len(content), sha256(content), "0" * 32, digests, caveat
+        "toy.zip", "https://x.example/toy.zip", len(content), sha256(content), digests, caveat
     )
 
 
