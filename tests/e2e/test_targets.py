@@ -78,9 +78,7 @@ ON_THE_COMMAND_LINE = {
     "split": [f"split.test_size={{_target_:subprocess.Popen,args:{TOUCH}}}"],
     "candidates": [f"+candidates.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
     "filter": [f"+filters.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "setting of a filter": [
-        "+filters.x={_target_:recgauge.filters.n_core.NCore,n:{_target_:stranger.Thing}}"
-    ],
+    "setting of a filter": ["+filters.x={_target_:recgauge.filters.NCore,n:{_target_:stranger.Thing}}"],
     "filters as a whole": ["+filters._target_=stranger.Thing"],
     "metric": [f"+metrics.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
     "setting of a metric": [

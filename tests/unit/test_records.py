@@ -12,13 +12,13 @@ from recgauge.data.split import Step
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
-from recgauge.filters.n_core import NCore
+from recgauge.filters.row_counts import NCore
 from recgauge.models.popularity import Popularity
 from recgauge.report.run_tables import run_lines
 from recgauge.report.sweep_tables import headline_keys, sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 
 
 @pytest.fixture(scope="module")

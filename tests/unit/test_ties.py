@@ -27,15 +27,10 @@ from recgauge.judging.ties import Draws, random_keys, recommend_with_ties, shuff
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.dcg import DCG
-from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.r_precision import RPrecision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics.precision import Precision, RPrecision
+from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
+from recgauge.metrics.recall import FScore, HitRate, Recall
 from recgauge.models import Factors
 
 EXACT = (

@@ -258,7 +258,7 @@ def test_unknown_options_are_refused(capsys):
 
 
 def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):
-    from recgauge.splits.random_holdout import RandomRows
+    from recgauge.splits.shares import RandomRows
     from recgauge.utils.randomness import stream
 
     data("card", "demo", "split=random", "--out", str(tmp_path))

@@ -29,7 +29,7 @@ def test_filters_run_in_the_order_of_the_command_line():
 
 
 def test_any_filter_can_be_added_again_under_another_name():
-    again = "+filters.again={_target_:recgauge.filters.min_rating.MinRating,rating:3}"
+    again = "+filters.again={_target_:recgauge.filters.MinRating,rating:3}"
     assert filters("filters=[min_rating,n_core]", again)[-1] == "ratings below 3"
 
 
@@ -38,7 +38,7 @@ def test_a_filter_named_twice_is_refused_with_the_way_to_say_it():
     with pytest.raises(ConfigError) as caught:
         check_repeats(job)
     assert "n_core more often" in str(caught.value)
-    assert "+filters.again={_target_:recgauge.filters.n_core.NCore,n:5," in str(caught.value)
+    assert "+filters.again={_target_:recgauge.filters.NCore,n:5," in str(caught.value)
     job.overrides.task = ["filters=[n_core,min_rating]", "model=svd"]
     check_repeats(job)
 
