@@ -11,8 +11,7 @@ from recgauge.app.sweep.study import conclude_study
 from recgauge.app.tracking.note import LONGEST
 from recgauge.app.tracking.tracker import RunLog, Tracker
 from recgauge.errors import MissingDataError
-from recgauge.studies import Study
-from recgauge.studies.files import BEGIN, END, marked_part, read_results
+from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ import pytest
 
 from recgauge.errors import SchemaError
 from recgauge.report import markdown_table
-from recgauge.studies.files import (
+from recgauge.studies import (
     BEGIN,
     END,
     marked_part,

@@ -14,7 +14,7 @@ from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
 from recgauge.app.sweep.begin import grid_datasets, grid_jobs, missing_data
 from recgauge.errors import DataError
-from recgauge.studies.files import read_results
+from recgauge.studies import read_results
 from recgauge.studies.published import VERDICTS, tally
 from recgauge.utils.progress import NoProgress
 

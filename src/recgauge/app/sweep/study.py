@@ -16,8 +16,7 @@ from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag
 from recgauge.errors import MissingDataError
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.settings import free_settings
-from recgauge.studies import Row, Study
-from recgauge.studies.files import results_text, with_marked_part, without_details
+from recgauge.studies import Row, Study, results_text, with_marked_part, without_details
 from recgauge.utils.files import is_writable
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import ClassVar
 
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study
-from recgauge.studies.files import distinct
+from recgauge.studies import Row, Study, distinct
 from recgauge.studies.published import NOT_REPRODUCED, REPRODUCED, tally
 from recgauge.studies.worked_examples.cases import Case, expected_values, read_cases, same, tolerance
 from recgauge.studies.worked_examples.ours import agrees, compute
