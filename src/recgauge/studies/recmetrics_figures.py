@@ -83,7 +83,7 @@ def plot_coverages(rows: Sequence[Row]) -> Figure:
                 first = protocol == ARTICLE
                 draw_bars(panel, "coverage", shares, text=_percent, highest=1.0, names=first)
         for panel in lines[-1][2].values():
-            percent_axis(panel, "x")
+            percent_axis(panel.xaxis)
             panel.set_xlabel("items in at least one list")
     return figure
 

@@ -25,6 +25,7 @@ from recgauge.report.distributions import (
     share_with_at_least,
     shares_by_popularity,
 )
+from recgauge.runs.facts import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
 # recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
@@ -74,11 +75,10 @@ def data_card(
     (60000, 0.04, 0.53)
     """
     known = digests or {}
-    rows = {} if split is None else split_parts(split)
-    explicit = dataset.feedback == "explicit"
-
-    rows_of = {"data": dataset.interactions, **rows}
-    tallies = {name: tally(part, explicit=explicit) for name, part in rows_of.items()}
+    parts = {} if split is None else {name: getattr(split, name) for name in PARTS}
+    rows_of = {name: part for name, part in parts.items() if part is not None and len(part)}
+    rows_of["data"] = dataset.interactions
+    tallies = {name: tally(part, explicit=dataset.feedback == "explicit") for name, part in rows_of.items()}
     cards = {
         name: _part(part, tallies[name], dataset.relevant_from, known.get(name) or part.sha256())
         for name, part in rows_of.items()
@@ -109,17 +109,6 @@ def split_settings(node: Mapping[str, object], seed: int) -> dict[str, str]:
     """Return how a split is made, as text: the settings of its strategy, and the seed."""
     settings = {key: str(value) for key, value in node.items() if key not in ("_target_", "name")}
     return {**settings, "seed": str(seed)}
-
-
-def split_parts(split: Split) -> dict[str, Interactions]:
-    """Return the parts that a split has, by name."""
-    named = {
-        "train": split.train,
-        "fold_in": split.fold_in,
-        "validation": split.validation,
-        "test": split.test,
-    }
-    return {name: part for name, part in named.items() if part is not None and len(part)}
 
 
 def _part(part: Interactions, counted: Tally, relevant_from: float | None, sha256: str) -> PartCard:
