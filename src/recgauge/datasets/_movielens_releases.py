@@ -12,7 +12,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.published import PublishedParts, PublishedSplits
-from recgauge.datasets._published import (
+from recgauge.datasets.published_files import (
     PUBLISHED,
     REZIPPED,
     UNPACKING_ERRORS,

@@ -9,11 +9,12 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.datasets import About
+from recgauge.datasets._table import join
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.formats import read_user_lines
-from recgauge.datasets._table.read import join
 from recgauge.datasets._table.rows import check_part
-from recgauge.datasets.archives import REZIPPED, ArchiveSource, PublishedFile
+from recgauge.datasets.archives import ArchiveSource
+from recgauge.datasets.published_files import REZIPPED, PublishedFile
 from recgauge.errors import MissingDataError
 from recgauge.utils.progress import Progress
 

@@ -16,11 +16,12 @@ from recgauge.data.dataset import Dataset, ItemFeatures
 from recgauge.data.ids import encode_sorted
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
-from recgauge.datasets._arrow import to_numpy
 from recgauge.datasets._keeper import Inputs
 from recgauge.datasets._movielens_releases import CITATION, RELEASES, Release, splits_of
-from recgauge.datasets.archives import UNPACKING_ERRORS, ArchiveSource, PublishedFile, VerifiedFile
+from recgauge.datasets._table.ids import to_numpy
+from recgauge.datasets.archives import ArchiveSource
 from recgauge.datasets.prepared import Prepared
+from recgauge.datasets.published_files import UNPACKING_ERRORS, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
@@ -203,7 +204,7 @@ def _read_ratings(archive: zipfile.ZipFile, release: Release) -> Interactions:
             )
         except ArrowInvalid as error:
             raise SchemaError(f"{release.name}: {name} cannot be read: {error}.") from error
-    user, item, value, timestamp = (to_numpy(table[column], dtype) for column, dtype in types.items())
+    user, item, value, timestamp = (to_numpy(table[column]) for column in types)
     (user_ids, users), (item_ids, items) = encode_sorted(user), encode_sorted(item)
     user_ids, item_ids = user_ids.astype(np.int64), item_ids.astype(np.int64)
     return Interactions(users, items, value, timestamp, user_ids, item_ids)

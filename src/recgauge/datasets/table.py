@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 from recgauge.data.dataset import Dataset, Feedback
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets._keeper import Inputs
+from recgauge.datasets._table import FORMATS, Format, TableReader, facts_of, join, tell
 from recgauge.datasets._table.columns import Choice, Roles, TextFormat
 from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
-from recgauge.datasets._table.read import FORMATS, Format, TableReader, facts_of, join, tell
 from recgauge.datasets._table.rows import TimeUnit, refuse
 from recgauge.datasets.prepared import Prepared
 from recgauge.errors import ConfigError, SchemaError

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from recgauge.datasets._download import Patience
-from recgauge.datasets._published import PUBLISHED, Locations, PublishedFile
-from recgauge.datasets._search import find_archive
+from recgauge.datasets.archives import find_archive
+from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
     FaultyServer,
@@ -360,15 +360,15 @@ def test_cache_that_is_a_file_is_told(fetch, tmp_path):
 def test_full_cache_folder_may_be_read_only(fetch, server, tmp_path):
     fetch()
     (tmp_path / "cache").chmod(0o500)
-    assert fetch().is_published
+    assert fetch().provenance == PUBLISHED
     assert len(server.requests) == 1
 
 
 JOB = """
     import sys
-    from recgauge.datasets._published import Locations
-    from recgauge.datasets._published import PublishedFile
-    from recgauge.datasets._search import find_archive
+    from recgauge.datasets.published_files import Locations
+    from recgauge.datasets.published_files import PublishedFile
+    from recgauge.datasets.archives import find_archive
     from recgauge.datasets._download import Patience
     from recgauge.utils.progress import NoProgress
     address, size, sha256, cache = sys.argv[1:]

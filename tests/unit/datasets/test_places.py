@@ -3,8 +3,8 @@ import hashlib
 import pytest
 
 from recgauge.datasets._download import Patience
-from recgauge.datasets._published import PUBLISHED, REZIPPED, Locations, PublishedFile
-from recgauge.datasets._search import find_archive
+from recgauge.datasets.archives import find_archive
+from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Locations, PublishedFile
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 
 ONCE = Patience(attempts=1)

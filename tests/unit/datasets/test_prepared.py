@@ -22,7 +22,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets import _keeper as keeper
 from recgauge.datasets import prepared
 from recgauge.datasets._keeper import Keeper
-from recgauge.datasets._table.read import TableReader
+from recgauge.datasets._table import TableReader
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table

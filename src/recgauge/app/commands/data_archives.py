@@ -9,14 +9,8 @@ from recgauge.app.commands.data_settings import read_settings, source_of, what_i
 from recgauge.app.terminal.console import ConsoleProgress, output
 from recgauge.app.terminal.printing import print_table
 from recgauge.datasets import DatasetSource
-from recgauge.datasets.archives import (
-    ArchiveSource,
-    Locations,
-    VerifiedFile,
-    find_archive,
-    keep_in_cache,
-    local_copy,
-)
+from recgauge.datasets.archives import ArchiveSource, find_archive, keep_in_cache, local_copy
+from recgauge.datasets.published_files import Locations, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.utils.progress import NoProgress
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, said
 from recgauge.utils.checks import check_bool
-from recgauge.utils.files import cache_folder, digest_of
+from recgauge.utils.files import cache_folder, digest_of, refuse_irregular
 
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
+
+_LONGEST_SUMS = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,6 @@ class VerifiedFile:
     path: Path
     sha256: str
     provenance: str
-
-    @property
-    def is_published(self) -> bool:
-        """Whether this is the publisher's archive byte for byte."""
-        return self.provenance == PUBLISHED
 
 
 @dataclass(frozen=True)
@@ -157,6 +154,27 @@ def is_address(mirror: str) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, (str, Path)) and bool(str(value).strip())
+
+
+def listed_pin(folder: Path, published: PublishedFile) -> Pin | None:
+    """Return the digest that the mirror folder's SHA256SUMS lists for the file."""
+    sums = folder / "SHA256SUMS"
+    refuse_irregular(sums, "mirror")
+    if not sums.is_file():
+        return None
+    if sums.stat().st_size > _LONGEST_SUMS:
+        raise IntegrityError(
+            f"{sums} has {sums.stat().st_size:,} bytes, too many for a list of digests. Correct or remove it."
+        )
+    try:
+        text = sums.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise IntegrityError(f"{sums} cannot be read: {said(error)}. Remove it or correct it.") from error
+    for line in text.splitlines():
+        digest, _, name = line.strip().partition(" ")
+        if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
+            return Pin(digest.lower(), "the mirror's SHA256SUMS", strict=False)
+    return None
 
 
 # What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
