@@ -59,8 +59,7 @@ differential:  ## compare metrics live with ranx, ir_measures, RecTools and scik
 	$(VENV)-differential/bin/python -m pytest tests/differential -p no:cacheprovider $(ARGS)
 
 docs: install  ## write the generated pages docs/metrics.md and docs/articles.md
-	$(BIN)/python -m recgauge.report.metric_docs
-	$(BIN)/python -m recgauge.report.articles
+	$(BIN)/python -m recgauge.report.docs_pages
 
 lint: install  ## check style and formatting
 	$(BIN)/ruff check .

@@ -9,11 +9,12 @@ import csv
 import io
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.errors import SchemaError
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 
 if TYPE_CHECKING:
@@ -157,6 +158,19 @@ def label(metric: str) -> str:
 def where(rows: Sequence[Row], **wanted: str) -> list[Row]:
     """Return the rows that have the wanted texts in their columns."""
     return [row for row in rows if all(row[column] == text for column, text in wanted.items())]
+
+
+def table(rows: Sequence[Row], titles: Mapping[str, str], right: Sequence[str] = ()) -> str:
+    """Return columns of the rows, each with its title, as a table in Markdown.
+
+    Examples
+    --------
+    >>> print(table([{"model": "svd", "ours": "0.93"}], {"model": "model", "ours": "RMSE"}, right=["RMSE"]))
+    | model | RMSE |
+    | --- | ---: |
+    | svd | 0.93 |
+    """
+    return markdown_table([[row[name] for name in titles] for row in rows], [*titles.values()], right)
 
 
 def number_row(entry: "MetricValue", column: str = "value") -> Row:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.studies import Row, Study, folded, label, where
+from recgauge.studies import Row, Study, folded, label, table, where
 from recgauge.studies.published import (
     CLOSE,
     CLOSE_TOLERANCES,
@@ -173,20 +173,18 @@ def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int)
 
 def published_markdown(rows: Sequence[Row]) -> str:
     """Return published, ours, difference and verdict as a Markdown table, ours with a digit more."""
-    header = ("data set", "model", "metric", "published", "ours", "difference", "verdict")
-    cells = [
-        (
-            row["dataset"],
-            row["model"],
-            label(row["metric"]),
-            row["published"],
-            shown(row["ours"], row["published"]),
-            row["difference"],
-            row["verdict"] + (f": {row['reason']}" if row["reason"] else ""),
-        )
+    shown_rows = [
+        row
+        | {
+            "metric": label(row["metric"]),
+            "ours": shown(row["ours"], row["published"]),
+            "verdict": row["verdict"] + (f": {row['reason']}" if row["reason"] else ""),
+        }
         for row in rows
     ]
-    return markdown_table(cells, header, right=("published", "ours", "difference"))
+    names = ("model", "metric", "published", "ours", "difference", "verdict")
+    titles = {"dataset": "data set"} | {name: name for name in names}
+    return table(shown_rows, titles, right=("published", "ours", "difference"))
 
 
 def waiting_lines(rows: Sequence[Row]) -> list[str]:
