@@ -7,7 +7,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
-from recgauge.app.commands.experiments_known import experiment_names
+from recgauge.app.commands.experiments import experiment_names
 from recgauge.app.compose import build_study
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
 from recgauge.studies import marked_part, read_results

@@ -4,8 +4,15 @@ import json
 import numpy as np
 import pytest
 
-from recgauge.app.tracking.note import LONGEST, run_note, shortened
-from recgauge.app.tracking.page import curve_points, final_tags, flat_params, metric_values
+from recgauge.app.tracking.page import (
+    LONGEST,
+    curve_points,
+    final_tags,
+    flat_params,
+    metric_values,
+    run_note,
+    shortened,
+)
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.data.split import Step

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recgauge.app.commands.cli import main
-from recgauge.app.commands.data_settings import what_is_known
+from recgauge.app.commands.data import what_is_known
 from recgauge.app.settings import conf_folder
 from recgauge.app.terminal.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
@@ -242,7 +242,7 @@ def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch)
     shutil.copytree(conf_folder(), tmp_path / "conf")
     (tmp_path / "conf" / "dataset" / "own.yaml").write_text("_target_: own_data.Own\nname: home\n")
     monkeypatch.syspath_prepend(tmp_path / "mine")
-    monkeypatch.setattr("recgauge.app.commands.data_settings.conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setattr("recgauge.app.commands.data.conf_folder", lambda: tmp_path / "conf")
     monkeypatch.setattr("recgauge.app.terminal.explain.conf_folder", lambda: tmp_path / "conf")
     code, out, _ = data("list", "allowed_targets=[own_data]")
     assert code == 0

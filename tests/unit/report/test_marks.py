@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from recgauge.app.tracking.note import SPACE, run_note
-from recgauge.app.tracking.page import final_tags, metric_values
+from recgauge.app.tracking.page import SPACE, final_tags, metric_values, run_note
 from recgauge.guards import GuardResult
 from recgauge.report.run_tables import MARK, mark_lines, sanity_table
 from recgauge.report.series import has_rivals
