@@ -14,7 +14,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, GuardError
-from recgauge.evaluation.sanity import oracle_lists
+from recgauge.evaluation.ranking_task import oracle_lists
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.lists import check_sanity

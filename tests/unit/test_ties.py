@@ -18,8 +18,8 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.evaluation.tied import ties_at_cutoffs
-from recgauge.evaluation.values import evaluate_top_k
+from recgauge.evaluation import values as evaluated
+from recgauge.evaluation.results import ties_at_cutoffs
 from recgauge.guards.lists import check_ties
 from recgauge.judging.judge import judge
 from recgauge.judging.policies import Policies
@@ -56,6 +56,15 @@ EXACT = (
     RankBiasedPrecision(),
     RankBiasedPrecision(gain="linear", normalization="ideal"),
 )
+
+
+def evaluate_top_k(metrics, *lists, policies=None, **settings):
+    """As the function of this name, also for metrics without policies of their own."""
+    suite = {
+        name: one if isinstance(one, Definition) else Definition(one, policies or Policies())
+        for name, one in metrics.items()
+    }
+    return evaluated.evaluate_top_k(suite, *lists, policies=policies, **settings)
 
 
 def relevant_of(grades):
