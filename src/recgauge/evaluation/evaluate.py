@@ -122,11 +122,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=users,
         threshold=convention.policies.threshold,
     )
-    has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
-    if not has_scores and ties not in (None, "stable"):
-        raise ConfigError(
-            f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
-        )
+    has_scores = _has_scores(inputs.top_k, ties)
     measure = partial(
         evaluate_top_k,
         top_k=inputs.top_k,
@@ -214,3 +210,12 @@ def _check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
     if isinstance(cutoffs, Sequence) and None in cutoffs:
         return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
     return check_cutoffs("cutoffs", numbers)
+
+
+def _has_scores(top_k: "TopK", ties: TieOrder | None) -> bool:
+    known = top_k.scores.strides[0] != 0  # one row for all is made up
+    if not known and ties not in (None, "stable"):
+        raise ConfigError(
+            f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
+        )
+    return known
