@@ -58,10 +58,8 @@ differential:  ## compare metrics live with ranx, ir_measures, RecTools and scik
 	  $(VENV)-differential/bin/python -m pip install --quiet --editable ".[differential]"; }
 	$(VENV)-differential/bin/python -m pytest tests/differential -p no:cacheprovider $(ARGS)
 
-docs: install  ## write the generated files: docs/metrics.md, docs/articles.md and the index of metrics
-	$(BIN)/python -m recgauge.report.metric_index
-	$(BIN)/python -m recgauge.report.metric_docs
-	$(BIN)/python -m recgauge.report.articles
+docs: install  ## write the generated pages docs/metrics.md and docs/articles.md
+	$(BIN)/python -m recgauge.report.docs_pages
 
 lint: install  ## check style and formatting
 	$(BIN)/ruff check .

@@ -40,7 +40,7 @@ def codes(problem):
     """Take lists and relevance as codes to an Evaluation, joining included."""
     from recgauge.conventions import get_convention
     from recgauge.data.top_k import TopK
-    from recgauge.evaluation.selection import select_metrics
+    from recgauge.evaluation.evaluate import select_metrics
     from recgauge.evaluation.values import evaluate_top_k
     from recgauge.judging.judge import Relevant
 

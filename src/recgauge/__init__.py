@@ -9,7 +9,7 @@ from recgauge._version import __version__ as __version__
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.candidates.all_items import AllItems as AllItems
+    from recgauge.candidates.catalogue import AllItems as AllItems
     from recgauge.conventions import Convention as Convention
     from recgauge.conventions import get_convention as get_convention
     from recgauge.data.interactions import Interactions as Interactions
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from recgauge.models.random_rating import RandomRating as RandomRating
     from recgauge.models.recommend import recommend as recommend
     from recgauge.models.svd import SVD as SVD
-    from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
-    from recgauge.splits.random_holdout import RandomRows as RandomRows
+    from recgauge.splits.shares import RandomPerUser as RandomPerUser
+    from recgauge.splits.shares import RandomRows as RandomRows
     from recgauge.utils.randomness import stream as stream
 else:
     __getattr__, __dir__ = lazy_names(__name__)

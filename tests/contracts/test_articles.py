@@ -10,7 +10,7 @@ import recgauge
 from conftest import REPOSITORY
 from recgauge.conventions import ARTICLES, get_convention
 from recgauge.metrics.rating import RatingMetric
-from recgauge.report.articles import SOURCES, article_docs, named_by_articles
+from recgauge.report.docs_pages import SOURCES, article_docs, named_by_articles
 from recgauge.studies.worked_examples.cases import read_cases
 
 NAMED = named_by_articles()

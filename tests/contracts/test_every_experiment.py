@@ -7,10 +7,10 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
-from recgauge.app.commands.experiments_known import experiment_names
+from recgauge.app.commands.experiments import experiment_names
 from recgauge.app.compose import build_study
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
-from recgauge.studies.files import marked_part, read_results
+from recgauge.studies import marked_part, read_results
 from recgauge.studies.published import OPEN, VERDICTS, read_published
 
 SECTIONS = (

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from recgauge.report.metric_docs import metric_docs
+from recgauge.report.docs_pages import metric_docs
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 

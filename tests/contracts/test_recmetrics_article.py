@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 from recgauge.app.compose import compose
 from recgauge.app.settings import conf_folder, experiments_folder, register_schema
 from recgauge.experiment import run_experiment
-from recgauge.studies.files import read_results
+from recgauge.studies import read_results
 from recgauge.studies.recmetrics_article import ARTICLE, HONEST
 
 ARMS = {

@@ -13,7 +13,7 @@ from typing import Any
 import recgauge.app.compose
 import recgauge.app.files.artifacts
 import recgauge.app.perform
-import recgauge.app.terminal.console
+import recgauge.app.terminal.printing
 import recgauge.app.tracking.store
 import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all
 from recgauge.app.main import run_command

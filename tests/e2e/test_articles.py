@@ -9,7 +9,7 @@ import shlex
 import pytest
 
 from conftest import REPOSITORY
-from recgauge.report.articles import named_by_articles
+from recgauge.report.docs_pages import named_by_articles
 
 pytestmark = pytest.mark.e2e
 NAMED = named_by_articles()

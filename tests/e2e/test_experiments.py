@@ -10,7 +10,7 @@ import pytest
 from mlflow import MlflowClient
 
 from conftest import REPOSITORY
-from recgauge.studies.files import read_results
+from recgauge.studies import read_results
 
 pytestmark = pytest.mark.e2e
 

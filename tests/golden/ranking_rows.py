@@ -7,11 +7,10 @@ from typing import Any
 from golden.cases import GoldenValue
 from recgauge.conventions import Convention, get_convention
 from recgauge.metrics import Metric
-from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import Precision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics.reading import RankBiasedPrecision, ReciprocalRank
+from recgauge.metrics.recall import HitRate
 
 FULL = "full"
 CUT = "cut"

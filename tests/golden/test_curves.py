@@ -8,7 +8,7 @@ from golden.rating_lane import agree, entries
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.top_k import TopK
 from recgauge.judging.judge import Relevant, judge
-from recgauge.metrics.curves.areas import AUC, PooledAUC, StepAveragePrecision
+from recgauge.metrics.curves.areas import AUC, StepAveragePrecision
 from recgauge.metrics.curves.full_ranking import rank_block, rank_one
 from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC
 from recgauge.metrics.curves.points import precision_recall_curve, precision_recall_over_k, roc_curve
@@ -87,10 +87,7 @@ class Ranking:
         relevant = np.zeros(candidate.shape, bool)
         for row in range(len(self.rows)):
             relevant[row, self.items[self.start[row] : self.start[row + 1]]] = True
-        pool = PooledAUC(self.scores[candidate & relevant])
-        for row in range(len(self.rows)):
-            pool.add(self.scores[row][candidate[row] & ~relevant[row]])
-        return pool.value()
+        return AUC().value(rank_one(relevant[candidate], self.scores[candidate]))
 
     def all_users(self, per_user, others):
         values = np.full(len(self.users), others)

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from recgauge.candidates.all_items import AllItems
+from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.models.popularity import Popularity
 from recgauge.models.svd import SVD
-from recgauge.splits.random_holdout import RandomRows
-from recgauge.splits.strong_generalisation import StrongGeneralisation
+from recgauge.splits import RandomRows, StrongGeneralisation
 from recgauge.utils.progress import NoProgress, Timings
 from recgauge.utils.randomness import stream
 

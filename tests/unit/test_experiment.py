@@ -14,10 +14,10 @@ from recgauge.experiment import Experiment, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias
 from recgauge.models.random import Random
-from recgauge.report.tables import run_lines
+from recgauge.report.run_tables import run_lines
 from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 RANKING = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")

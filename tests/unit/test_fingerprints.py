@@ -5,8 +5,7 @@ import pytest
 from recgauge.datasets.demo import Demo
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
-from recgauge.runs.fingerprint import fingerprint
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import fingerprint, free_settings
 
 SETTINGS = {
     "dataset": {"_target_": "recgauge.datasets.table.Table", "path": "a.csv", "relevant_from": 4},

@@ -6,7 +6,7 @@ import pytest
 from recgauge.errors import ConfigError
 from recgauge.models.fitting import leak_mark, rows_to_fit
 from recgauge.models.popularity import Popularity
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 

@@ -17,7 +17,7 @@ from recgauge.models.fitting import fit, models_that_fold_in
 from recgauge.models.popularity import Popularity
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
-from recgauge.splits.strong_generalisation import StrongGeneralisation
+from recgauge.splits.held_out_users import StrongGeneralisation
 from recgauge.utils.randomness import stream
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from recgauge.candidates.all_items import AllItems
+from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, EmptySplitError
@@ -13,7 +13,7 @@ from recgauge.evaluation.learning import Learning
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.models import EpochModel, FactorModel, Factors
 from recgauge.models.popularity import Popularity
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits import RandomRows
 
 
 @dataclass(eq=False)

@@ -17,15 +17,10 @@ from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
 from recgauge.metrics.dcg import DCG, CumulativeGain
-from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import PooledPrecision, Precision
-from recgauge.metrics.r_precision import RPrecision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics.precision import PooledPrecision, Precision, RPrecision
+from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
+from recgauge.metrics.recall import FScore, HitRate, Recall
 
 MONOTONE = [
     Precision(),

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from recgauge.candidates import AllItems, CandidateItems
-from recgauge.candidates.allow_list import AllowList
-from recgauge.candidates.own_test_items import OwnTestItems
+from recgauge.candidates.catalogue import OwnTestItems, TrainItems
+from recgauge.candidates.named import AllowList
 from recgauge.candidates.sampled import SampledNegatives
-from recgauge.candidates.train_items import TrainItems
 from recgauge.conventions import Definition, get_convention
 from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, GuardError
-from recgauge.evaluation.sanity import oracle_lists
+from recgauge.evaluation.ranking_task import oracle_lists
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.lists import check_sanity
@@ -27,7 +26,7 @@ from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
 from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 RULES = [

@@ -4,20 +4,28 @@ import json
 import numpy as np
 import pytest
 
-from recgauge.app.tracking.note import LONGEST, run_note, shortened
-from recgauge.app.tracking.page import curve_points, final_tags, flat_params, metric_values
+from recgauge.app.tracking.page import (
+    LONGEST,
+    curve_points,
+    final_tags,
+    flat_params,
+    metric_values,
+    run_note,
+    shortened,
+)
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.data.split import Step
 from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
 from recgauge.experiment import Experiment, run_experiment
-from recgauge.filters.n_core import NCore
+from recgauge.filters.row_counts import NCore
 from recgauge.models.popularity import Popularity
-from recgauge.report.tables import headline_keys, run_lines, sweep_table
+from recgauge.report.run_tables import run_lines
+from recgauge.report.sweep_tables import headline_keys, sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 
 
 @pytest.fixture(scope="module")

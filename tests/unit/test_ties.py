@@ -18,8 +18,8 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.evaluation.tied import ties_at_cutoffs
-from recgauge.evaluation.values import evaluate_top_k
+from recgauge.evaluation import values as evaluated
+from recgauge.evaluation.results import ties_at_cutoffs
 from recgauge.guards.lists import check_ties
 from recgauge.judging.judge import judge
 from recgauge.judging.policies import Policies
@@ -27,15 +27,10 @@ from recgauge.judging.ties import Draws, random_keys, recommend_with_ties, shuff
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
 from recgauge.metrics.beyond.coverage import CatalogCoverage
 from recgauge.metrics.dcg import DCG
-from recgauge.metrics.expected_reciprocal_rank import ExpectedReciprocalRank
-from recgauge.metrics.f_score import FScore
-from recgauge.metrics.hit_rate import HitRate
 from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
-from recgauge.metrics.r_precision import RPrecision
-from recgauge.metrics.rank_biased_precision import RankBiasedPrecision
-from recgauge.metrics.recall import Recall
-from recgauge.metrics.reciprocal_rank import ReciprocalRank
+from recgauge.metrics.precision import Precision, RPrecision
+from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
+from recgauge.metrics.recall import FScore, HitRate, Recall
 from recgauge.models import Factors
 
 EXACT = (
@@ -61,6 +56,15 @@ EXACT = (
     RankBiasedPrecision(),
     RankBiasedPrecision(gain="linear", normalization="ideal"),
 )
+
+
+def evaluate_top_k(metrics, *lists, policies=None, **settings):
+    """As the function of this name, also for metrics without policies of their own."""
+    suite = {
+        name: one if isinstance(one, Definition) else Definition(one, policies or Policies())
+        for name, one in metrics.items()
+    }
+    return evaluated.evaluate_top_k(suite, *lists, policies=policies, **settings)
 
 
 def relevant_of(grades):

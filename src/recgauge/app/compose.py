@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast, get_args
 
-from recgauge.app.settings import RunSettings
 from recgauge.app.targets import TARGET, allowed_packages, check_component, find_class
 from recgauge.app.terminal.messages import print_note
 from recgauge.app.tracking.tracker import Tracker
@@ -20,6 +19,7 @@ from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on
+from recgauge.runs.settings import RunSettings
 from recgauge.splits import Splitter
 from recgauge.studies import Study
 from recgauge.utils.checks import check_choice, check_cutoffs, check_int

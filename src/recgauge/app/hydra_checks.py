@@ -27,7 +27,7 @@ READABLE = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
 """What the names of environment variables begin with that a configuration may read."""
 NOT_COMPOSED = "not_composed"
 """Key of a job that runs only to say why its settings cannot be composed."""
-_CALLBACKS = {"sweep": {TARGET: "recgauge.app.sweep.callback.SweepSummary"}}
+_CALLBACKS = {"sweep": {TARGET: "recgauge.app.main.SweepSummary"}}
 _BASIC = {
     "launcher": "hydra._internal.core_plugins.basic_launcher.BasicLauncher",
     "sweeper": "hydra._internal.core_plugins.basic_sweeper.BasicSweeper",

@@ -1,16 +1,17 @@
 """What a run is called: the chosen option of each group, and the command that repeats the run."""
 
 import shlex
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 
-from recgauge.app.settings import RunSettings, conf_folder, program
+from recgauge.app.settings import conf_folder, program
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import RunSettings, free_settings
 
 GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
 LONGEST_NAME = 120  # characters
@@ -20,19 +21,21 @@ UNNAMED = free_settings() | {
 """Settings that are no part of a run's name: they change no list, or change only its metrics."""
 
 
-def chosen_names(job: Any, settings: RunSettings) -> dict[str, str]:
+def chosen_names(choices: Mapping[str, Any], words: list[str], settings: RunSettings) -> dict[str, str]:
     """Return ``{group: name of the chosen option}``; several options are joined by ``+``.
 
     Parameters
     ----------
-    job : HydraConf
-        What Hydra knows of the job.
+    choices : mapping of str to Any
+        What Hydra knows of them.
+    words : list of str
+        The overrides as they were typed.
     settings : RunSettings
     """
-    names = {group: str(job.runtime.choices.get(group) or _own_name(settings, group)) for group in GROUPS}
+    names = {group: str(choices.get(group) or _own_name(settings, group)) for group in GROUPS}
     # Hydra records no choice for groups that take a list
     names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
-    names["metrics"] = "+".join(_suites(typed_words(job))) or "none"
+    names["metrics"] = "+".join(_suites(words)) or "none"
     return names
 
 
@@ -80,7 +83,7 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def check_repeats(job: Any) -> None:
+def check_repeats(words: list[str]) -> None:
     """Refuse a filter that the command line names twice: Hydra would run it once, without a word.
 
     Raises
@@ -88,7 +91,7 @@ def check_repeats(job: Any) -> None:
     ConfigError
         If there is one.
     """
-    for word in typed_words(job):
+    for word in words:
         group, _, given = word.partition("=")
         names = [name.strip() for name in given.strip("[]").split(",")]
         repeated = sorted({name for name in names if names.count(name) > 1})
@@ -102,24 +105,24 @@ def check_repeats(job: Any) -> None:
             )
 
 
-def typed_words(job: Any) -> list[str]:
+def typed_words(hydra: Any) -> list[str]:
     """Return the overrides as they were typed: Hydra would fill in what ``${...}`` in them means."""
-    plain: Any = OmegaConf.to_container(OmegaConf.create({"words": job.overrides.task}))
-    return list(plain["words"])
+    words: Any = OmegaConf.to_container(hydra.overrides.task)
+    return list(words)
 
 
-def run_again(job: Any, *, sweeping: bool) -> str:
+def run_again(words: list[str], *, sweeping: bool) -> str:
     """Return the command line that repeats this job.
 
     Parameters
     ----------
-    job : HydraConf
+    words : list of str
+        The overrides as they were typed.
     sweeping : bool
         Whether the job is one of several; an experiment's file would start all of them again.
     """
-    words = typed_words(job)
     if sweeping and any(word.startswith("experiment=") for word in words):
-        words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
+        words = [*words, "hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
     return f"{program()} {shlex.join(without_secrets(words))}".strip()
 
 

@@ -1,36 +1,29 @@
 """The work of one job: reuse a finished run, or compute, write, track and print a new one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
 
 from recgauge.app.compose import build_study, build_tracker, compose
 from recgauge.app.files.artifacts import finish, unfinished, write_run
 from recgauge.app.files.list_files import check_study
-from recgauge.app.files.sources import read_beside
-from recgauge.app.hydra_checks import NOT_COMPOSED
-from recgauge.app.names import check_repeats, chosen_names, run_again, run_name, typed_words
-from recgauge.app.settings import RunSettings
+from recgauge.app.names import chosen_names, run_again, run_name
 from recgauge.app.sweep.begin import known_missing
+from recgauge.app.sweep.end import conclude_study
 from recgauge.app.sweep.outcome import read_plan, short_labels
-from recgauge.app.sweep.study import conclude_study
 from recgauge.app.targets import allowed_packages, check_targets
-from recgauge.app.terminal.console import ConsoleProgress
 from recgauge.app.terminal.messages import print_error
-from recgauge.app.terminal.printing import print_job_line, print_run
+from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
-from recgauge.app.tracking.environment import environment
+from recgauge.app.tracking.environment import environment, read_beside
 from recgauge.app.tracking.page import run_start
-from recgauge.app.tracking.stored import find_finished
-from recgauge.app.tracking.tracker import NoTracker, RunStart, Tracker, experiment_tag
-from recgauge.errors import ConfigError, TrackingError
+from recgauge.app.tracking.tracker import NoTracker, Tracker, experiment_tag, find_finished
+from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import RunSettings
 from recgauge.studies import Study
 
 
@@ -46,47 +39,50 @@ class Job:
         The same as plain values without secrets, for what is stored.
     names : dict of str to str
         The chosen option of each group.
+    words : list of str
+        The overrides as they were typed.
+    grid : str or None
+        The chosen experiment, whose runs are found by a tag of its own.
     study : Study or None
     tracker : Tracker
     folder : Path
         Gets the files.
-    hydra : HydraConf
-        What Hydra knows of the job.
+    sweep : Path or None
+        The folder of the sweep that the job is one of.
     """
 
     typed: RunSettings
     settings: dict[str, Any]
     names: dict[str, str]
+    words: list[str]
+    grid: str | None
     study: Study | None
     tracker: Tracker
     folder: Path
-    hydra: Any
-
-    @property
-    def sweep(self) -> Path | None:
-        """The folder of the sweep that the job is one of."""
-        return Path(self.hydra.sweep.dir) if self.hydra.mode == RunMode.MULTIRUN else None
-
-    @property
-    def grid(self) -> str | None:
-        """The chosen experiment, whose runs are found by a tag of its own."""
-        name = self.hydra.runtime.choices.get("experiment")
-        return None if name is None else str(name)
+    sweep: Path | None
 
 
-def prepare(cfg: DictConfig, hydra: Any) -> Job:
+def prepare(
+    typed: RunSettings, words: list[str], choices: dict[str, Any], *, folder: Path, sweep: Path | None
+) -> Job:
     """Check the settings of a job, and build what decides how it goes.
+
+    Parameters
+    ----------
+    typed : RunSettings
+    words : list of str
+        The overrides as they were typed.
+    choices : dict of str to Any
+        The chosen option of each group, as far as Hydra knows it.
+    folder, sweep : Path
+        See `Job`.
 
     Raises
     ------
     RecgaugeError
         If a setting cannot be used.
     """
-    if NOT_COMPOSED in cfg:
-        raise ConfigError(str(cfg[NOT_COMPOSED]))
-    check_repeats(hydra)
-    typed = _settings(cfg)
-    plain: Any = OmegaConf.to_container(cfg, resolve=True)
+    plain = asdict(typed)
     check_targets(plain, allowed_packages(typed.allowed_targets))
     learn_settings(plain)  # an error may show a password in another form
     study = build_study(typed.study, typed.allowed_targets)
@@ -94,11 +90,13 @@ def prepare(cfg: DictConfig, hydra: Any) -> Job:
     return Job(
         typed=typed,
         settings=without_secrets(plain),
-        names=chosen_names(hydra, typed),
+        names=chosen_names(choices, words, typed),
+        words=words,
+        grid=choices.get("experiment"),
         study=study,
         tracker=build_tracker(typed.tracking),
-        folder=Path(hydra.runtime.output_dir),
-        hydra=hydra,
+        folder=folder,
+        sweep=sweep,
     )
 
 
@@ -117,7 +115,7 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
         How the job ended.
     """
     if job.study is not None and not job.study.needs_runs:
-        conclude_study(job.study, [], tracker=job.tracker, hydra=job.hydra, folder=job.folder)
+        conclude_study(job.study, [], tracker=job.tracker, words=job.words, folder=job.folder)
         return outcome
     experiment = compose(job.typed, all_metrics="all" in job.names["metrics"].split("+"))
     names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
@@ -135,11 +133,8 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
 
 
 def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
-    if job.typed.reuse and not job.typed.force:
-        reused = _reuse(job, experiment, outcome)
-        if reused is not None:
-            return reused
-    return _make(job, experiment, outcome)
+    reusing = job.typed.reuse and not job.typed.force
+    return (_reuse(job, experiment, outcome) if reusing else None) or _make(job, experiment, outcome)
 
 
 def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome | None:
@@ -176,9 +171,13 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     TrackingError
         If the store fails before there is a result.
     """
-    command = run_again(job.hydra, sweeping=job.sweep is not None)
+    command = run_again(job.words, sweeping=job.sweep is not None)
     facts = environment() | {"sources": read_beside(job.settings)}
-    start = _run_start(job, command, facts)
+    tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
+    if job.grid is not None:
+        tags[experiment_tag(job.grid)] = "true"
+    name = run_name(job.words, job.names, job.settings)
+    start = run_start(name, job.settings, job.names, command=command, environment=facts, extra=tags)
     progress = ConsoleProgress()
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)  # missing data leave no failed run in the store
@@ -209,15 +208,6 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     return outcome if failure is None else _not_tracked(outcome, failure, job.folder)
 
 
-def _run_start(job: Job, command: str, facts: dict[str, Any]) -> RunStart:
-    """Return what the tracker records about a job before it starts."""
-    tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
-    if job.grid is not None:
-        tags[experiment_tag(job.grid)] = "true"
-    name = run_name(typed_words(job.hydra), job.names, job.settings)
-    return run_start(name, job.settings, job.names, command=command, environment=facts, extra=tags)
-
-
 def _not_tracked(outcome: JobOutcome, error: TrackingError, folder: Path) -> JobOutcome:
     """Report that the store lacks the results, and name the folder that has all of them."""
     print_error(f"not tracked: {error} The complete results are in {folder}.")
@@ -236,13 +226,3 @@ def _print(
     if outcome.tracking_seconds is not None:
         record = replace(record, seconds=record.seconds | {"tracking": outcome.tracking_seconds})
     print_run(record, outcome, address=address, folder=job.folder, said=said)
-
-
-def _settings(cfg: DictConfig) -> RunSettings:
-    known = [field.name for field in fields(RunSettings)]
-    if unknown := [str(key) for key in cfg if key not in known]:
-        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
-    settings = OmegaConf.to_object(cfg)
-    if not isinstance(settings, RunSettings):
-        raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
-    return settings

@@ -1,18 +1,20 @@
-"""What conf/config.yaml refers to: the schema of a run's settings, default folders, and where conf/ is."""
+"""What conf/config.yaml refers to: the schema of a run's settings, and where files are."""
 
-from collections.abc import Callable
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
 from hydra.core.config_store import ConfigStore
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
-from recgauge.app.files.folders import store_of_user, work_folder
+from recgauge.app.terminal.messages import print_note
+from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
-
-__all__ = [
-    "RunSettings", "conf_folder", "experiments_folder", "is_installed", "program", "register_schema",
-]  # fmt: skip
+from recgauge.utils.files import is_writable, user_temporary
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -20,13 +22,27 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def register_schema() -> None:
     """Make known to Hydra what conf/config.yaml refers to; the schema refuses unknown keys."""
     ConfigStore.instance().store(name="run_schema", node=RunSettings)
-    values: dict[str, Callable[..., str]] = {
-        "work_folder": lambda name: str(work_folder() / name),
-        "store_of_user": store_of_user,
-        "program": program,
-    }
-    for name, value in values.items():
-        OmegaConf.register_new_resolver(f"recgauge.{name}", value, replace=True)
+    register = partial(OmegaConf.register_new_resolver, replace=True)
+    register("recgauge.work_folder", lambda name: str(work_folder() / name))
+    register("recgauge.store_of_user", store_of_user)
+    register("recgauge.program", program)
+
+
+def typed_settings(config: DictConfig) -> RunSettings:
+    """Return a composed configuration as the settings of a run.
+
+    Raises
+    ------
+    ConfigError
+        If it has a setting that does not exist.
+    """
+    known = [field.name for field in fields(RunSettings)]
+    if unknown := [str(key) for key in config if key not in known]:
+        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
+    settings = OmegaConf.to_object(config)
+    if not isinstance(settings, RunSettings):
+        raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
+    return settings
 
 
 def is_installed() -> bool:
@@ -49,3 +65,61 @@ def conf_folder() -> Path:
 def experiments_folder() -> Path:
     """Return the folder with published numbers: inside an installed package, else the checkout's."""
     return conf_folder().parent / "experiments"
+
+
+@cache
+def work_folder() -> Path:
+    """Return the current folder, or one of the user's own where the current folder cannot be written.
+
+    Containers mount code read-only; a run there must not end in an error about its output folder. What is
+    used instead is said once.
+    """
+    here = Path()
+    if is_writable(here):
+        return here
+    instead = _results_at_home() or user_temporary()
+    if instead is None:
+        return here  # the error of the first file that is written names the folder
+    print_note(f"the current folder cannot be written; outputs and tracked runs go to {instead}")
+    return instead
+
+
+def store_of_user() -> str:
+    """Return the address of the store that the environment names, else of one in the work folder."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{work_folder() / 'mlflow.db'}"
+
+
+def give_libraries_a_home() -> None:
+    """Name a folder to libraries that would keep something in a home folder, where it cannot be.
+
+    MLflow stops with an error if there is no home folder. Matplotlib warns if it cannot write there, and
+    looks for all fonts again in every process.
+    """
+    home = _home_folder()
+    if home is not None and is_writable(home):
+        return
+    instead = user_temporary()
+    if instead is None and home is None:
+        with suppress(OSError):  # someone else made the folder of that name; MLflow still needs a home
+            instead = Path(tempfile.mkdtemp(prefix="recgauge-"))
+    if instead is None:
+        return
+    if home is None:
+        os.environ["HOME"] = str(instead)
+    os.environ.setdefault("MPLCONFIGDIR", str(instead / "matplotlib"))
+
+
+def _home_folder() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # neither HOME nor an entry of the user
+        return None
+
+
+def _results_at_home() -> Path | None:
+    """Return the folder ``recgauge`` in the user's home, made if missing; None where that cannot be."""
+    home = _home_folder()
+    if home is None or not is_writable(home):
+        return None
+    (home / "recgauge").mkdir(exist_ok=True)
+    return home / "recgauge"

@@ -17,12 +17,12 @@ from recgauge.utils.checks import BoolArray, IntArray, LongArray, check_choice, 
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.candidates.all_items import AllItems as AllItems
-    from recgauge.candidates.allow_list import AllowList as AllowList
-    from recgauge.candidates.negatives_file import NegativesFile as NegativesFile
-    from recgauge.candidates.own_test_items import OwnTestItems as OwnTestItems
+    from recgauge.candidates.catalogue import AllItems as AllItems
+    from recgauge.candidates.catalogue import OwnTestItems as OwnTestItems
+    from recgauge.candidates.catalogue import TrainItems as TrainItems
+    from recgauge.candidates.named import AllowList as AllowList
+    from recgauge.candidates.named import NegativesFile as NegativesFile
     from recgauge.candidates.sampled import SampledNegatives as SampledNegatives
-    from recgauge.candidates.train_items import TrainItems as TrainItems
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 

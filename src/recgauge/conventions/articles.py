@@ -14,48 +14,23 @@ The sources, in the order below; the texts themselves are no part of recgauge:
 
 from dataclasses import replace
 
+from recgauge import metrics as m
 from recgauge.conventions.convention import Convention
 from recgauge.conventions.libraries.capri import CAPRI
 from recgauge.conventions.libraries.recmetrics import RECMETRICS
 from recgauge.judging.policies import Policies
-from recgauge.metrics import (
-    DCG,
-    MAE,
-    MSE,
-    NDCG,
-    RMSE,
-    AveragePrecision,
-    CatalogCoverage,
-    CumulativeGain,
-    ExpectedReciprocalRank,
-    FScore,
-    HitRate,
-    LikedScore,
-    Minkowski,
-    Novelty,
-    Pearson,
-    PooledDiversity,
-    Popularity,
-    Precision,
-    PredictionCoverage,
-    RankBiasedPrecision,
-    Recall,
-    ReciprocalRank,
-    Spearman,
-    UnpopularSerendipity,
-)
 
 ARTICLE_OFFLINE_METRICS = Convention(
     name="article_offline_metrics",
     about="A blog from precision to nDCG: AP by hits; where its code crashes, the user is undefined.",
     metrics={
-        "precision": Precision(),
-        "recall": Recall(),
-        "f1": FScore(zero="nan"),
-        "map": AveragePrecision(normalizer="hits", zero="nan"),
-        "mrr": ReciprocalRank(),
-        "cg": CumulativeGain(),
-        "ndcg": NDCG(),
+        "precision": m.Precision(),
+        "recall": m.Recall(),
+        "f1": m.FScore(zero="nan"),
+        "map": m.AveragePrecision(normalizer="hits", zero="nan"),
+        "mrr": m.ReciprocalRank(),
+        "cg": m.CumulativeGain(),
+        "ndcg": m.NDCG(),
     },
     policies=Policies(no_relevant="zero", duplicates="every"),
     deviations={
@@ -69,29 +44,29 @@ ARTICLE_SYSTEM_EVALUATION = Convention(
     name="article_system_evaluation",
     about="A long article from MAE to serendipity: precision by list length, the ideal list of nDCG not cut.",
     metrics={
-        "precision": Precision(denominator="list"),
-        "recall": Recall(),
-        "hit_rate": HitRate(),
-        "map": AveragePrecision(),
-        "map_rounded": AveragePrecision(),
-        "mrr": ReciprocalRank(),
-        "dcg": DCG(gain="binary"),
-        "ndcg": NDCG(gain="binary", ideal="full"),
-        "ndcg_rounded": NDCG(gain="binary", ideal="full"),
-        "mae": MAE(),
-        "mse": MSE(),
-        "rmse": RMSE(),
-        "pearson": Pearson(),
-        "spearman": Spearman(),
-        "rbp": RankBiasedPrecision(),
-        "err": ExpectedReciprocalRank(),
-        "catalog_coverage": CatalogCoverage(),
-        "catalog_coverage_train": CatalogCoverage(catalog="train"),
-        "prediction_coverage": PredictionCoverage(),
-        "diversity": PooledDiversity(),
-        "novelty": Novelty(),
-        "popularity": Popularity(),
-        "serendipity": UnpopularSerendipity(),
+        "precision": m.Precision(denominator="list"),
+        "recall": m.Recall(),
+        "hit_rate": m.HitRate(),
+        "map": m.AveragePrecision(),
+        "map_rounded": m.AveragePrecision(),
+        "mrr": m.ReciprocalRank(),
+        "dcg": m.DCG(gain="binary"),
+        "ndcg": m.NDCG(gain="binary", ideal="full"),
+        "ndcg_rounded": m.NDCG(gain="binary", ideal="full"),
+        "mae": m.MAE(),
+        "mse": m.MSE(),
+        "rmse": m.RMSE(),
+        "pearson": m.Pearson(),
+        "spearman": m.Spearman(),
+        "rbp": m.RankBiasedPrecision(),
+        "err": m.ExpectedReciprocalRank(),
+        "catalog_coverage": m.CatalogCoverage(),
+        "catalog_coverage_train": m.CatalogCoverage(catalog="train"),
+        "prediction_coverage": m.PredictionCoverage(),
+        "diversity": m.PooledDiversity(),
+        "novelty": m.Novelty(),
+        "popularity": m.Popularity(),
+        "serendipity": m.UnpopularSerendipity(),
     },
     policies=Policies(no_relevant="zero"),
     deviations={"map_rounded": {"round_mean": 2}, "ndcg_rounded": {"round": 2}},
@@ -103,7 +78,7 @@ ARTICLE_CAPRI = replace(
     about="CAPRI's page on its metrics: the same as CAPRI's own evaluator.",
     metrics={
         **CAPRI.metrics,
-        "catalog_coverage_train": CatalogCoverage(scale="percent", catalog="train", intersect=False),
+        "catalog_coverage_train": m.CatalogCoverage(scale="percent", catalog="train", intersect=False),
     },
 )
 
@@ -113,18 +88,18 @@ ARTICLE_RECMETRICS = replace(
     about="The article that introduces recmetrics; its MAP divides by min(relevant, k).",
     metrics={
         **RECMETRICS.metrics,
-        "map": AveragePrecision(normalizer="min_relevant_k"),
-        "prediction_coverage_train": CatalogCoverage(scale="percent", catalog="train", intersect=False),
+        "map": m.AveragePrecision(normalizer="min_relevant_k"),
+        "prediction_coverage_train": m.CatalogCoverage(scale="percent", catalog="train", intersect=False),
     },
 )
 
 AVERAGES = {
     **{
-        f"{score}_{average}": LikedScore(score=score, average=average)
+        f"{score}_{average}": m.LikedScore(score=score, average=average)
         for score in ("precision", "recall", "f1")
         for average in ("micro", "macro", "weighted", "binary")
     },
-    **{f"{score}_samples": LikedScore("user", score, "binary") for score in ("precision", "recall", "f1")},
+    **{f"{score}_samples": m.LikedScore("user", score, "binary") for score in ("precision", "recall", "f1")},
 }
 """Of the labels liked and not liked; where a row is a user with several labels, the average over samples."""
 
@@ -132,20 +107,20 @@ ARTICLE_NDCG_NOTE = Convention(
     name="article_ndcg_note",
     about="A note with two nDCG methods: the list's own gains re-sorted, stretched from worst to best.",
     metrics={
-        "mae": MAE(),
-        "rmse": RMSE(),
-        "minkowski": Minkowski(),
+        "mae": m.MAE(),
+        "rmse": m.RMSE(),
+        "minkowski": m.Minkowski(),
         **AVERAGES,
-        "dcg": DCG(),
-        "dcg_method0": DCG(discount="jarvelin2"),
-        "ndcg": NDCG(ideal="own_list", normalization="minmax"),
-        "ndcg_method0": NDCG(discount="jarvelin2", ideal="own_list", normalization="minmax"),
-        "ndcg_plain": NDCG(ideal="own_list"),
-        "ndcg_plain_method0": NDCG(discount="jarvelin2", ideal="own_list"),
-        "ndcg_2": NDCG(),
-        "ndcg_2_method0": NDCG(discount="jarvelin2"),
-        "ndcg_2_minmax": NDCG(normalization="minmax"),
-        "ndcg_2_minmax_method0": NDCG(discount="jarvelin2", normalization="minmax"),
+        "dcg": m.DCG(),
+        "dcg_method0": m.DCG(discount="jarvelin2"),
+        "ndcg": m.NDCG(ideal="own_list", normalization="minmax"),
+        "ndcg_method0": m.NDCG(discount="jarvelin2", ideal="own_list", normalization="minmax"),
+        "ndcg_plain": m.NDCG(ideal="own_list"),
+        "ndcg_plain_method0": m.NDCG(discount="jarvelin2", ideal="own_list"),
+        "ndcg_2": m.NDCG(),
+        "ndcg_2_method0": m.NDCG(discount="jarvelin2"),
+        "ndcg_2_minmax": m.NDCG(normalization="minmax"),
+        "ndcg_2_minmax_method0": m.NDCG(discount="jarvelin2", normalization="minmax"),
     },
     policies=Policies(no_relevant="zero"),
 )

@@ -9,11 +9,11 @@ from recgauge.utils.lazy import lazy_names
 from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
-    from recgauge.datasets._published import PublishedFile
     from recgauge.datasets.demo import Demo as Demo
     from recgauge.datasets.gowalla import Gowalla as Gowalla
     from recgauge.datasets.movielens import MovieLens as MovieLens
     from recgauge.datasets.prepared import PreparedCopy as PreparedCopy
+    from recgauge.datasets.published_files import PublishedFile
     from recgauge.datasets.table import Table as Table
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recgauge.datasets._fetch_errors import TransferError, explain_error, explain_status, explain_storage
-from recgauge.datasets._published import VerifiedFile
+from recgauge.datasets.published_files import VerifiedFile
 from recgauge.errors import IntegrityError
 from recgauge.utils.files import exclusive
 from recgauge.utils.progress import Progress

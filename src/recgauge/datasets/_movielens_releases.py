@@ -1,20 +1,32 @@
-"""The MovieLens releases: what is published, how it is laid out, under which terms."""
+"""The MovieLens releases: what is published, how it is laid out, under which terms, with which splits."""
 
+import hashlib
+import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
-from recgauge.datasets import About
-from recgauge.datasets._published import PublishedFile
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.data.published import PublishedParts, PublishedSplits
+from recgauge.datasets.published_files import (
+    PUBLISHED,
+    REZIPPED,
+    UNPACKING_ERRORS,
+    PublishedFile,
+    VerifiedFile,
+)
+from recgauge.errors import IntegrityError, SchemaError
 
 Layout = Literal["u", "dat", "csv"]
 
-_ADDRESS = "https://files.grouplens.org/datasets/movielens/"
 CITATION = (
     "F. Maxwell Harper and Joseph A. Konstan. 2015. The MovieLens Datasets: History and Context. "
     "ACM Transactions on Interactive Intelligent Systems 5, 4, Article 19. https://doi.org/10.1145/2827872"
 )
-_OUTAGE = "The certificate of files.grouplens.org expired on 28 August 2026."
 _SINGLE_SOURCE = (
     "The digest recgauge expects rests on a single source: compare {address}.md5 before you judge."
 )
@@ -42,55 +54,52 @@ class Release:
     Parameters
     ----------
     name : str
-        Name of the data set in recgauge.
-    file : PublishedFile
-        The publisher's archive.
+        Name of the data set in recgauge; the archive has it, too, with hyphens.
+    size : int
+        Bytes of the archive.
+    sha256 : str
+        Of the archive.
     folder : str
         Folder inside the archive that holds the members.
     layout : {"u", "dat", "csv"}
         ``u.data`` and ``u.item``, ``::``-separated ``.dat``, or CSV with a header.
     encoding : str
         Encoding of titles.
-    licence, few_words : str
-        Terms, in short and for a list.
+    terms : (str, str)
+        In short, and in few words for a list.
     counts : tuple of int or None
         Rows, users, and items with rows; None where not known.
+    members : mapping of str to str
+        sha256 of files in the folder, where known.
+    caveat : str
+        What somebody should know whose archive does not match.
     """
 
     name: str
-    file: PublishedFile
+    size: int
+    sha256: str
     folder: str
     layout: Layout
     encoding: str
-    licence: str
-    few_words: str
+    terms: tuple[str, str]
     counts: tuple[int, int, int | None]
+    members: Mapping[str, str] = field(default_factory=dict)
+    caveat: str = ""
 
-    def about(self) -> About:
-        """Return what is known before the archive is here."""
-        return About(*self.counts, terms=self.few_words, archive=self.file)
-
-
-def _archive(
-    filename: str,
-    size: int,
-    md5: str,
-    sha256: str,
-    members: Mapping[str, str] | None = None,
-    caveat: str = "",
-) -> PublishedFile:
-    """Describe an archive; `members` are digests of files in its folder, which has the archive's name."""
-    folder = filename.removesuffix(".zip")
-    return PublishedFile(
-        filename=filename,
-        address=_ADDRESS + filename,
-        size=size,
-        sha256=sha256,
-        md5=md5,
-        members={f"{folder}/{name}": digest for name, digest in (members or {}).items()},
-        caveat=caveat,
-        outage=_OUTAGE,
-    )
+    @property
+    def file(self) -> PublishedFile:
+        """The publisher's archive."""
+        filename = f"{self.name.replace('_', '-')}.zip"
+        address = f"https://files.grouplens.org/datasets/movielens/{filename}"
+        return PublishedFile(
+            filename,
+            address,
+            self.size,
+            self.sha256,
+            members={f"{self.folder}/{name}": digest for name, digest in self.members.items()},
+            caveat=self.caveat.format(address=address),
+            outage="The certificate of files.grouplens.org expired on 28 August 2026.",
+        )
 
 
 # Counts of ml_10m and ml_25m as their readers report them (konect.cc has the first); of ml_32m only the
@@ -98,114 +107,144 @@ def _archive(
 _ALL = (
     Release(
         "ml_100k",
-        _archive(
-            "ml-100k.zip",
-            4_924_029,
-            "0e33842e24a9c977be4e0107933c0723",
-            "50d2a982c66986937beb9ffb3aa76efe955bf3d5c6b761f4e3a7cd717c6a3229",
-            {
-                "u.data": "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
-                "u.item": "553841ebc7de3a0fd0d6b62a204ea30c1e651aacfb2814c7a6584ac52f2c5701",
-                "u.genre": "9757e0d3e6b298159a80dd48eaf938114690e911e39af97a76949ef1663610bb",
-            },
-        ),
+        4_924_029,
+        "50d2a982c66986937beb9ffb3aa76efe955bf3d5c6b761f4e3a7cd717c6a3229",
         "ml-100k",
         "u",
         "iso-8859-1",
-        *_RESEARCH_ONLY,
+        _RESEARCH_ONLY,
         (100_000, 943, 1_682),
+        members={
+            "u.data": "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
+            "u.item": "553841ebc7de3a0fd0d6b62a204ea30c1e651aacfb2814c7a6584ac52f2c5701",
+            "u.genre": "9757e0d3e6b298159a80dd48eaf938114690e911e39af97a76949ef1663610bb",
+        },
     ),
     Release(
         "ml_latest_small",
-        _archive(
-            "ml-latest-small.zip",
-            978_202,
-            "31a303aabbc519bd33d025e44d6c2570",
-            "696d65a3dfceac7c45750ad32df2c259311949efec81f0f144fdfb91ebc9e436",
-            {
-                "ratings.csv": "aa289ca83157595d0df6aea1be6a4ded676ddc4385472e8313a8ed9805352646",
-                "movies.csv": "5a5f32dd9bb3797b8e728a1b98958789d2b13f294a69fdfbc5727f8a9611aa07",
-            },
-            "GroupLens may replace this archive in place; the expected digest is that of September 2018.",
-        ),
+        978_202,
+        "696d65a3dfceac7c45750ad32df2c259311949efec81f0f144fdfb91ebc9e436",
         "ml-latest-small",
         "csv",
         "utf-8",
-        *_SHARE_ALIKE,
+        _SHARE_ALIKE,
         (100_836, 610, 9_724),
+        members={
+            "ratings.csv": "aa289ca83157595d0df6aea1be6a4ded676ddc4385472e8313a8ed9805352646",
+            "movies.csv": "5a5f32dd9bb3797b8e728a1b98958789d2b13f294a69fdfbc5727f8a9611aa07",
+        },
+        caveat="GroupLens may replace this archive in place; the expected digest is that of September 2018.",
     ),
     Release(
         "ml_1m",
-        _archive(
-            "ml-1m.zip",
-            5_917_549,
-            "c4d9eecfca2ab87c1945afe126590906",
-            "a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",
-        ),
+        5_917_549,
+        "a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",
         "ml-1m",
         "dat",
         "iso-8859-1",
-        *_RESEARCH_ONLY,
+        _RESEARCH_ONLY,
         (1_000_209, 6_040, 3_706),
     ),
     Release(
         "ml_10m",
-        _archive(
-            "ml-10m.zip",
-            65_566_137,
-            "ce571fd55effeba0271552578f2648bd",
-            "813c411ccb6122564edfe752e7f80c4dcc5aa25fa94c93622f6877a7ba252862",
-            caveat=_SINGLE_SOURCE.format(address=_ADDRESS + "ml-10m.zip"),
-        ),
+        65_566_137,
+        "813c411ccb6122564edfe752e7f80c4dcc5aa25fa94c93622f6877a7ba252862",
         "ml-10M100K",
         "dat",
         "utf-8",
-        *_RESEARCH_ONLY,
+        _RESEARCH_ONLY,
         (10_000_054, 69_878, 10_677),
+        caveat=_SINGLE_SOURCE,
     ),
     Release(
         "ml_20m",
-        _archive(
-            "ml-20m.zip",
-            198_702_078,
-            "cd245b17a1ae2cc31bb14903e1204af3",
-            "96f243c338a8665f6bcc89c53edf6ee39162a846940de6b7c8c48aeada765ff3",
-        ),
+        198_702_078,
+        "96f243c338a8665f6bcc89c53edf6ee39162a846940de6b7c8c48aeada765ff3",
         "ml-20m",
         "csv",
         "utf-8",
-        *_RESEARCH_ONLY,
+        _RESEARCH_ONLY,
         (20_000_263, 138_493, 26_744),
     ),
     Release(
         "ml_25m",
-        _archive(
-            "ml-25m.zip",
-            261_978_986,
-            "6b51fb2759a8657d3bfcbfc42b592ada",
-            "8b21cfb7eb1706b4ec0aac894368d90acf26ebdfb6aced3ebd4ad5bd1eb9c6aa",
-        ),
+        261_978_986,
+        "8b21cfb7eb1706b4ec0aac894368d90acf26ebdfb6aced3ebd4ad5bd1eb9c6aa",
         "ml-25m",
         "csv",
         "utf-8",
-        *_SEE_README,
+        _SEE_README,
         (25_000_095, 162_541, 59_047),
     ),
     Release(
         "ml_32m",
-        _archive(
-            "ml-32m.zip",
-            238_950_008,
-            "d472be332d4daa821edc399621853b57",
-            "e4a68655d7386b8f95f2f2424b2ff975dfdd15ffd59e0d864a14dca43e99d6ee",
-            caveat=_SINGLE_SOURCE.format(address=_ADDRESS + "ml-32m.zip"),
-        ),
+        238_950_008,
+        "e4a68655d7386b8f95f2f2424b2ff975dfdd15ffd59e0d864a14dca43e99d6ee",
         "ml-32m",
         "csv",
         "utf-8",
-        *_SEE_README,
+        _SEE_README,
         (32_000_204, 200_948, None),
+        caveat=_SINGLE_SOURCE,
     ),
 )
 
 RELEASES: Mapping[str, Release] = {release.name: release for release in _ALL}
+
+# sha256 of the test rows of each; the training rows (.base) are all others.
+_TEST_ROWS: Mapping[str, str] = {
+    "u1": "18c6014a4b2c7324f250a63f8904a7b16b2b19f911129e346141507b0cbac950",
+    "u2": "4de658d1e04ed9104629509a2e2528fce833ac8e048280183f1df167632038c3",
+    "u3": "0f548b51c78327de4c156461d3e430b7e5579fe2b5681586a59416e48fd35f6d",
+    "u4": "7c02ad0a1e7ab1083c8b9d4b627203a051dd7b5eab46d99fa44de33470de8db9",
+    "u5": "351cc52e0d15b6c721466276fc24671d40936899e3d01fadeaf312915b8c5634",
+    "ua": "d0497e202417720f57a184ec8c66be2d1afa4ff41bb53787c57b28d6bf79bc42",
+    "ub": "d54a72d05730d5892062734b2bec73e976f9b713d18c828a18b968d6cce442da",
+}
+
+
+def splits_of(release: Release, file: VerifiedFile) -> PublishedSplits | None:
+    """Return the splits in a release's archive, or None; nothing is read before it is requested."""
+    if release.name != "ml_100k":
+        return None
+    # Who pins an archive of their own vouches for all that is in it.
+    vouched = file.provenance not in (PUBLISHED, REZIPPED)
+    return PublishedSplits(
+        release.name,
+        {
+            name: partial(_read_test, file.path, f"{release.folder}/{name}.test", None if vouched else sha256)
+            for name, sha256 in _TEST_ROWS.items()
+        },
+    )
+
+
+def _read_test(path: Path, member: str, sha256: str | None) -> PublishedParts:
+    """Return the test rows of one split.
+
+    Raises
+    ------
+    IntegrityError
+        If the archive lacks the member, or it is not the publisher's.
+    SchemaError
+        If it is not laid out as published.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            content = archive.read(member)
+    except KeyError as error:
+        raise IntegrityError(
+            f"{path} has no member {member}. Get the publisher's whole archive, or choose another split."
+        ) from error
+    except UNPACKING_ERRORS as error:
+        raise IntegrityError(
+            f"{path}: {member} cannot be unpacked: {error}. Get the archive again."
+        ) from error
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise IntegrityError(
+            f"{path}: its member {member} is not the publisher's. Get the publisher's archive again."
+        )
+    try:
+        rows = np.array([line.split(b"\t")[:2] for line in content.splitlines() if line], dtype=np.int64)
+        return PublishedParts(test=Interactions.from_ids(rows[:, 0], rows[:, 1]))
+    except (ValueError, IndexError) as error:
+        raise SchemaError(f"{path}: {member} is not laid out as published: {error}.") from error

@@ -9,11 +9,12 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.datasets import About
+from recgauge.datasets._table import join
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.formats import read_user_lines
-from recgauge.datasets._table.read import join
 from recgauge.datasets._table.rows import check_part
-from recgauge.datasets.archives import REZIPPED, ArchiveSource, PublishedFile
+from recgauge.datasets.archives import ArchiveSource
+from recgauge.datasets.published_files import REZIPPED, PublishedFile
 from recgauge.errors import MissingDataError
 from recgauge.utils.progress import Progress
 
@@ -24,7 +25,6 @@ GOWALLA = PublishedFile(
     address="https://github.com/kuandeng/LightGCN/tree/master/Data/gowalla",
     size=0,
     sha256="",
-    md5="",
     members={
         TRAIN: "0f086326b28a56c2e6dcb81d86ee72d4ccb7eed3a8d26788392356d8f51111cc",
         TEST: "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3",

@@ -1,16 +1,45 @@
-"""Prepared copies of data sets: made once, mapped by every later load; listed and removed at will."""
+"""Prepared copies of data sets: made once, mapped by every later load; listed and removed at will.
 
+A copy is an npz file whose arrays are mapped into memory and checked by their CRC-32.
+"""
+
+import io
+import json
+import math
+import mmap
+import os
 import shutil
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from recgauge.datasets._copies import (
-    read_about,
-)
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from recgauge.data.dataset import ItemFeatures
+from recgauge.data.interactions import Interactions
 from recgauge.utils.files import cache_folder
 
 __all__ = ["PreparedCopy", "clear", "entries", "prepared_folder"]
+
+Columns = dict[str, npt.NDArray[Any]]
+
+_ROWS = ("user", "item", "value", "timestamp")
+_ABOUT = "about"  # JSON: what the copy says of itself, as an array of bytes
+_ALIGNMENT = 64  # bytes; numba compiles other code for arrays that are not aligned
+_ALIGNING_FIELD = 0xD935  # the extra field that zip archives use for this purpose
+_ZIP64_FIELD = 20  # bytes that zipfile adds to each local header
+_LONGEST_HEADER = 4096  # bytes of numpy's header, of which it uses 128
+_THREADS = 4  # checksums wait for memory, not for Python
+# What broken bytes may raise before a checksum can tell; a SchemaError is a ValueError.
+_BROKEN = (zipfile.BadZipFile, struct.error, NotImplementedError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -114,3 +143,153 @@ def clear(cache: str | None = None, name: str | None = None) -> list[PreparedCop
     if name is None:
         shutil.rmtree(prepared_folder(cache) / "digests", ignore_errors=True)
     return removed
+
+
+class DamagedCopyError(Exception):
+    """A copy is not what was written; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """All that reading a source gives; what a run's settings add to it is not part.
+
+    Parameters
+    ----------
+    interactions : Interactions
+    item_titles : ndarray of str, shape (n_items,), or None
+    item_features : ItemFeatures or None
+    facts : mapping of str to Any
+        The reader's notes about the files; survives a JSON round trip.
+    """
+
+    interactions: Interactions
+    item_titles: npt.NDArray[Any] | None = None
+    item_features: ItemFeatures | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None:
+    """Write a copy next to `path` and give it its name when all bytes are on the disk."""
+    columns, described = _to_columns(prepared)
+    columns[_ABOUT] = _json_bytes({**about, **described})
+    unfinished = path.with_name(f".{path.name}.tmp")  # the caller holds the lock, so nobody else writes it
+    try:
+        with unfinished.open("wb") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, array in columns.items():
+                    member = _aligned(f"{name}.npy", file.tell())
+                    with archive.open(member, "w", force_zip64=True) as stream:
+                        np.lib.format.write_array(stream, array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def read_copy(path: Path, key: str) -> tuple[Prepared, dict[str, Any]]:
+    """Return a kept data set, mapped into memory (jobs share the system's pages), and what it says of itself.
+
+    Every byte is checked against its checksum.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no copy.
+    DamagedCopyError
+        If anything about it is not as it was written.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        with ThreadPoolExecutor(_THREADS) as threads:
+            arrays = threads.map(lambda member: _mapped(content, member), members)
+            columns = {member.filename[:-4]: array for member, array in zip(members, arrays, strict=True)}
+        about: dict[str, Any] = json.loads(columns[_ABOUT].tobytes())
+        if about["key"] != key:
+            raise DamagedCopyError("it belongs to other data")
+        return _from_columns(columns, about), about
+    except _BROKEN as error:
+        raise DamagedCopyError(f"it is incomplete or was changed ({error})") from error
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """Return what a copy says of itself, nothing if it is damaged."""
+    try:
+        with path.open("rb") as file, np.load(file) as archive:
+            about: dict[str, Any] = json.loads(archive[_ABOUT].tobytes())
+        return about
+    except _BROKEN:
+        return {}
+
+
+def _aligned(name: str, offset: int) -> zipfile.ZipInfo:
+    """Return a member whose content begins at a multiple of the alignment, if its header is at `offset`."""
+    member = zipfile.ZipInfo(name)
+    n_padding = -(offset + 30 + len(name) + 4 + _ZIP64_FIELD) % _ALIGNMENT
+    member.extra = struct.pack("<HH", _ALIGNING_FIELD, n_padding) + bytes(n_padding)
+    return member
+
+
+def _mapped(content: memoryview, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """Return an array in the mapped archive; it cannot be written to."""
+    n_name, n_extra = struct.unpack_from("<HH", content, member.header_offset + 26)
+    start = member.header_offset + 30 + n_name + n_extra
+    body = content[start : start + member.file_size]
+    if zlib.crc32(body) != member.CRC:
+        raise DamagedCopyError(f"{member.filename} does not have its checksum")
+    header = io.BytesIO(body[:_LONGEST_HEADER])
+    np.lib.format.read_magic(header)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(header)
+    return np.frombuffer(body, dtype, math.prod(shape), header.tell()).reshape(shape)
+
+
+def _to_columns(prepared: Prepared) -> tuple[Columns, dict[str, Any]]:
+    """Return arrays by name, and what else is needed, as JSON."""
+    rows = prepared.interactions
+    columns: Columns = {name: getattr(rows, name) for name in _ROWS if getattr(rows, name) is not None}
+    texts = {"user_ids": rows.user_ids, "item_ids": rows.item_ids, "item_titles": prepared.item_titles}
+    for name, array in texts.items():
+        if array is not None and array.dtype == object:  # Python's texts
+            columns[f"{name}_json"] = _json_bytes(array.tolist())
+        elif array is not None:
+            columns[name] = array
+    described: dict[str, Any] = {"facts": dict(prepared.facts)}
+    if (features := prepared.item_features) is not None:
+        for part in ("data", "indices", "indptr"):
+            columns[f"features_{part}"] = getattr(features.matrix, part)
+        described["feature_names"] = list(features.names)
+    return columns, described
+
+
+def _from_columns(columns: Columns, described: Mapping[str, Any]) -> Prepared:
+    rows = Interactions(
+        columns["user"],
+        columns["item"],
+        columns["value"],
+        columns.get("timestamp"),
+        _restored("user_ids", columns),
+        _restored("item_ids", columns),
+    )
+    has_titles = "item_titles" in columns or "item_titles_json" in columns
+    features = None
+    if (names := described.get("feature_names")) is not None:
+        parts = tuple(columns[f"features_{part}"] for part in ("data", "indices", "indptr"))
+        matrix = sparse.csr_array(parts, shape=(rows.n_items, len(names)))
+        features = ItemFeatures(matrix, tuple(names))
+    titles = _restored("item_titles", columns) if has_titles else None
+    return Prepared(rows, titles, features, described["facts"])
+
+
+def _json_bytes(value: object) -> npt.NDArray[Any]:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+def _restored(name: str, columns: Columns) -> npt.NDArray[Any]:
+    if name in columns:
+        return columns[name]
+    return np.array(json.loads(columns[f"{name}_json"].tobytes()), dtype=object)

@@ -3,19 +3,18 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from recgauge.data.dataset import Dataset, Feedback
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets._copies import Prepared
-from recgauge.datasets._digests import Watch
-from recgauge.datasets._keeper import WORTH_KEEPING, Keeper, key_of
+from recgauge.datasets._keeper import Inputs
+from recgauge.datasets._table import FORMATS, Format, TableReader, facts_of, join, tell
 from recgauge.datasets._table.columns import Choice, Roles, TextFormat
 from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
-from recgauge.datasets._table.read import FORMATS, Format, TableReader, facts_of, join, tell
 from recgauge.datasets._table.rows import TimeUnit, refuse
-from recgauge.datasets.prepared import prepared_folder
+from recgauge.datasets.prepared import Prepared
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
@@ -151,9 +150,7 @@ class Table(DatasetSource):
 
     def digest(self, progress: Progress | None = None) -> str:  # noqa: ARG002 - nothing to tell
         """Return the digest of the files' bytes, without reading rows."""
-        files = find_files(self._paths, self.member)
-        watch = Watch.over(file.path for file in files)
-        return join_digests(watch.digests(self._folder(watch)))
+        return join_digests(self._inputs(find_files(self._paths, self.member)).digests())
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Read and check the files.
@@ -180,21 +177,12 @@ class Table(DatasetSource):
         """
         progress = progress or NoProgress()
         files = find_files(self._paths, self.member)
-        name = self.label
-        watch = Watch.over(file.path for file in files)
-        folder = self._folder(watch)
-        digests = watch.digests(folder)
-
-        def read() -> Prepared:
-            found = self._read(files, name, progress)
-            watch.check()
-            return found
-
-        if folder is None:
-            found = read()
-        else:
-            key = key_of(digests, self._recipe(watch, files))
-            found = Keeper(folder, key, name, "; ".join(map(str, files)), progress).get(read)
+        name, source = self.label, "; ".join(map(str, files))
+        inputs = self._inputs(files)
+        digests = inputs.digests()
+        read = partial(self._read, files, name, progress)
+        options = self._recipe(inputs.paths, files)
+        found = inputs.get(read, digests, options, (name, source), progress)
         tell(found.facts, files, found.interactions, name, progress)
         n_bad = found.facts["n_bad"]
         return Dataset(
@@ -204,12 +192,12 @@ class Table(DatasetSource):
             relevant_from=self.relevant_from,
             sha256=join_digests(digests),
             provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
-            source="; ".join(map(str, files)),
+            source=source,
             licence=self.licence,
         )
 
-    def _folder(self, watch: Watch) -> Path | None:
-        return prepared_folder(self.cache) if self.prepared and watch.size >= WORTH_KEEPING else None
+    def _inputs(self, files: Sequence[TableFile]) -> Inputs:
+        return Inputs((file.path for file in files), self.cache, prepared=self.prepared)
 
     def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
         reader = TableReader(
@@ -224,9 +212,8 @@ class Table(DatasetSource):
                 advance(1)
         return Prepared(join(parts), facts=facts_of(parts))
 
-    def _recipe(self, watch: Watch, files: Sequence[TableFile]) -> dict[str, Any]:
+    def _recipe(self, paths: Sequence[Path], files: Sequence[TableFile]) -> dict[str, Any]:
         """Return all options that decide what reading gives; names and folders of files do not."""
-        paths = [path for path, _ in watch.states]
         return {
             "source": "table",
             "format": self.format,

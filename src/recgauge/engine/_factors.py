@@ -11,12 +11,20 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from recgauge.engine import _scan
-from recgauge.engine._blocks import allowed_items, as_float32, check_finite, check_range, seen_rows
 from recgauge.engine._bounds import PANEL_TILES, Panels, round_items
 from recgauge.engine._candidates import capacity_of
 from recgauge.engine._jit import F32s, F64s, I32s
 from recgauge.engine._vectors import ITEMS, has_byte_dot
-from recgauge.engine.sources import Allowed, FactorSource, SeenRows
+from recgauge.engine.sources import (
+    Allowed,
+    FactorSource,
+    SeenRows,
+    allowed_items,
+    as_float32,
+    check_finite,
+    check_range,
+    seen_rows,
+)
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
 

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from recgauge.engine._blocks import frozen, seen_rows
 from recgauge.engine._candidates import key_code, key_score, sort_key
 from recgauge.engine._factors import FactorLists
 from recgauge.engine._jit import F32s, I32s, I64s, U64s, entry, kernel
 from recgauge.engine._row_lists import ScoreLists, WeightLists
 from recgauge.engine._vectors import exact_dots
-from recgauge.engine.sources import FactorSource, ItemWeights, SeenRows, Source
+from recgauge.engine.sources import FactorSource, ItemWeights, SeenRows, Source, frozen, seen_rows
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray, LongArray
 

@@ -7,7 +7,12 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.engine import _rows
-from recgauge.engine._blocks import (
+from recgauge.engine._candidates import capacity_of
+from recgauge.engine.sources import (
+    Allowed,
+    ItemWeights,
+    SeenRows,
+    Source,
     allowed_items,
     as_float32,
     check_finite,
@@ -16,8 +21,6 @@ from recgauge.engine._blocks import (
     frozen,
     seen_rows,
 )
-from recgauge.engine._candidates import capacity_of
-from recgauge.engine.sources import Allowed, ItemWeights, SeenRows, Source
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
 

@@ -1,14 +1,19 @@
-"""What lists can be made from: factors, item weights, or anything that gives scores."""
+"""What lists can be made from, brought to one form or refused; users cut into blocks for threads.
 
-from collections.abc import Callable
+Arrays become contiguous, read-only and of the kernels' types. Every kind of source has a `ListMaker`, which
+says how much memory a user takes and fills the lists of a block of users.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge.errors import ModelError
+from recgauge.errors import ModelError, ScoreError
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray
 
 SeenRows = sparse.csr_array | sparse.csr_matrix | tuple[LongArray, IntArray]
@@ -68,3 +73,159 @@ class Scorer(Protocol):
 
 
 Source = FactorSource | ItemWeights | Scorer | Callable[[IntArray], npt.NDArray[np.floating]]
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+_PART = 1 << 18  # numbers looked at at a time: the second look finds them in the cache
+
+
+def frozen(array: Any) -> Any:
+    """Return a contiguous read-only view: numba compiles again for other mixtures of writeable and not."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def checked_codes(name: str, codes: IntArray, n: int | None) -> IntArray:
+    """Return codes as int32, all below `n`."""
+    codes = np.asarray(codes)
+    if codes.ndim != 1 or not (np.issubdtype(codes.dtype, np.integer) or codes.size == 0):
+        raise ScoreError(
+            f"top_k: {name} must be a vector of whole numbers, got {codes.dtype} of shape {codes.shape}."
+        )
+    if codes.size and (codes.min() < 0 or (n is not None and codes.max() >= n)):
+        raise ScoreError(
+            f"top_k: {name} must be in 0..{n - 1 if n else 'n'}, got {codes.min()}..{codes.max()}."
+        )
+    view: IntArray = frozen(codes.astype(np.int32, copy=False))
+    return view
+
+
+def allowed_items(items: Allowed | None, n_items: int) -> IntArray:
+    """Ascending codes of the items that may be recommended."""
+    if items is None:
+        return np.arange(n_items, dtype=np.int32)
+    chosen: Any = np.asarray(items)
+    if chosen.dtype == np.bool_:
+        if chosen.shape != (n_items,):
+            raise ScoreError(f"top_k: a mask of items must have shape ({n_items},), got {chosen.shape}.")
+        return np.flatnonzero(chosen).astype(np.int32)
+    return np.unique(checked_codes("items", chosen, n_items))
+
+
+def seen_rows(
+    seen: SeenRows | None, n_users: int, n_items: int, name: str = "seen"
+) -> tuple[LongArray, IntArray]:
+    """Row pointers and item codes of what users have seen."""
+    if seen is None:
+        return frozen(np.zeros(n_users + 1, np.int64)), frozen(np.empty(0, np.int32))
+    rows: Any = seen  # a matrix of another format, or none of scipy's, is refused
+    if hasattr(rows, "indptr") or sparse.issparse(rows):
+        if rows.format != "csr" or rows.shape != (n_users, n_items):
+            raise ScoreError(
+                f"top_k: {name} must be CSR of shape ({n_users}, {n_items}), "
+                f"got {rows.format} of shape {rows.shape}."
+            )
+        rows = (rows.indptr, rows.indices)
+    indptr, indices = np.asarray(rows[0], np.int64), checked_codes(f"{name} items", rows[1], n_items)
+    if (
+        len(indptr) != n_users + 1
+        or indptr[0] < 0
+        or indptr[-1] > len(indices)
+        or (np.diff(indptr) < 0).any()
+    ):
+        raise ScoreError(
+            f"top_k: {name} needs rising row pointers for {n_users} users, got {len(indptr) - 1} rows."
+        )
+    return frozen(indptr), indices
+
+
+def check_finite(name: str, values: FloatArray) -> float:
+    """Largest magnitude, or an error where there is a nan or an infinity."""
+    largest = 0.0
+    rows = max(1, _PART // max(1, values[:1].size))
+    for start in range(0, len(values), rows):
+        part = values[start : start + rows]
+        high, low = float(part.max(initial=0.0)), float(part.min(initial=0.0))  # a nan makes both nan
+        if not (np.isfinite(high) and np.isfinite(low)):
+            raise ScoreError(f"{name} must be finite; nan or infinity found. Did training diverge?")
+        largest = max(largest, high, -low)
+    return largest
+
+
+def check_range(name: str, largest_score: float) -> None:
+    """Refuse scores that might overflow."""
+    if largest_score > _LARGEST:
+        raise ScoreError(
+            f"{name}: scores might reach {largest_score:.3g}, more than float32 holds; scale the model down."
+        )
+
+
+def as_float32(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return numbers as float32."""
+    if not np.issubdtype(np.asarray(values).dtype, np.floating):
+        raise ScoreError(f"{name} must be float32, got {np.asarray(values).dtype}.")
+    array: FloatArray = frozen(np.asarray(values, np.float32))
+    return array
+
+
+class ListMaker(Protocol):
+    """One kind of source, ready for queries."""
+
+    n_users: int | None
+    n_candidates: int
+    most_users: int
+
+    def bytes_per_user(self, k: int) -> int:
+        """Memory a user of a block takes."""
+
+    def fill(self, users: IntArray, items: IntArray, scores: FloatArray) -> None:
+        """Write the lists of the users, (b, k), from any thread."""
+
+
+def make_lists(
+    lists: ListMaker,
+    users: IntArray,
+    k: int,
+    memory: int,
+    n_threads: int,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[IntArray, FloatArray]:
+    """All lists, block by block."""
+    users = checked_codes("users", users, lists.n_users)
+    width = max(1, min(k, lists.n_candidates))
+    # written by the threads: the first touch of new memory costs as much as making short lists
+    items, scores = np.empty((len(users), k), np.int32), np.empty((len(users), k), np.float32)
+    size = memory // n_threads // lists.bytes_per_user(width)
+    size = max(1, min(size, lists.most_users, -(-len(users) // n_threads)))
+
+    def block(start: int) -> int:
+        part = slice(start, start + size)
+        if width == k and lists.n_candidates:
+            lists.fill(users[part], items[part], scores[part])
+        else:
+            few, best = (
+                np.empty((len(users[part]), width), np.int32),
+                np.empty((len(users[part]), width), np.float32),
+            )
+            if lists.n_candidates:
+                lists.fill(users[part], few, best)
+            else:
+                few[:], best[:] = -1, -np.inf
+            items[part, :width], scores[part, :width] = few, best
+            items[part, width:], scores[part, width:] = -1, -np.inf
+        return len(users[part])
+
+    starts = range(0, len(users), size)
+    if n_threads == 1:
+        _report(map(block, starts), on_progress)
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            _report(pool.map(block, starts), on_progress)
+    return items, scores
+
+
+def _report(done: Iterable[int], on_progress: Callable[[int], None] | None) -> None:
+    for n_users in done:
+        if on_progress is not None:
+            on_progress(n_users)

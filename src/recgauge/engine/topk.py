@@ -6,17 +6,22 @@ The kernels, and numba with them, are imported when lists are made.
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, cast
 
 import numpy as np
 from scipy import sparse
 
-from recgauge.engine.sources import Allowed, FactorSource, ItemWeights, SeenRows, Source
+from recgauge.engine.sources import (
+    Allowed,
+    FactorSource,
+    ItemWeights,
+    ListMaker,
+    SeenRows,
+    Source,
+    checked_codes,
+    make_lists,
+)
 from recgauge.utils.checks import FloatArray, IntArray, check_int
-
-if TYPE_CHECKING:
-    from recgauge.engine._blocks import ListMaker
-
 
 Kind = Literal[
     "factors",
@@ -29,22 +34,8 @@ Kind = Literal[
     "per_user_sparse_weights",
 ]
 
-_ENTRIES: dict[Kind, str] = {
-    "factors": "top_factors",
-    "scores": "top_rows",
-    "dense_weights": "top_dense",
-    "sparse_weights": "top_sparse",
-    "per_user_factors": "gather_factors",
-    "per_user_scores": "gather_rows",
-    "per_user_dense_weights": "gather_dense",
-    "per_user_sparse_weights": "gather_sparse",
-}
-_PER_USER: dict[Kind, Kind] = {
-    "factors": "per_user_factors",
-    "scores": "per_user_scores",
-    "dense_weights": "per_user_dense_weights",
-    "sparse_weights": "per_user_sparse_weights",
-}
+_OWN = "per_user_"
+_ENTRIES = {"factors": "factors", "scores": "rows", "dense_weights": "dense", "sparse_weights": "sparse"}
 
 
 def top_k(  # noqa: PLR0913
@@ -123,11 +114,9 @@ def top_k(  # noqa: PLR0913
     check_int("top_k: k", k, minimum=1)
     check_int("top_k: memory_mib", memory_mib, minimum=1)
     threads = _threads("top_k", n_threads)
-    # kernels take a second to load: only those of the source's kind are imported
-    from recgauge.engine import _blocks
-
     name = type(source).__name__ if name is None else name
     lists: ListMaker
+    # kernels take a second to load: only those of the source's kind are imported
     if isinstance(source, ItemWeights):
         from recgauge.engine._row_lists import WeightLists
 
@@ -139,8 +128,8 @@ def top_k(  # noqa: PLR0913
     else:
         from recgauge.engine._row_lists import ScoreLists
 
-        lists = ScoreLists(source, seen, items, name, _blocks.checked_codes("users", users, None))
-    return _blocks.run(lists, users, k, memory_mib << 20, threads, on_progress)
+        lists = ScoreLists(source, seen, items, name, checked_codes("users", users, None))
+    return make_lists(lists, users, k, memory_mib << 20, threads, on_progress)
 
 
 def rank_candidates(  # noqa: PLR0913
@@ -197,7 +186,7 @@ def rank_candidates(  # noqa: PLR0913
     check_int("rank_candidates: k", k, minimum=1)
     check_int("rank_candidates: memory_mib", memory_mib, minimum=1)
     threads = _threads("rank_candidates", n_threads)
-    from recgauge.engine import _blocks, _own_candidates
+    from recgauge.engine import _own_candidates
 
     name = type(source).__name__ if name is None else name
     lists: ListMaker
@@ -206,9 +195,9 @@ def rank_candidates(  # noqa: PLR0913
     elif isinstance(source, FactorSource):
         lists = _own_candidates.FactorListsOfCandidates(source, candidates, name)
     else:
-        codes = _blocks.checked_codes("users", users, None)
+        codes = checked_codes("users", users, None)
         lists = _own_candidates.ScoreListsOfCandidates(source, candidates, name, codes)
-    return _blocks.run(lists, users, k, memory_mib << 20, threads, on_progress)
+    return make_lists(lists, users, k, memory_mib << 20, threads, on_progress)
 
 
 def _threads(subject: str, n_threads: int | None) -> int:
@@ -223,7 +212,7 @@ def kind_of(source: Source, *, per_user: bool = False) -> Kind:
     kind: Kind = "factors" if isinstance(source, FactorSource) else "scores"
     if isinstance(source, ItemWeights):
         kind = "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
-    return _PER_USER[kind] if per_user else kind
+    return cast("Kind", _OWN + kind) if per_user else kind
 
 
 def is_compiled(kind: Kind = "factors") -> bool:
@@ -236,7 +225,8 @@ def is_compiled(kind: Kind = "factors") -> bool:
     """
     from recgauge.engine._jit import is_cached
 
-    return is_cached(_ENTRIES[kind])
+    verb = "gather" if kind.startswith(_OWN) else "top"
+    return is_cached(f"{verb}_{_ENTRIES[kind.removeprefix(_OWN)]}")
 
 
 def warm_up(kind: Kind = "factors") -> float:
@@ -250,18 +240,17 @@ def warm_up(kind: Kind = "factors") -> float:
     start = time.perf_counter()
     one = np.ones((1, 1), np.float32)
     rows = sparse.csr_array(one)
-    sources: dict[Kind, Source] = {
+    sources: dict[str, Source] = {
         "factors": _OneFactor(),
         "scores": lambda _users: one,
         "dense_weights": ItemWeights(rows, one),
         "sparse_weights": ItemWeights(rows, rows),
     }
-    user = np.zeros(1, np.int32)
-    if kind in sources:
-        top_k(sources[kind], user, 1, n_threads=1)
+    user, source = np.zeros(1, np.int32), sources[kind.removeprefix(_OWN)]
+    if kind.startswith(_OWN):
+        rank_candidates(source, user, 1, rows, n_threads=1)
     else:
-        plain = next(plain for plain, own in _PER_USER.items() if own == kind)
-        rank_candidates(sources[plain], user, 1, rows, n_threads=1)
+        top_k(source, user, 1, n_threads=1)
     return time.perf_counter() - start
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recgauge.conventions import Convention, get_convention
+from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.conventions.standard import standard_metric
 from recgauge.errors import ConfigError
-from recgauge.evaluation.results import Evaluation
-from recgauge.evaluation.selection import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
-from recgauge.evaluation.tied import check_scores_known, ties_at_cutoffs
+from recgauge.evaluation.results import Evaluation, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.judging.policies import TieOrder
+from recgauge.metrics import SUITES, Kind, Metric, check_suite
+from recgauge.utils.checks import check_cutoffs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from recgauge.data.interactions import Interactions
     from recgauge.data.relevance import Relevant
     from recgauge.data.top_k import TopK
+
+
+_NOT_LISTS: Mapping[Kind, str] = {
+    "ratings": "measures predicted ratings, not lists; pass it to recgauge.evaluate_ratings",
+    "full rankings": "needs the scores of all candidates, not lists: ask for it in a run, as "
+    "metrics=[curves] does, or choose list_auc or partial_auc",
+    "class labels": "measures class labels, not lists; call its value(actual, predicted)",
+}
+"""Kind of metric to what a message says about it."""
+
+Metrics = str | Metric | Sequence[str | Metric] | Mapping[str, str | Metric]
 
 
 def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-only settings
@@ -97,8 +109,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     from recgauge.evaluation.inputs import convert
 
     convention = _chosen(conventions).with_ties(ties)
-    suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
-    check_measures_lists(suite)
+    suite, cutoffs = select_metrics(metrics, convention), _check_all_cutoffs(cutoffs)
+    _check_measures_lists(suite)
     inputs = convert(
         recommendations,
         relevant,
@@ -110,7 +122,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=users,
         threshold=convention.policies.threshold,
     )
-    has_scores = check_scores_known(inputs.top_k, ties)
+    has_scores = _has_scores(inputs.top_k, ties)
     measure = partial(
         evaluate_top_k,
         top_k=inputs.top_k,
@@ -134,3 +146,76 @@ def _chosen(conventions: str | Convention) -> Convention:
     if not isinstance(convention, Convention):
         raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
     return convention
+
+
+def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
+    """Return ``{result name: definition}``, names defined by `convention`.
+
+    Examples
+    --------
+    >>> from recgauge.conventions import get_convention
+    >>> list(select_metrics(("ap", "ndcg"), get_convention("recbole")))
+    ['ap', 'ndcg']
+    """
+    if isinstance(metrics, (str, Metric)):
+        metrics = _suite(metrics) if isinstance(metrics, str) and metrics in SUITES else (metrics,)
+    if isinstance(metrics, Mapping):
+        named = list(metrics.items())
+    else:
+        named = [(metric.name if isinstance(metric, Metric) else metric, metric) for metric in metrics]
+    suite: dict[str, Definition] = {}
+    for name, metric in named:
+        if name in suite:
+            raise ConfigError(
+                f"metrics: {name!r} is requested twice; pass a mapping of distinct result names to metrics."
+            )
+        if not isinstance(metric, (str, Metric)):
+            raise ConfigError(f"metrics: expected names or metrics, got {type(metric).__name__}: {metric!r}.")
+        if isinstance(metric, str):
+            suite[name] = convention.definition(metric)
+        else:
+            suite[name] = Definition(metric, convention.policies)
+    check_suite({name: definition.metric for name, definition in suite.items()})
+    return suite
+
+
+def _suite(name: str) -> tuple[str, ...]:
+    """Return the names of a suite that lists are enough for; a run can compute the others, too."""
+    named = ((one, standard_metric(one)) for one in SUITES[name])
+    return tuple(one for one, metric in named if metric is None or metric.kind == "lists")
+
+
+def _check_measures_lists(suite: Mapping[str, Definition]) -> None:
+    """Refuse metrics that measure something other than ranked lists, and say what evaluates them.
+
+    Raises
+    ------
+    ConfigError
+        If there is one.
+    """
+    for name, definition in suite.items():
+        kind: Kind | None = getattr(definition.metric, "kind", None)
+        if kind is not None and kind in _NOT_LISTS:
+            raise ConfigError(f"metrics: {name!r} {_NOT_LISTS[kind]}.")
+        if kind != "lists":
+            raise ConfigError(
+                f"metrics: {name!r} must be a UserMetric or a RunMetric to measure lists, "
+                f"got {type(definition.metric).__name__}."
+            )
+
+
+def _check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
+    """Return distinct cutoffs in ascending order, None for the whole list last."""
+    numbers = [k for k in cutoffs if k is not None] if isinstance(cutoffs, Sequence) else cutoffs
+    if isinstance(cutoffs, Sequence) and None in cutoffs:
+        return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
+    return check_cutoffs("cutoffs", numbers)
+
+
+def _has_scores(top_k: "TopK", ties: TieOrder | None) -> bool:
+    known = top_k.scores.strides[0] != 0  # one row for all is made up
+    if not known and ties not in (None, "stable"):
+        raise ConfigError(
+            f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
+        )
+    return known

@@ -1,8 +1,10 @@
-"""The ranking task of a run: who gets lists, from which candidates, and how lists are measured."""
+"""The ranking task of a run: who gets lists, and how they are measured, as are chance and the best lists."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+
+import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.conventions import Definition
@@ -11,9 +13,8 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
-from recgauge.evaluation.results import Evaluation, merge
-from recgauge.evaluation.sanity import SanityRows, oracle_lists, sanity_rows
-from recgauge.evaluation.tied import Ties, ties_at_cutoffs
+from recgauge.errors import MetricError
+from recgauge.evaluation.results import Evaluation, Ties, evaluate_or_refuse, merge, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.judging.policies import Policies
 from recgauge.judging.ties import Ask, Draws, recommend_with_ties, shuffled
@@ -22,6 +23,73 @@ from recgauge.models.random import Random
 from recgauge.models.recommend import recommend
 from recgauge.utils.checks import IntArray
 from recgauge.utils.progress import Progress
+
+Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SanityRows:
+    """Values of two models that everybody understands.
+
+    Parameters
+    ----------
+    chance : mapping of str to float
+        Result key to the value of random lists.
+    oracle : mapping of str to float
+        Result key to the value of the best lists that candidates allow; metrics of relevance only.
+    chance_stderr : mapping of str to float
+    """
+
+    chance: Mapping[str, float]
+    oracle: Mapping[str, float]
+    chance_stderr: Mapping[str, float] = field(default_factory=dict)
+
+
+def oracle_lists(relevant: Relevant, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
+    """Return the best lists: each user's relevant items that are candidates, highest gain first.
+
+    Parameters
+    ----------
+    relevant : Relevant
+    users : ndarray of int32, shape (m,)
+        Who gets a list; it is empty for users without relevant items.
+    k : int
+        Length of the lists.
+    candidates : CandidateItems
+
+    Examples
+    --------
+    >>> relevant = Relevant(
+    ...     np.array([0], np.int32), np.array([0, 2]), np.array([3, 7], np.int32), np.array([1.0, 2.0]), 0
+    ... )
+    >>> oracle_lists(relevant, np.array([0, 1], np.int32), 3, CandidateItems()).items
+    array([[ 7,  3, -1],
+           [-1, -1, -1]], dtype=int32)
+    """
+    owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
+    held = candidates.holds(owner, relevant.items)
+    owner, item, gain = owner[held], relevant.items[held], relevant.gains[held]
+    order = np.lexsort((item, -gain, owner))
+    owner, item, gain = owner[order], item[order], gain[order]
+    column = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    row_of = np.full(int(max(users.max(initial=0), owner.max(initial=0))) + 1, -1)
+    row_of[users] = np.arange(len(users))
+    kept = (column < k) & (row_of[owner] >= 0)
+    items = np.full((len(users), k), -1, np.int32)
+    scores = np.full((len(users), k), -np.inf, np.float32)
+    items[row_of[owner[kept]], column[kept]] = item[kept]
+    scores[row_of[owner[kept]], column[kept]] = gain[kept]
+    return TopK(users, items, scores)
+
+
+def _values(suite: Mapping[str, Definition], measure: Evaluate) -> tuple[dict[str, float], dict[str, float]]:
+    if not suite:
+        return {}, {}
+    try:
+        evaluation, _ = evaluate_or_refuse(suite, measure)
+    except MetricError:
+        return {}, {}
+    return evaluation.values(), evaluation.stderrs()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +138,8 @@ class RankingTask:
     @cached_property
     def listed_users(self) -> IntArray:
         """Rising codes of the users who get a list: those who count, or all that a metric looks at."""
-        return self.split.test_users if _all_users(self.metrics) else self.users
+        wide = any(each.metric.needs_all_users for each in self.metrics.values())
+        return self.split.test_users if wide else self.users
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -140,14 +209,19 @@ class RankingTask:
         )
 
     def sanity(self, random: Random) -> SanityRows:
-        """Evaluate lists by chance and the best lists exactly as the model's."""
+        """Evaluate lists by chance and the best lists exactly as the model's.
+
+        A metric whose definition refuses such lists is left out. The best lists are the best for metrics of
+        relevance alone, so other metrics, such as novelty, have no oracle.
+        """
         users, k = self.listed_users, max(self.cutoffs)
         chance = self._asked(random)(users, k)
         oracle = oracle_lists(self.relevant, users, k, self.candidates)
-        return sanity_rows(
-            self.metrics, partial(self.evaluate, lists=chance), partial(self.evaluate, lists=oracle)
-        )
-
-
-def _all_users(metrics: Mapping[str, Definition]) -> bool:
-    return any(each.metric.needs_all_users for each in metrics.values())
+        of_relevance = {
+            name: each
+            for name, each in self.metrics.items()
+            if each.metric.needs_relevant and not each.metric.needs & {"train", "features", "similarity"}
+        }
+        by_chance, stderrs = _values(self.metrics, partial(self.evaluate, lists=chance))
+        best, _ = _values(of_relevance, partial(self.evaluate, lists=oracle))
+        return SanityRows(by_chance, best, stderrs)

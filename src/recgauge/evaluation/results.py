@@ -1,20 +1,22 @@
-"""What an evaluation returns: numbers with their definitions, per-user values and counts."""
+"""What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from recgauge.conventions import Definition
 from recgauge.data.ids import IdArray
+from recgauge.data.relevance import Relevant
+from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
-from recgauge.judging.policies import Policies
-from recgauge.utils.checks import DoubleArray
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recgauge.evaluation.tied import Ties
 
 MetricT = TypeVar("MetricT")
 
@@ -172,25 +174,109 @@ def evaluate_or_refuse(
     return merge(done, [result.key for part in done for result in part.results]), refused
 
 
-def rounded(values: DoubleArray, policies: Policies) -> DoubleArray:
-    """Return `values` with the decimals that the policies keep, all of them where they say nothing.
-
-    Examples
-    --------
-    >>> values = np.array([0.003125])
-    >>> rounded(values, Policies(round=5)), rounded(values, Policies(round=5, rounding="printf"))
-    (array([0.00312]), array([0.00313]))
-    """
-    if policies.round is None:
-        return values
-    if policies.rounding == "numpy":
-        return np.round(values, policies.round)
-    # Python rounds the binary number itself, and halves to even, as printf of C does
-    return np.array([round(value, policies.round) for value in values.tolist()], np.float64)
-
-
 def mean_and_stderr(values: DoubleArray) -> tuple[float, float | None]:
     """Return the mean and its standard error, None for a single value."""
     if len(values) == 1:
         return float(values[0]), None
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Equal scores at the cutoffs of an evaluation.
+
+    Parameters
+    ----------
+    shares : mapping of int to float
+        Cutoff to the share of users whose k-th item scores as one that is known to follow it.
+    open : float
+        Share of users whose list ends with equal scores and nobody knows whether more of them follow, as in
+        lists from outside.
+    expected : mapping of str to float
+        Result key to the expected value over random orders of equal scores, for metrics with a formula;
+        empty if no cutoff falls inside a tie.
+    """
+
+    shares: Mapping[int, float]
+    open: float
+    expected: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> float:
+        """The share at the largest cutoff."""
+        return self.shares[max(self.shares)] if self.shares else 0.0
+
+
+def ties_at_cutoffs(
+    suite: Mapping[str, Definition],
+    top_k: TopK,
+    relevant: Relevant,
+    *,
+    cutoffs: Sequence[int | None],
+    measure: Callable[[Mapping[str, Definition]], Evaluation],
+) -> Ties:
+    """Look for equal scores at the cutoffs.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition
+        The evaluation's metrics.
+    top_k : TopK
+    relevant : Relevant
+    cutoffs : sequence of int or None
+        None, the whole list, is none.
+    measure : callable
+        Evaluates a suite of the same kind on the lists.
+
+    Returns
+    -------
+    Ties
+    """
+    rows = _counted(top_k, relevant, suite)
+    ks = [k for k in cutoffs if k is not None]
+    items, scores, beyond = top_k.items[rows], top_k.scores[rows], top_k.beyond
+    if not len(items):
+        return Ties(dict.fromkeys(ks, 0.0), 0.0)
+    more = np.zeros(len(items), bool) if beyond is None else beyond.size[rows] > 0
+    shares = {k: float(_cut_at(k, items, scores, more).mean()) for k in ks}
+    is_open = np.zeros(len(items), bool) if beyond is not None else _ends_tied(items, scores)
+    expected: dict[str, float] = {}
+    exact = {
+        name: replace(definition, policies=replace(definition.policies, ties="expected"))
+        for name, definition in suite.items()
+        if definition.metric.has_expected
+    }
+    if exact and any(shares.values()):
+        try:
+            expected = measure(exact).values()
+        except MetricError:  # a definition refuses these lists; the evaluation itself says so
+            expected = {}
+    return Ties(shares, float(is_open.mean()), expected)
+
+
+def _counted(top_k: TopK, relevant: Relevant, suite: Mapping[str, Definition]) -> LongArray | slice:
+    """Return the rows of lists of users who count."""
+    if any(definition.policies.no_relevant == "zero" for definition in suite.values()):
+        return slice(None)
+    judged = relevant.users[np.diff(relevant.start) > 0]
+    if np.array_equal(judged, top_k.users):
+        return slice(None)
+    return np.flatnonzero(np.isin(top_k.users, judged))
+
+
+def _cut_at(k: int, items: IntArray, scores: npt.NDArray[np.floating], more: BoolArray) -> BoolArray:
+    width = items.shape[1]
+    if k == width:
+        return more
+    if k > width:
+        return np.zeros(len(items), bool)
+    cut: BoolArray = (items[:, k] >= 0) & (scores[:, k] == scores[:, k - 1])
+    return cut
+
+
+def _ends_tied(items: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
+    """Return which lists end with two equal scores at least."""
+    last = np.maximum((items >= 0).sum(axis=1) - 1, 0)
+    rows = np.arange(len(items))
+    tied: BoolArray = (last > 0) & (scores[rows, last] == scores[rows, np.maximum(last - 1, 0)])
+    return tied

@@ -1,6 +1,6 @@
 """From lists to numbers: judged once for each way of ties and repeats, then every metric at every cutoff."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,18 +11,17 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.data.ids import IdArray
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.errors import MetricError
-from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr, merge, rounded
-from recgauge.evaluation.selection import check_all_cutoffs, possible_cutoffs, with_policies
-from recgauge.evaluation.tied import any_ties, mean_over_orders
+from recgauge.errors import ConfigError, MetricError
+from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr, merge
 from recgauge.judging.judge import JudgedTopK, judge
 from recgauge.judging.policies import Policies
-from recgauge.metrics import Metric, RunMetric, UserMetric, metric_key
+from recgauge.judging.ties import tied_rows
+from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, read_only, shown
 
 
 def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet
-    metrics: Mapping[str, Metric | Definition],
+    metrics: Mapping[str, Definition],
     top_k: TopK,
     relevant: Relevant,
     *,
@@ -37,15 +36,16 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
 
     Parameters
     ----------
-    metrics : mapping of str to Metric or Definition
+    metrics : mapping of str to Definition
         Result name to definition, as returned by :func:`select_metrics`.
     top_k : TopK
     relevant : Relevant
     cutoffs : sequence of int or None
+        Distinct, rising; None: the whole list.
     user_ids : ndarray
         Ids of all user codes.
     policies : Policies, optional
-        Hold for metrics that have none of their own; recgauge's defaults if left out.
+        Those of the evaluation; a definition's text names its own that differ. The defaults if left out.
     catalogue : Catalogue, optional
         For metrics beyond accuracy.
     users : ndarray of int32, optional
@@ -56,11 +56,19 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     Returns
     -------
     Evaluation
+
+    Raises
+    ------
+    ConfigError
+        If a name or a cutoff cannot be used.
+    MetricError
+        If a value is undefined for every user or not finite, or a policy refuses a user.
     """
-    suite, ks = with_policies(metrics, policies), check_all_cutoffs(cutoffs)
+    check_suite({name: definition.metric for name, definition in metrics.items()})
+    base = policies or Policies()
     # a convention may order ties or count repeated items differently for one metric: judge once for each way
     groups: dict[tuple[Policies, bool], dict[str, Definition]] = {}
-    for name, definition in suite.items():
+    for name, definition in metrics.items():
         ways = definition.policies
         drawn = ways.ties == "expected" and not definition.metric.has_expected
         way = Policies(
@@ -75,68 +83,33 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
         judged = judge(
             top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
         )
-        n_without = relevant.n_without if users is None else 0
-        return evaluate_lists(
-            group, judged, cutoffs=ks, user_ids=user_ids, n_without_relevant=n_without, policies=policies
-        )
+        counted = Counted(judged, user_ids[judged.users])
+        results = tuple(_result(name, group[name], counted, k, base) for name, k in _entries(group, cutoffs))
+        counts = counted.counts(base, relevant.n_without if users is None else 0)
+        return Evaluation(counted.ids, results, counts, base.definition())
 
     parts = []
     for (way, drawn), group in groups.items():
         if drawn:
             in_order = partial(judged_in_order, group, replace(way, ties="random"))
-            parts.append(mean_over_orders(in_order, way.draws, tied=any_ties(top_k)))
+            parts.append(_mean_over_orders(in_order, way.draws if _any_ties(top_k) else 1, way.draws))
         else:
             parts.append(judged_in_order(group, way, 0))
-    order = [metric_key(name, k) for name in suite for k in possible_cutoffs(suite[name].metric, ks)]
-    return merge(parts, order)
+    return merge(parts, [metric_key(name, k) for name, k in _entries(metrics, cutoffs)])
 
 
-def evaluate_lists(
-    metrics: Mapping[str, Metric | Definition],
-    judged: JudgedTopK,
-    *,
-    cutoffs: Sequence[int | None],
-    user_ids: IdArray,
-    n_without_relevant: int = 0,
-    policies: Policies | None = None,
-) -> Evaluation:
-    """Compute every metric at every cutoff from one set of judged lists.
-
-    Parameters
-    ----------
-    metrics : mapping of str to Metric or Definition
-        Result name to definition.
-    judged : JudgedTopK
-    cutoffs : sequence of int or None
-        Each >= 1; None: the whole list.
-    user_ids : ndarray
-        Ids of all user codes.
-    n_without_relevant : int
-        Users without relevant items who are not among the judged; only counted.
-    policies : Policies, optional
-        On users and rounding, for metrics that have none of their own; the defaults if left out. Ties and
-        duplicates were decided when the lists were judged.
-
-    Returns
-    -------
-    Evaluation
-
-    Raises
-    ------
-    ConfigError
-        If a name or a cutoff cannot be used.
-    MetricError
-        If a value is undefined for every user or not finite, or a policy refuses a user.
-    """
-    chosen = policies or Policies()
-    ks, suite, ids = check_all_cutoffs(cutoffs), with_policies(metrics, chosen), user_ids[judged.users]
-    users = Counted(judged, ids)
-    results = tuple(
-        _result(name, definition, users, k, chosen)
-        for name, definition in suite.items()
-        for k in possible_cutoffs(definition.metric, ks)
-    )
-    return Evaluation(ids, results, users.counts(chosen, n_without_relevant), chosen.definition())
+def _entries(
+    suite: Mapping[str, Definition], cutoffs: Sequence[int | None]
+) -> Iterator[tuple[str, int | None]]:
+    """Yield names and cutoffs, but those at which nobody has a value, such as pairs in lists of one item."""
+    for name, definition in suite.items():
+        metric = definition.metric
+        possible = [k for k in cutoffs if k is None or k >= metric.smallest_k]
+        if not possible:
+            given = ", ".join(map(str, cutoffs))
+            raise ConfigError(f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {given}.")
+        for k in possible:
+            yield name, k
 
 
 class Counted:
@@ -224,7 +197,7 @@ def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: 
         if left_out is not None:
             per_user = np.where(left_out, np.nan, per_user)
         users.refuse_undefined(metric, per_user, left_out)
-        per_user = read_only(rounded(per_user, policies))
+        per_user = read_only(_rounded(per_user, policies))
         # a sum is NaN exactly where a value is, and far cheaper than a mask
         defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
         n_users = len(defined)
@@ -241,3 +214,66 @@ def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: 
     if policies.round_mean is not None:
         value = round(value, policies.round_mean)
     return MetricResult(key, name, k, value, stderr, per_user, definition, metric.higher_is_better, n_users)
+
+
+def _any_ties(top_k: TopK) -> bool:
+    """Whether some order of equal scores could change a number."""
+    beyond = top_k.beyond
+    return bool(tied_rows(top_k.items, top_k.scores).any() or (beyond is not None and beyond.size.any()))
+
+
+def _mean_over_orders(measure: Callable[[int], Evaluation], n_orders: int, n_draws: int) -> Evaluation:
+    """Return the mean over random orders of equal scores; a user's, over those in which there is a value."""
+    first = measure(0)
+    moves = {entry.key: _Mean(entry) for entry in first.results}
+    for draw in range(1, n_orders):
+        for entry in measure(draw).results:
+            moves[entry.key].add(entry)
+    return replace(first, results=tuple(move.result(n_draws) for move in moves.values()))
+
+
+class _Mean:
+    """A mean of results, as the first and the mean distance from it: exact where all are equal."""
+
+    def __init__(self, first: MetricResult) -> None:
+        self._first = first
+        self._base = self._values(first)
+        self._moved = np.zeros(len(self._base))
+        self._count = np.isfinite(self._base).astype(np.float64)
+
+    @staticmethod
+    def _values(entry: MetricResult) -> DoubleArray:
+        return np.array([entry.value]) if entry.per_user is None else entry.per_user
+
+    def add(self, entry: MetricResult) -> None:
+        values = self._values(entry)
+        known, new = np.isfinite(values), np.isnan(self._base)
+        self._base = np.where(new, values, self._base)
+        self._moved[known] += values[known] - self._base[known]
+        self._count += known
+
+    def result(self, n_draws: int) -> MetricResult:
+        moved = np.divide(self._moved, self._count, out=np.zeros_like(self._moved), where=self._count > 0)
+        values = read_only(self._base + moved)
+        definition = f"{self._first.definition} (mean over {n_draws} orders)"
+        if self._first.per_user is None:
+            return replace(self._first, value=float(values[0]), definition=definition)
+        defined = values[~np.isnan(values)]
+        value, stderr = mean_and_stderr(defined)
+        return replace(
+            self._first,
+            value=value,
+            stderr=stderr,
+            per_user=values,
+            definition=definition,
+            n_users=len(defined),
+        )
+
+
+def _rounded(values: DoubleArray, policies: Policies) -> DoubleArray:
+    if policies.round is None:
+        return values
+    if policies.rounding == "numpy":
+        return np.round(values, policies.round)
+    # Python rounds the binary number itself, and halves to even, as printf of C does
+    return np.array([round(value, policies.round) for value in values.tolist()], np.float64)

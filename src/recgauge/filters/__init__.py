@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from recgauge.data.dataset import Dataset
+from recgauge.data.dataset import Dataset, Feedback
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Step
 from recgauge.errors import EmptySplitError
@@ -17,15 +18,15 @@ from recgauge.utils.lazy import lazy_names
 from recgauge.utils.randomness import stream
 
 if TYPE_CHECKING:
-    from recgauge.filters.binarise import Binarise as Binarise
     from recgauge.filters.date_range import DateRange as DateRange
     from recgauge.filters.duplicates import Duplicates as Duplicates
-    from recgauge.filters.min_rating import MinRating as MinRating
-    from recgauge.filters.n_core import NCore as NCore
-    from recgauge.filters.popular_items import PopularItems as PopularItems
+    from recgauge.filters.portions import PopularItems as PopularItems
+    from recgauge.filters.portions import SampleUsers as SampleUsers
+    from recgauge.filters.ratings import Binarise as Binarise
+    from recgauge.filters.ratings import MinRating as MinRating
     from recgauge.filters.row_counts import ItemRows as ItemRows
+    from recgauge.filters.row_counts import NCore as NCore
     from recgauge.filters.row_counts import UserRows as UserRows
-    from recgauge.filters.sample_users import SampleUsers as SampleUsers
     from recgauge.filters.user_weights import UserWeights as UserWeights
 else:
     __getattr__, __dir__ = lazy_names(__name__)
@@ -75,6 +76,33 @@ class RowFilter(Filter):
         return dataset.with_interactions(dataset.interactions.take(self.keep(dataset.interactions)))
 
 
+def with_values(
+    dataset: Dataset,
+    values: npt.NDArray[np.floating],
+    *,
+    feedback: Feedback,
+    relevant_from: float | None,
+    scale: tuple[float, float] | None = None,
+) -> Dataset:
+    """Return the data set with other values.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    values : ndarray of float, shape (n,)
+    feedback : {"explicit", "implicit"}
+    relevant_from : float or None
+        In terms of the new values.
+    scale : (float, float) or None
+        Lowest and highest rating that there can be; None: those that occur.
+    """
+    rows = dataset.interactions
+    revalued = Interactions(rows.user, rows.item, values, rows.timestamp, rows.user_ids, rows.item_ids)
+    return replace(
+        dataset, interactions=revalued, feedback=feedback, relevant_from=relevant_from, scale=scale
+    )
+
+
 def apply_filters(
     dataset: Dataset, filters: Sequence[Filter], *, seed: int = 0
 ) -> tuple[Dataset, tuple[Step, ...]]:
@@ -104,8 +132,8 @@ def apply_filters(
     Examples
     --------
     >>> from recgauge.datasets.demo import Demo
-    >>> from recgauge.filters.min_rating import MinRating
-    >>> from recgauge.filters.n_core import NCore
+    >>> from recgauge.filters.ratings import MinRating
+    >>> from recgauge.filters.row_counts import NCore
     >>> filtered, steps = apply_filters(Demo().load(), (MinRating(4), NCore(10)))
     >>> [step.name for step in steps], steps[-1].rows[1] == len(filtered.interactions)
     (['ratings below 4', 'users and items outside the 10-core'], True)

@@ -8,8 +8,7 @@ import numpy as np
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.filters import Filter
-from recgauge.filters._values import with_values
+from recgauge.filters import Filter, with_values
 from recgauge.utils.checks import BoolArray, LongArray, check_choice, shown
 
 Policy = Literal["error", "first", "last", "mean", "max", "count"]

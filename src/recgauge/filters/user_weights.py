@@ -11,8 +11,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
-from recgauge.filters import Filter
-from recgauge.filters._values import with_values
+from recgauge.filters import Filter, with_values
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
 from recgauge.utils.files import refuse_irregular, user_path
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
-from recgauge.evaluation.results import Evaluation
-from recgauge.evaluation.sanity import SanityRows
-from recgauge.evaluation.tied import Ties
+from recgauge.evaluation.ranking_task import SanityRows
+from recgauge.evaluation.results import Evaluation, Ties
 from recgauge.guards import GuardResult, GuardSettings
 from recgauge.judging.policies import Policies
 from recgauge.utils.checks import BoolArray, LongArray

@@ -1,81 +1,148 @@
 """Metrics by class and by name. A metric is imported when it is first used.
 
 ``from recgauge.metrics import NDCG`` works for every class; `metric_class` finds one by its name, such as
-``ndcg``. Where each class is, `make docs` writes into `recgauge.metrics._index`.
+``ndcg``.
 """
 
+import re
+import sys
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from importlib import import_module
 from inspect import isabstract
 from pathlib import Path
-from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recgauge.metrics._index import CLASSES, NAMES, SUITES
 from recgauge.metrics.metric import Kind as Kind
 from recgauge.metrics.metric import Metric as Metric
 from recgauge.metrics.metric import RunMetric as RunMetric
 from recgauge.metrics.metric import UserMetric as UserMetric
 from recgauge.metrics.metric import check_suite as check_suite
 from recgauge.metrics.metric import metric_key as metric_key
-from recgauge.metrics.metric import quiet as quiet
+from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.metrics._index import *  # noqa: F403
+    from recgauge.metrics.average_precision import AveragePrecision as AveragePrecision
+    from recgauge.metrics.average_precision import AverageRecall as AverageRecall
+    from recgauge.metrics.beyond.concentration import Entropy as Entropy
+    from recgauge.metrics.beyond.concentration import Gini as Gini
+    from recgauge.metrics.beyond.concentration import GiniComplement as GiniComplement
+    from recgauge.metrics.beyond.concentration import Personalization as Personalization
+    from recgauge.metrics.beyond.coverage import CatalogCoverage as CatalogCoverage
+    from recgauge.metrics.beyond.coverage import PredictionCoverage as PredictionCoverage
+    from recgauge.metrics.beyond.coverage import UserCoverage as UserCoverage
+    from recgauge.metrics.beyond.diversity import Diversity as Diversity
+    from recgauge.metrics.beyond.diversity import IntraListSimilarity as IntraListSimilarity
+    from recgauge.metrics.beyond.diversity import PooledDiversity as PooledDiversity
+    from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery as ExpectedFreeDiscovery
+    from recgauge.metrics.beyond.expected_discovery import (
+        ExpectedPopularityComplement as ExpectedPopularityComplement,
+    )
+    from recgauge.metrics.beyond.known import Popularity as Popularity
+    from recgauge.metrics.beyond.known import SeenShare as SeenShare
+    from recgauge.metrics.beyond.known import UnseenShare as UnseenShare
+    from recgauge.metrics.beyond.long_tail import LongTailShare as LongTailShare
+    from recgauge.metrics.beyond.long_tail import TailPercentage as TailPercentage
+    from recgauge.metrics.beyond.novelty import Novelty as Novelty
+    from recgauge.metrics.beyond.novelty import PooledNovelty as PooledNovelty
+    from recgauge.metrics.beyond.serendipity import HistorySerendipity as HistorySerendipity
+    from recgauge.metrics.beyond.serendipity import RankSerendipity as RankSerendipity
+    from recgauge.metrics.beyond.serendipity import UnpopularSerendipity as UnpopularSerendipity
+    from recgauge.metrics.classes import ClassFScore as ClassFScore
+    from recgauge.metrics.classes import ClassMetric as ClassMetric
+    from recgauge.metrics.classes import ClassPrecision as ClassPrecision
+    from recgauge.metrics.classes import ClassRecall as ClassRecall
+    from recgauge.metrics.curves.areas import AUC as AUC
+    from recgauge.metrics.curves.areas import FullRankingMetric as FullRankingMetric
+    from recgauge.metrics.curves.areas import StepAveragePrecision as StepAveragePrecision
+    from recgauge.metrics.curves.list_areas import CompletedAUC as CompletedAUC
+    from recgauge.metrics.curves.list_areas import LimitedAUC as LimitedAUC
+    from recgauge.metrics.curves.list_areas import ListAUC as ListAUC
+    from recgauge.metrics.curves.list_areas import PartialAUC as PartialAUC
+    from recgauge.metrics.dcg import DCG as DCG
+    from recgauge.metrics.dcg import CumulativeGain as CumulativeGain
+    from recgauge.metrics.ndcg import NDCG as NDCG
+    from recgauge.metrics.precision import PooledPrecision as PooledPrecision
+    from recgauge.metrics.precision import Precision as Precision
+    from recgauge.metrics.precision import RPrecision as RPrecision
+    from recgauge.metrics.rating import RatingMetric as RatingMetric
+    from recgauge.metrics.rating.correlations import Pearson as Pearson
+    from recgauge.metrics.rating.correlations import RSquared as RSquared
+    from recgauge.metrics.rating.correlations import Spearman as Spearman
+    from recgauge.metrics.rating.errors import MAE as MAE
+    from recgauge.metrics.rating.errors import MSE as MSE
+    from recgauge.metrics.rating.errors import RMSE as RMSE
+    from recgauge.metrics.rating.errors import MedianAbsoluteError as MedianAbsoluteError
+    from recgauge.metrics.rating.errors import Minkowski as Minkowski
+    from recgauge.metrics.rating.liked import LikedScore as LikedScore
+    from recgauge.metrics.rating.pairs import ConcordantPairs as ConcordantPairs
+    from recgauge.metrics.rating.pairs import Kendall as Kendall
+    from recgauge.metrics.reading import ExpectedReciprocalRank as ExpectedReciprocalRank
+    from recgauge.metrics.reading import RankBiasedPrecision as RankBiasedPrecision
+    from recgauge.metrics.reading import ReciprocalRank as ReciprocalRank
+    from recgauge.metrics.recall import FScore as FScore
+    from recgauge.metrics.recall import HitRate as HitRate
+    from recgauge.metrics.recall import Recall as Recall
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
-__all__ = ["SUITES", "Metric", "RunMetric", "UserMetric", "metric_class", "metric_classes", *CLASSES]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in CLASSES:
-        raise AttributeError(f"module 'recgauge.metrics' has no attribute {name!r}")
-    return getattr(import_module(CLASSES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *CLASSES})
+# fmt: off
+SUITES: Mapping[str, tuple[str, ...]] = {
+    "beyond_accuracy": (
+        "catalog_coverage", "user_coverage", "prediction_coverage", "gini", "entropy", "personalization",
+        "novelty", "popularity", "long_tail_share", "serendipity", "rank_serendipity", "seen_share",
+    ),
+    "curves": (
+        "auc", "step_average_precision", "list_auc", "partial_auc", "pap", "limited_auc", "completed_auc",
+    ),
+    "diversity": ("diversity", "intra_list_similarity"),
+    "ranking": ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"),
+    "recmetrics": (
+        "mar", "map", "precision", "recall", "prediction_coverage", "personalization", "novelty",
+        "intra_list_similarity",
+    ),
+}
+# fmt: on
+"""The files of conf/metrics that hold names only; `recgauge.evaluate` knows them, too."""
 
 
 def metric_class(name: str) -> type[Metric] | None:
-    """Return the metric class with this name, or None.
-
-    Only the module of the class is imported; a name that the index lacks is looked for in all of them.
+    """Return the metric class with this name, or None; only the module of the class is imported.
 
     Examples
     --------
     >>> metric_class("ndcg").__name__, metric_class("nothing")
     ('NDCG', None)
     """
-    if name in NAMES:
-        found: type[Metric] = __getattr__(NAMES[name])
-        return found
-    return next((leaf for leaf in metric_classes() if leaf.name == name), None)
+    found = _class_names().get(name)
+    return None if found is None else _public(found)
+
+
+@cache
+def _class_names() -> dict[str, str]:
+    """Names of metrics and their classes, read from the sources: importing them all takes a second."""
+    names, owner = {}, ""
+    for path in Path(__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for found, name in re.findall(r'^(?:class (\w+)|    name: ClassVar\[str\] = "(\w+)")', text, re.M):
+            owner = found or owner
+            if name:
+                names[name] = owner
+    return names
 
 
 @cache
 def metric_classes() -> tuple[type[Metric], ...]:
     """Import every metric of the package; return the classes that can be used, by name and class name."""
-    found = [leaf for leaf in public_classes() if not isabstract(leaf) and hasattr(leaf, "name")]
+    found = [leaf for leaf in map(_public, _class_names().values()) if not isabstract(leaf)]
     return tuple(sorted(found, key=lambda leaf: (leaf.name, leaf.__name__)))
 
 
-def public_classes() -> set[type[Metric]]:
-    """Import every module of the package; return the metric classes without a leading underscore."""
-    for module in walk_packages([str(Path(__file__).parent)], f"{__name__}."):
-        import_module(module.name)
-    return {
-        leaf
-        for leaf in _below(Metric)
-        if leaf.__module__.startswith(f"{__name__}.") and not leaf.__name__.startswith("_")
-    }
+def _public(name: str) -> type[Metric]:
+    found: type[Metric] = getattr(sys.modules[__name__], name)
+    return found
 
 
 def has_defaults(leaf: type[Metric]) -> bool:
     """Whether all parameters have defaults, so that the name alone defines the metric."""
     return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(leaf))
-
-
-def _below(parent: type[Metric]) -> set[type[Metric]]:
-    children = set(parent.__subclasses__())
-    return children.union(*(_below(child) for child in children))

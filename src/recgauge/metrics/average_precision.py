@@ -1,5 +1,6 @@
 """Average precision and average recall: a curve over the list, summed and divided."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -7,8 +8,7 @@ import numpy as np
 
 from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.denominators import denominator, divide, list_length
-from recgauge.metrics.metric import UserMetric, quiet, undefined_value
+from recgauge.metrics.metric import UserMetric, denominator, divide, quiet, undefined_value
 from recgauge.utils.checks import DoubleArray
 
 At = Literal["hits", "ranks"]
@@ -16,7 +16,40 @@ Normalizer = Literal["relevant", "min_relevant_k", "min_relevant_list", "hits", 
 
 
 @dataclass(frozen=True)
-class AveragePrecision(UserMetric):
+class _CurveMean(UserMetric):
+    """A curve over the list, summed and divided."""
+
+    normalizer: Normalizer = "relevant"
+    at: At = "hits"
+    zero: Literal[0, "nan"] = quiet(0)
+
+    @abstractmethod
+    def _sum(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the sum of the curve over the hits' ranks, or over all ranks up to `k`, shape (m,)."""
+
+    @abstractmethod
+    def _expected_sum(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the `_sum` that is expected of random orders of equal scores, shape (t,)."""
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the value of each list, shape (m,)."""
+        return self._divided(self._sum(judged, k), judged, k)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.normalizer != "hits"
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected value of each list, shape (t,)."""
+        return self._divided(self._expected_sum(judged, tied, k), judged, k)
+
+    def _divided(self, total: DoubleArray, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        return divide(total, denominator(self.normalizer, judged, k), undefined_value(self.zero))
+
+
+@dataclass(frozen=True)
+class AveragePrecision(_CurveMean):
     r"""Sum of the precision at each relevant item's rank, divided by how many there could be.
 
     .. math:: \mathrm{AP@}k(u) = \frac{1}{|R_u|} \sum_{r \le k,\, L_r \in R_u} \mathrm{P@}r(u)
@@ -64,29 +97,42 @@ class AveragePrecision(UserMetric):
     name: ClassVar[str] = "map"
     label: ClassVar[str] = "MAP"
 
-    normalizer: Normalizer = "relevant"
     at: At = quiet("hits")
-    zero: Literal[0, "nan"] = quiet(0)
 
-    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return the average precision of each list, shape (m,)."""
-        empty = undefined_value(self.zero)
-        return normalised(precision_sum(judged, k, self.at), judged, k, self.normalizer, empty)
+    def _sum(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        found = judged.hits.cut(k)
+        if self.at == "ranks":
+            # a hit at rank r adds 1/i to the precision at every rank i >= r
+            last = denominator("k", judged, k).astype(np.int64)
+            harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
+            return found.total(harmonic[last[found.owner]] - harmonic[found.rank - 1])
+        if found.tie_last is None:
+            return found.total(found.ordinal / found.rank)
+        # items that share ranks are taken together: precision where the last of them is in
+        ends = found.tie_last if k is None else np.minimum(found.tie_last, k)
+        starts = np.ones(len(ends), bool)
+        starts[1:] = (np.diff(found.owner) != 0) | (np.diff(ends) != 0)
+        group = np.cumsum(starts) - 1
+        hits_at_end = np.zeros(group[-1] + 1 if len(group) else 0)
+        np.maximum.at(hits_at_end, group, found.ordinal)
+        return found.total(hits_at_end[group] / ends)
 
-    @property
-    def has_expected(self) -> bool:
-        """Whether a formula gives the expected value."""
-        return self.normalizer != "hits"
-
-    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
-        """Return the expected average precision of each list, shape (t,)."""
-        empty = undefined_value(self.zero)
-        total = expected_precision_sum(judged, tied, k, self.at)
-        return normalised(total, judged, k, self.normalizer, empty)
+    def _expected_sum(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        inside = tied.inside(k)
+        last = denominator("k", judged, k).astype(np.int64)
+        harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
+        if self.at == "ranks":
+            # as above, summed over the ranks of the group that count
+            summed = inside * harmonic[last[tied.owner]] - tied.weight(k, np.concatenate(([0.0], harmonic)))
+            return tied.total(tied.share * summed)
+        base, step = tied.hit_ordinals()
+        inverse = tied.weight(k, np.diff(harmonic, prepend=0.0))
+        # of j / (first + j), summed over ranks j: their number less first times the sum of 1 / (first + j)
+        return tied.total(tied.share * (base * inverse + step * (inside - tied.first * inverse)))
 
 
 @dataclass(frozen=True)
-class AverageRecall(UserMetric):
+class AverageRecall(_CurveMean):
     r"""Mean of the recall at ranks 1 to k.
 
     .. math:: \mathrm{AR@}k(u) = \frac{1}{k} \sum_{r \le k} \mathrm{R@}r(u)
@@ -135,93 +181,22 @@ class AverageRecall(UserMetric):
 
     normalizer: Normalizer = "k"
     at: At = "ranks"
-    zero: Literal[0, "nan"] = quiet(0)
 
-    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return the average recall of each list, shape (m,)."""
-        empty = undefined_value(self.zero)
-        return normalised(recall_sum(judged, k, self.at), judged, k, self.normalizer, empty)
+    def _sum(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        found = judged.hits.cut(k)
+        if self.at == "hits":
+            return divide(found.total(found.ordinal.astype(np.float64)), judged.n_relevant.astype(np.float64))
+        # a hit at rank r adds 1/|R| to the recall at every rank i >= r
+        last = denominator("k", judged, k).astype(np.int64)
+        ranks_left = (last[found.owner] - found.rank + 1).astype(np.float64)
+        return divide(found.total(ranks_left), judged.n_relevant.astype(np.float64))
 
-    @property
-    def has_expected(self) -> bool:
-        """Whether a formula gives the expected value."""
-        return self.normalizer != "hits"
-
-    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
-        """Return the expected average recall of each list, shape (t,)."""
-        empty = undefined_value(self.zero)
-        total = expected_recall_sum(judged, tied, k, self.at)
-        return normalised(total, judged, k, self.normalizer, empty)
-
-
-def precision_sum(judged: JudgedTopK, k: int | None, at: At) -> DoubleArray:
-    """Return the sum of precision@i over the hits' ranks i, or over all ranks up to `k`, shape (m,)."""
-    found = judged.hits.cut(k)
-    if at == "ranks":
-        # a hit at rank r adds 1/i to the precision at every rank i >= r
-        last = _last_rank(judged, k)
-        harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
-        return found.total(harmonic[last[found.owner]] - harmonic[found.rank - 1])
-    if found.tie_last is None:
-        return found.total(found.ordinal / found.rank)
-    # items that share ranks are taken together: precision where the last of them is in
-    ends = found.tie_last if k is None else np.minimum(found.tie_last, k)
-    starts = np.ones(len(ends), bool)
-    starts[1:] = (np.diff(found.owner) != 0) | (np.diff(ends) != 0)
-    group = np.cumsum(starts) - 1
-    hits_at_end = np.zeros(group[-1] + 1 if len(group) else 0)
-    np.maximum.at(hits_at_end, group, found.ordinal)
-    return found.total(hits_at_end[group] / ends)
-
-
-def recall_sum(judged: JudgedTopK, k: int | None, at: At) -> DoubleArray:
-    """Return the sum of recall@i over the hits' ranks i, or over all ranks up to `k`, shape (m,)."""
-    found = judged.hits.cut(k)
-    if at == "hits":
-        return divide(found.total(found.ordinal.astype(np.float64)), judged.n_relevant.astype(np.float64))
-    # a hit at rank r adds 1/|R| to the recall at every rank i >= r
-    last = _last_rank(judged, k)
-    ranks_left = (last[found.owner] - found.rank + 1).astype(np.float64)
-    return divide(found.total(ranks_left), judged.n_relevant.astype(np.float64))
-
-
-def expected_precision_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, at: At) -> DoubleArray:
-    """Return the `precision_sum` that is expected of random orders of equal scores, shape (t,)."""
-    inside = tied.inside(k)
-    last = _last_rank(judged, k)
-    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
-    if at == "ranks":
-        # as above, summed over the ranks of the group that count
-        summed = inside * harmonic[last[tied.owner]] - tied.weight(k, np.concatenate(([0.0], harmonic)))
-        return tied.total(tied.share * summed)
-    base, step = tied.hit_ordinals()
-    inverse = tied.weight(k, np.diff(harmonic, prepend=0.0))
-    # of j / (first + j), summed over ranks j: their number less first times the sum of 1 / (first + j)
-    return tied.total(tied.share * (base * inverse + step * (inside - tied.first * inverse)))
-
-
-def expected_recall_sum(judged: JudgedTopK, tied: TiedGains, k: int | None, at: At) -> DoubleArray:
-    """Return the `recall_sum` that is expected of random orders of equal scores, shape (t,)."""
-    inside = tied.inside(k)
-    if at == "hits":
-        base, step = tied.hit_ordinals()
-        summed = base * inside + step * (inside * (inside - 1) / 2.0)
-    else:
-        highest = _last_rank(judged, k)[tied.owner] - tied.first + 1
-        summed = inside * highest - inside * (inside - 1) / 2.0
-    return divide(tied.total(tied.share * summed), judged.n_relevant.astype(np.float64))
-
-
-def normalised(
-    total: DoubleArray, judged: JudgedTopK, k: int | None, normalizer: Normalizer, empty: float
-) -> DoubleArray:
-    """Return `total` divided by the count called `normalizer`, `empty` where that is 0; shape (m,)."""
-    if normalizer == "hits":
-        return divide(total, judged.hits.cut(k).counts(), empty)
-    return divide(total, denominator(normalizer, judged, k), empty)
-
-
-def _last_rank(judged: JudgedTopK, k: int | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    if k is None:
-        return list_length(judged, None).astype(np.int64)
-    return np.full(judged.n_users, k, np.int64)
+    def _expected_sum(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        inside = tied.inside(k)
+        if self.at == "hits":
+            base, step = tied.hit_ordinals()
+            summed = base * inside + step * (inside * (inside - 1) / 2.0)
+        else:
+            highest = denominator("k", judged, k)[tied.owner] - tied.first + 1
+            summed = inside * highest - inside * (inside - 1) / 2.0
+        return divide(tied.total(tied.share * summed), judged.n_relevant.astype(np.float64))

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import ConfigError
-from recgauge.metrics.denominators import divide
-from recgauge.metrics.label_counts import count_labels, count_samples
-from recgauge.metrics.metric import Kind, Metric
+from recgauge.metrics._labels import count_labels, count_samples
+from recgauge.metrics.metric import Kind, Metric, divide
 from recgauge.utils.checks import DoubleArray, LongArray, check_real
 
 

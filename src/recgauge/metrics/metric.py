@@ -1,4 +1,4 @@
-"""The contracts of metrics: a metric is a frozen dataclass of its definition's parameters."""
+"""The contracts of metrics, each a frozen dataclass of its parameters, and the counts that they divide by."""
 
 import re
 from abc import ABC, abstractmethod
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from recgauge.errors import ConfigError
 from recgauge.judging.gains import TiedGains
@@ -119,6 +121,11 @@ class UserMetric(Metric):
             NaN where the definition gives a user no value.
         """
 
+    @property
+    def has_expected(self) -> bool:
+        """Whether there is a formula, `expected`, under this definition."""
+        return type(self).expected is not UserMetric.expected
+
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return each user's expected value over random orders of equal scores.
 
@@ -211,3 +218,55 @@ def check_suite(metrics: Mapping[str, MetricT]) -> dict[str, MetricT]:
     if not metrics:
         raise ConfigError("Metrics: the suite is empty; name at least one, such as metrics=[ranking].")
     return dict(metrics)
+
+
+Denominator = Literal["k", "list", "relevant", "min_relevant_k", "min_relevant_list", "hits"]
+
+
+def list_length(judged: JudgedTopK, k: int | None) -> DoubleArray:
+    """Return the number of items among the first `k` of each list, shape (m,)."""
+    lengths = judged.list_length.astype(np.float64)
+    return lengths if k is None else np.minimum(lengths, k)
+
+
+def hits(judged: JudgedTopK, k: int | None) -> DoubleArray:
+    """Return the number of relevant items among the first `k` of each list, shape (m,)."""
+    return judged.hits.cut(k).counts()
+
+
+def denominator(name: Denominator, judged: JudgedTopK, k: int | None) -> DoubleArray:
+    """Return the count called `name` for each user, shape (m,).
+
+    Parameters
+    ----------
+    name : {"k", "list", "relevant", "min_relevant_k", "min_relevant_list", "hits"}
+        ``k``: the cutoff, or the list's length without one; ``list``: items among the first k of the
+        list; ``relevant``: the user's relevant items; ``hits``: relevant items among the first k.
+    judged : JudgedTopK
+    k : int or None
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+    """
+    relevant = judged.n_relevant.astype(np.float64)
+    match name:
+        case "k":
+            return list_length(judged, None) if k is None else np.full(judged.n_users, float(k))
+        case "list":
+            return list_length(judged, k)
+        case "relevant":
+            return relevant
+        case "min_relevant_k":
+            return relevant if k is None else np.minimum(relevant, k)
+        case "min_relevant_list":
+            return np.minimum(relevant, list_length(judged, k))
+        case "hits":
+            return hits(judged, k)
+
+
+def divide(numerator: DoubleArray, count: DoubleArray, empty: float = 0.0) -> DoubleArray:
+    """Return ``numerator / count``, and `empty` where the count is 0; shape (m,)."""
+    quotient = np.full(len(count), empty)
+    np.divide(numerator, count, out=quotient, where=count != 0)
+    return quotient

@@ -7,8 +7,7 @@ import numpy as np
 
 from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.denominators import divide, list_length
-from recgauge.metrics.gains import (
+from recgauge.metrics.dcg import (
     Discount,
     Gain,
     best_gain,
@@ -17,7 +16,7 @@ from recgauge.metrics.gains import (
     gain_of,
     list_gain,
 )
-from recgauge.metrics.metric import UserMetric, quiet, undefined_value
+from recgauge.metrics.metric import UserMetric, divide, list_length, quiet, undefined_value
 from recgauge.utils.checks import DoubleArray, check_real
 
 

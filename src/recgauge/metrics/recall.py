@@ -1,13 +1,15 @@
-"""Recall: the share of the relevant items that the list holds."""
+"""Recall: the share of the relevant items that are found; F-score and hit rate, which go with it."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.denominators import denominator, divide, hits
-from recgauge.metrics.metric import UserMetric
-from recgauge.utils.checks import DoubleArray
+from recgauge.metrics.metric import UserMetric, denominator, divide, hits, quiet, undefined_value
+from recgauge.metrics.precision import Precision
+from recgauge.utils.checks import DoubleArray, LongArray, check_real
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,127 @@ class Recall(UserMetric):
         """Return the recall of each list, shape (m,)."""
         return divide(hits(judged, k), denominator(self.denominator, judged, k))
 
-    @property
-    def has_expected(self) -> bool:
-        """Whether a formula gives the expected value."""
-        return True
-
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected recall of each list, shape (t,)."""
         found = tied.total(tied.share * tied.inside(k))
         return divide(found, denominator(self.denominator, judged, k))
+
+
+@dataclass(frozen=True)
+class FScore(UserMetric):
+    r"""Weighted harmonic mean of a user's precision and recall.
+
+    .. math:: \mathrm{F}_\beta\mathrm{@}k(u) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
+
+    Parameters
+    ----------
+    beta : float, default 1.0
+        How many times recall weighs as much as precision, > 0.
+    zero : {0, "nan", "raise"}, default 0
+        The value without a hit, where precision and recall are both 0: 0, undefined, or an error.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter has an unknown value.
+
+    In plain Python
+    ---------------
+    >>> def f1(items, grades, k):
+    ...     hits = sum(item in grades for item in items[:k])
+    ...     precision, recall = hits / k, hits / len(grades)
+    ...     return 2 * precision * recall / (precision + recall) if hits else 0.0
+
+    Notes
+    -----
+    Range [0, 1], higher is better. 0 without a hit unless `zero` refuses it. Computed for each
+    user, then averaged: not the F-score of the mean precision and the mean recall.
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen, "Information Retrieval", 2nd ed., 1979, ch. 7.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three, two relevant items:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> FScore().per_user(judged_example(), 2)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "f1"
+    label: ClassVar[str] = "F"
+
+    beta: float = 1.0
+    zero: Literal[0, "nan", "raise"] = quiet(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the F-score of each list, shape (m,)."""
+        return self._score(Precision().per_user(judged, k), Recall().per_user(judged, k))
+
+    def _score(self, precision: DoubleArray, recall: DoubleArray) -> DoubleArray:
+        weight = self.beta**2
+        empty = undefined_value(self.zero)
+        return divide((1 + weight) * precision * recall, weight * precision + recall, empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.zero == 0
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected F-score of each list, shape (t,)."""
+        shown, relevant = (denominator(name, judged, k) for name in ("k", "relevant"))
+
+        def score(found: DoubleArray, users: LongArray) -> DoubleArray:
+            return self._score(divide(found, shown[users]), divide(found, relevant[users]))
+
+        return tied.expect_hits(k, score)
+
+
+@dataclass(frozen=True)
+class HitRate(UserMetric):
+    r"""1 for a user with a relevant item among the first k, else 0; the mean is the share of such users.
+
+    .. math:: \mathrm{HR@}k(u) = [\,|L_k \cap R_u| > 0\,]
+
+    In plain Python
+    ---------------
+    >>> def hit_rate(items, grades, k):
+    ...     return float(any(item in grades for item in items[:k]))
+
+    Notes
+    -----
+    Range {0, 1}, higher is better. Also called success or hit ratio.
+
+    References
+    ----------
+    .. [1] M. Deshpande, G. Karypis, "Item-based top-N recommendation algorithms", TOIS 22(1), 2004.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.examples import judged_example
+    >>> HitRate().per_user(judged_example(), 1)
+    array([1.])
+    """
+
+    name: ClassVar[str] = "hit_rate"
+    label: ClassVar[str] = "HitRate"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return 1 or 0 for each list, shape (m,)."""
+        return (hits(judged, k) > 0).astype(np.float64)
+
+    def expected(
+        self,
+        judged: JudgedTopK,  # noqa: ARG002 - contract
+        tied: TiedGains,
+        k: int | None,
+    ) -> DoubleArray:
+        """Return the expected hit rate of each list, shape (t,)."""
+        return tied.expect_hits(k, lambda count, _: (count > 0).astype(np.float64))

@@ -113,7 +113,7 @@ def fit(
     --------
     >>> from recgauge.data.interactions import Interactions
     >>> from recgauge.models.popularity import Popularity
-    >>> from recgauge.splits.random_holdout import RandomRows
+    >>> from recgauge.splits.shares import RandomRows
     >>> ratings = Interactions.from_ids([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3])
     >>> split = RandomRows(test_size=0.5).split(ratings, rng=np.random.default_rng(0))
     >>> fit(Popularity(), split, rng=np.random.default_rng(0)).score(np.array([0], np.int32)).shape

@@ -1,12 +1,15 @@
 """The typed facts of a run record: numbers and words that survive JSON."""
 
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.evaluation.results import MetricResult
+
+PARTS = ("train", "fold_in", "validation", "test")
+"""The parts that a split can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,7 @@ class MetricValue:
     @classmethod
     def of(cls, result: MetricResult) -> Self:
         """Leave out the values of single users."""
-        return cls(
-            key=result.key,
-            name=result.name,
-            k=result.k,
-            value=result.value,
-            stderr=result.stderr,
-            definition=result.definition,
-            higher_is_better=result.higher_is_better,
-        )
+        return cls(**{one.name: getattr(result, one.name) for one in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +79,16 @@ class DatasetFacts:
         """Count a data set."""
         rows = dataset.interactions
         return cls(
-            name=dataset.name,
-            sha256=dataset.sha256,
-            provenance=dataset.provenance,
-            source=dataset.source,
-            licence=dataset.licence,
-            feedback=dataset.feedback,
-            relevant_from=dataset.relevant_from,
-            n_rows=len(rows),
-            n_users=rows.n_users,
-            n_items=rows.n_items,
+            dataset.name,
+            dataset.sha256,
+            dataset.provenance,
+            dataset.source,
+            dataset.licence,
+            dataset.feedback,
+            dataset.relevant_from,
+            len(rows),
+            rows.n_users,
+            rows.n_items,
         )
 
 
@@ -149,25 +144,16 @@ class SplitFacts:
     @classmethod
     def of(cls, split: Split) -> Self:
         """Count a split."""
-        return cls(
-            train=PartFacts.of(split.train),
-            test=PartFacts.of(split.test),
-            validation=None if split.validation is None else PartFacts.of(split.validation),
-            fold_in=None if split.fold_in is None else PartFacts.of(split.fold_in),
-            steps=split.steps,
-            evaluated=split.evaluated,
-            **split.cold_counts(),
-        )
+        facts: dict[str, Any] = dict(split.cold_counts())
+        for name in PARTS:
+            if (part := getattr(split, name)) is not None:
+                facts[name] = PartFacts.of(part)
+        return cls(**facts, steps=split.steps, evaluated=split.evaluated)
 
     @property
     def parts(self) -> dict[str, PartFacts]:
         """The parts that there are, by name."""
-        named = {
-            "train": self.train,
-            "fold_in": self.fold_in,
-            "validation": self.validation,
-            self.evaluated: self.test,
-        }
+        named = {self.evaluated if name == "test" else name: getattr(self, name) for name in PARTS}
         return {name: part for name, part in named.items() if part is not None}
 
     @property

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from recgauge.errors import SchemaError
 from recgauge.guards import GuardResult
-from recgauge.runs.facts import DatasetFacts, MetricValue, SanityFacts, SplitFacts, TieFacts
-from recgauge.runs.fingerprint import fingerprint
+from recgauge.runs.facts import PARTS, DatasetFacts, MetricValue, SanityFacts, SplitFacts, TieFacts
 from recgauge.runs.result import RunResult
+from recgauge.runs.settings import fingerprint
 from recgauge.utils.plain import from_plain
 
 
@@ -81,6 +81,15 @@ class RunRecord:
     ) -> Self:
         """Describe a finished run."""
         ranking = result.ranking
+        of_lists: dict[str, Any] = {}
+        if ranking is not None:
+            sanity, ties = ranking.sanity, ranking.ties
+            of_lists = {
+                "incomparable": ranking.incomparable,
+                "candidates_sha256": ranking.candidates_sha256,
+                "sanity": None if sanity is None else SanityFacts(dict(sanity.chance), dict(sanity.oracle)),
+                "ties": TieFacts({str(k): share for k, share in ties.shares.items()}, dict(ties.expected)),
+            }
         return cls(
             names=names,
             seed=seed,
@@ -94,11 +103,8 @@ class RunRecord:
             counts=result.counts,
             seconds=dict(result.seconds),
             environment=environment,
-            incomparable="" if ranking is None else ranking.incomparable,
-            candidates_sha256="" if ranking is None else ranking.candidates_sha256,
             guards=result.guards,
-            sanity=_sanity_facts(result),
-            ties=_tie_facts(result),
+            **of_lists,
         )
 
     def values(self) -> dict[str, float]:
@@ -115,7 +121,7 @@ class RunRecord:
         return str(self.settings.get("fit_on", "train"))
 
     def fingerprint(self) -> str:
-        """Return a digest of everything that can change a number; see :mod:`recgauge.runs.fingerprint`."""
+        """Return the digest of everything that can change a number: `recgauge.runs.settings.fingerprint`."""
         return fingerprint(
             self.settings,
             self.dataset.sha256,
@@ -146,20 +152,7 @@ class RunRecord:
 def _as_now(plain: dict[str, Any]) -> dict[str, Any]:
     """Return a record of an earlier version, whose split was flat (``train_rows``), in today's shape."""
     split = plain["split"]
-    for part in ("train", "fold_in", "validation", "test"):
+    for part in PARTS:
         if f"{part}_rows" in split:
             split[part] = {name: split.pop(f"{part}_{name}") for name in ("rows", "users", "sha256")}
     return plain | {name: plain.get(name) or None for name in ("sanity", "ties")}
-
-
-def _sanity_facts(result: RunResult) -> SanityFacts | None:
-    if result.ranking is None or result.ranking.sanity is None:
-        return None
-    return SanityFacts(dict(result.ranking.sanity.chance), dict(result.ranking.sanity.oracle))
-
-
-def _tie_facts(result: RunResult) -> TieFacts | None:
-    if result.ranking is None:
-        return None
-    ties = result.ranking.ties
-    return TieFacts({str(k): share for k, share in ties.shares.items()}, dict(ties.expected))

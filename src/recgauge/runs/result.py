@@ -10,9 +10,8 @@ from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
 from recgauge.evaluation.learning import EpochPoint
 from recgauge.evaluation.predict import RatingPredictions
-from recgauge.evaluation.results import Evaluation, MetricResult
-from recgauge.evaluation.sanity import SanityRows
-from recgauge.evaluation.tied import Ties
+from recgauge.evaluation.ranking_task import SanityRows
+from recgauge.evaluation.results import Evaluation, MetricResult, Ties
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
 

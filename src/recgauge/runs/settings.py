@@ -1,13 +1,17 @@
-"""The settings of one run: names, types, defaults, and what each of them can change."""
+"""The settings of one run: names, types, defaults, what each can change, and the fingerprint of them all."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
+from hashlib import sha256
 from typing import Any
 
 FREE = {"free": True}
 """Marks a setting that never changes a number; all others count in a run's fingerprint."""
 DATA = {"data": True}
 """Marks a setting that decides which data a run reads, or whose code reads them."""
+FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
+"""Settings of a data set that say where it is; the digest of its content replaces them."""
 
 
 def _ask(expected: str) -> dict[str, str]:
@@ -132,6 +136,48 @@ def expected(key: str) -> str:
         return "true or false"
     text = str(one.metadata.get("expected") or "of another type")
     return f"left as it is; set what is in it, such as {text}" if is_dataclass(one.type) else text
+
+
+def fingerprint(
+    settings: Mapping[str, Any], data_sha256: str, numeric_version: int, sources: Mapping[str, str]
+) -> str:
+    """Return the digest of everything that can change a number.
+
+    Runs with equal fingerprints have equal results, as far as the same machine and the same versions of the
+    libraries below recgauge give the same floating-point numbers.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration. What is not known to be free counts, so a setting that is new makes new
+        fingerprints rather than wrong ones.
+    data_sha256 : str
+        Digest of the content of the data; where they are does not count.
+    numeric_version : int
+        ``NUMERIC_VERSION`` of the package.
+    sources : mapping of str to str
+        What the run reads other than its data set, each with its digest: files that define classes outside
+        recgauge, and files that settings name.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> here = fingerprint({"seed": 0, "tracking": {"uri": "a"}}, "0" * 64, 1, {})
+    >>> here == fingerprint({"seed": 0, "tracking": {"uri": "b"}}, "0" * 64, 1, {})
+    True
+    >>> here == fingerprint({"seed": 1}, "0" * 64, 1, {})
+    False
+    """
+    counted = {key: value for key, value in settings.items() if key not in free_settings()}
+    counted["filters"] = list((counted.get("filters") or {}).items())  # their order counts
+    dataset = counted.get("dataset") or {}
+    counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}
+    facts = json.dumps([counted, data_sha256, numeric_version, dict(sources)], sort_keys=True, default=str)
+    return sha256(facts.encode()).hexdigest()
 
 
 def _settings_that(name: str) -> frozenset[str]:

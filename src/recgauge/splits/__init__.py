@@ -14,19 +14,19 @@ from recgauge.utils.checks import BoolArray, check_choice
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from recgauge.splits.by_date import RollingWindow as RollingWindow
+    from recgauge.splits.by_date import TemporalDate as TemporalDate
+    from recgauge.splits.held_out_users import KFoldUsers as KFoldUsers
+    from recgauge.splits.held_out_users import StrongGeneralisation as StrongGeneralisation
     from recgauge.splits.k_fold import KFold as KFold
-    from recgauge.splits.k_fold_users import KFoldUsers as KFoldUsers
+    from recgauge.splits.k_fold import SurpriseKFold as SurpriseKFold
     from recgauge.splits.leave_n_out import LeaveLastOut as LeaveLastOut
     from recgauge.splits.leave_n_out import LeaveRandomOut as LeaveRandomOut
     from recgauge.splits.published import Published as Published
-    from recgauge.splits.random_holdout import RandomPerUser as RandomPerUser
-    from recgauge.splits.random_holdout import RandomRows as RandomRows
-    from recgauge.splits.rolling_window import RollingWindow as RollingWindow
-    from recgauge.splits.strong_generalisation import StrongGeneralisation as StrongGeneralisation
-    from recgauge.splits.surprise_k_fold import SurpriseKFold as SurpriseKFold
-    from recgauge.splits.temporal_date import TemporalDate as TemporalDate
-    from recgauge.splits.temporal_fraction import TemporalFraction as TemporalFraction
-    from recgauge.splits.temporal_per_user import TemporalPerUser as TemporalPerUser
+    from recgauge.splits.shares import RandomPerUser as RandomPerUser
+    from recgauge.splits.shares import RandomRows as RandomRows
+    from recgauge.splits.shares import TemporalFraction as TemporalFraction
+    from recgauge.splits.shares import TemporalPerUser as TemporalPerUser
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 

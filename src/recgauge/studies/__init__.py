@@ -5,17 +5,27 @@ from those rows alone, so a committed page can be checked against the committed 
 MLflow.
 """
 
+import csv
+import io
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from recgauge.errors import SchemaError
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies.files import Row as Row
-from recgauge.studies.files import without_details
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from recgauge.runs.facts import MetricValue
+
+Row = dict[str, str]
+"""One row of results.csv: column to text, every row with the same columns."""
+BEGIN = "<!-- results:begin -->"
+END = "<!-- results:end -->"
 
 
 class Study(ABC):
@@ -60,3 +70,131 @@ class Study(ABC):
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":  # noqa: ARG002 - contract
         """Return ``{file name without ending: figure}``, made from the rows alone; none by default."""
         return {}
+
+
+def results_text(rows: Sequence[Row]) -> str:
+    """Return the rows as CSV; equal rows give equal text.
+
+    Raises
+    ------
+    SchemaError
+        If rows have different columns.
+    """
+    if not rows:
+        raise SchemaError("results.csv: a study must have at least one row, got none.")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        if row.keys() != rows[0].keys():
+            raise SchemaError(
+                f"results.csv: every row must have the columns {', '.join(rows[0])}, got {row}."
+            )
+        writer.writerow(row)
+    return text.getvalue()
+
+
+def read_results(path: Path) -> list[Row]:
+    """Return the rows of a results.csv."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def marked_part(readme: str) -> str:
+    """Return the text between the markers.
+
+    Raises
+    ------
+    SchemaError
+        If the markers are not there once each, in their order.
+
+    Examples
+    --------
+    >>> marked_part(f"before {BEGIN} inside {END} after")
+    'inside'
+    """
+    before, begin, rest = readme.partition(BEGIN)
+    inside, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in rest or END in before + after:
+        raise SchemaError(f"README.md: must contain {BEGIN} and {END} once each, in this order.")
+    return inside.strip()
+
+
+def with_marked_part(readme: str, part: str) -> str:
+    """Return the README with another text between its markers.
+
+    Examples
+    --------
+    >>> marked_part(with_marked_part(f"{BEGIN}old{END}", "new"))
+    'new'
+    """
+    marked_part(readme)
+    before, _, rest = readme.partition(BEGIN)
+    after = rest.partition(END)[2]
+    return f"{before}{BEGIN}\n\n{part}\n\n{END}{after}"
+
+
+def without_details(part: str) -> str:
+    r"""Return a page's text without figures and without the parts that the page folds away.
+
+    Examples
+    --------
+    >>> without_details("one\n\n![a figure](a.png)\n\n<details>\ntwo\n</details>")
+    'one'
+    """
+    return re.sub(r"\n*(<details>.*?</details>|!\[[^\]]*\]\([^)]*\))", "", part, flags=re.DOTALL)
+
+
+def distinct(rows: Sequence[Row], column: str) -> list[str]:
+    """Return the different values of a column, in the order of their first rows."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def label(metric: str) -> str:
+    """Return a metric's key as people write it: ``ndcg@10`` for ``ndcg_at_10``."""
+    return metric.replace("_at_", "@")
+
+
+def where(rows: Sequence[Row], **wanted: str) -> list[Row]:
+    """Return the rows that have the wanted texts in their columns."""
+    return [row for row in rows if all(row[column] == text for column, text in wanted.items())]
+
+
+def table(rows: Sequence[Row], titles: Mapping[str, str], right: Sequence[str] = ()) -> str:
+    """Return columns of the rows, each with its title, as a table in Markdown.
+
+    Examples
+    --------
+    >>> print(table([{"model": "svd", "ours": "0.93"}], {"model": "model", "ours": "RMSE"}, right=["RMSE"]))
+    | model | RMSE |
+    | --- | ---: |
+    | svd | 0.93 |
+    """
+    return markdown_table([[row[name] for name in titles] for row in rows], [*titles.values()], right)
+
+
+def number_row(entry: "MetricValue", column: str = "value") -> Row:
+    """Return what a row tells of a run's number, the number itself in a column of this name."""
+    return {
+        "metric": entry.key,
+        column: f"{entry.value:.8g}",
+        "stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}",
+        "definition": entry.definition,
+    }
+
+
+def missing_runs(rows: Sequence[Row], form: str) -> list[str]:
+    """Return one part of a page that lists the runs without numbers and why; none if there are no such.
+
+    Examples
+    --------
+    >>> missing_runs([{"metric": "", "model": "svd", "reason": "no data"}], "{model}")
+    ['- open: svd: no data']
+    """
+    found = [f"- open: {form.format_map(row)}: {row['reason']}" for row in where(rows, metric="")]
+    return ["\n".join(dict.fromkeys(found))] if found else []
+
+
+def folded(title: str, text: str) -> str:
+    """Return a part of a page that is shown after a click on its title."""
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"

@@ -2,15 +2,15 @@
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study
-from recgauge.studies.files import distinct, label
+from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("dataset", "model", "metric", "convention", "value", "definition", "reason")
 DEFAULT = "standard"
+MISSING = "{dataset} {model}"
 # of the models, in the order of the grid: Okabe and Ito's, distinguished with any kind of colour vision
 COLOURS = ("#5D5D5D", "#E69F00", "#D55E00", "#009E73", "#0072B2", "#CC79A7")
 
@@ -43,13 +44,27 @@ class MetricDisagreement(Study):
         return [row for run in runs for row in self._rows_of(run)]
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return ranges, orders of the models, and who computes what."""
-        return page(rows)
+        """Return ranges, orders of the models and who computes what; missing runs are named."""
+        lines = missing_runs(rows, MISSING)
+        if measured := [row for row in rows if row["value"]]:
+            lines += [
+                "### How far one number spreads by definition alone",
+                _ranges(measured),
+                "![Each metric of each model under every convention](ranges.png)",
+                "### Does the order of the models change?",
+                _orders(measured),
+                "### Can a worse model look better, if two papers use two definitions?",
+                _overlaps(measured),
+                "### Who computes what",
+                _definitions(measured),
+                *_refusals([row for row in rows if row["metric"] and not row["value"]]),
+            ]
+        return "\n\n".join(lines)
 
     def summary(self, rows: Sequence[Row]) -> str:
         """Return the widest range of each metric, and missing runs."""
         measured = [row for row in rows if row["value"]]
-        return "\n\n".join([*_missing(rows), *([_widest(measured)] if measured else [])])
+        return "\n\n".join([*missing_runs(rows, MISSING), *([_widest(measured)] if measured else [])])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the ranges as a figure."""
@@ -57,72 +72,42 @@ class MetricDisagreement(Study):
         return {"ranges": plot_ranges(measured)} if measured else {}
 
     def _rows_of(self, run: JobOutcome) -> list[Row]:
-        about = {"dataset": run.names.get("dataset", ""), "model": run.names.get("model", "")}
+        named = {name: run.names.get(name, "") for name in ("dataset", "model")}
+        about = dict.fromkeys(COLUMNS, "") | named
         if run.record is None:
-            empty = dict.fromkeys(("metric", "convention", "value", "definition"), "")
-            return [about | empty | {"reason": run.short_reason}]
+            return [about | {"reason": run.short_reason}]
         with (run.folder / "conventions.csv").open(newline="", encoding="utf-8") as file:
             stored = [row for row in csv.DictReader(file) if row["metric"].endswith(f"_at_{self.k}")]
         return [about | _row(row) for row in stored]
 
 
 def _row(stored: Row) -> Row:
-    refused = not stored["value"]
-    return {
-        "metric": stored["metric"],
-        "convention": stored["convention"],
-        "value": "" if refused else f"{float(stored['value']):.8g}",
-        "definition": "" if refused else stored["definition"],
-        "reason": stored["definition"] if refused else "",
-    }
-
-
-def page(rows: Sequence[Row]) -> str:
-    """Return ranges, orders of the models and who computes what; missing runs are named."""
-    measured = [row for row in rows if row["value"]]
-    lines = _missing(rows)
-    if measured:
-        lines += [
-            "### How far one number spreads by definition alone",
-            _ranges(measured),
-            "![Each metric of each model under every convention](ranges.png)",
-            "### Does the order of the models change?",
-            _orders(measured),
-            "### Can a worse model look better, if two papers use two definitions?",
-            _overlaps(measured),
-            "### Who computes what",
-            _definitions(measured),
-            *_refusals([row for row in rows if row["metric"] and not row["value"]]),
-        ]
-    return "\n\n".join(lines)
-
-
-def _missing(rows: Sequence[Row]) -> list[str]:
-    missing = [row for row in rows if not row["metric"]]
-    lines = [f"- open: {row['dataset']} {row['model']}: {row['reason']}" for row in missing]
-    return ["\n".join(lines)] if lines else []
+    found = {"metric": stored["metric"], "convention": stored["convention"]}
+    if not stored["value"]:
+        return found | {"reason": stored["definition"]}
+    return found | {"value": f"{float(stored['value']):.8g}", "definition": stored["definition"]}
 
 
 def by_convention(rows: Sequence[Row], dataset: str, metric: str, model: str) -> dict[str, float]:
     """Return one model's values by convention."""
-    wanted = (dataset, metric, model)
-    return {
-        row["convention"]: float(row["value"])
-        for row in rows
-        if (row["dataset"], row["metric"], row["model"]) == wanted
-    }
+    found = where(rows, dataset=dataset, metric=metric, model=model)
+    return {row["convention"]: float(row["value"]) for row in found}
+
+
+def _of_models(rows: Sequence[Row]) -> Iterator[tuple[str, str, dict[str, dict[str, float]]]]:
+    """Yield data set, metric, and the values of each model by convention."""
+    models = distinct(rows, "model")
+    for dataset, metric in product(distinct(rows, "dataset"), distinct(rows, "metric")):
+        yield dataset, metric, {model: by_convention(rows, dataset, metric, model) for model in models}
 
 
 def _ranges(rows: Sequence[Row]) -> str:
-    models = distinct(rows, "model")
     cells = []
-    for dataset in distinct(rows, "dataset"):
-        for metric in distinct(rows, "metric"):
-            values = [by_convention(rows, dataset, metric, model) for model in models]
-            n_distinct = max(len({f"{value:.4f}" for value in own.values()}) for own in values)
-            ranges = [_range(own) for own in values]
-            cells.append([dataset, label(metric), str(len(values[0])), str(n_distinct), *ranges])
-    header = ["data set", "metric", "conventions", "different values", *models]
+    for dataset, metric, own in _of_models(rows):
+        values = list(own.values())
+        n_distinct = max(len({f"{value:.4f}" for value in its.values()}) for its in values)
+        cells.append([dataset, label(metric), str(len(values[0])), str(n_distinct), *map(_range, values)])
+    header = ["data set", "metric", "conventions", "different values", *distinct(rows, "model")]
     return markdown_table(cells, header, right=header[2:]) + (
         "\n\nLowest – highest over the conventions, and the ratio of the two."
     )
@@ -131,15 +116,15 @@ def _ranges(rows: Sequence[Row]) -> str:
 def _widest(rows: Sequence[Row]) -> str:
     """Return, of each metric, the model whose highest value is most times its lowest."""
     cells = []
-    for dataset in distinct(rows, "dataset"):
-        for metric in distinct(rows, "metric"):
-            values = {m: by_convention(rows, dataset, metric, m) for m in distinct(rows, "model")}
-            ratios = {
-                m: max(own.values()) / low for m, own in values.items() if own and (low := min(own.values()))
-            }
-            if ratios:
-                model = max(ratios, key=lambda name: ratios[name])
-                cells.append([dataset, label(metric), model, _range(values[model])])
+    for dataset, metric, values in _of_models(rows):
+        ratios = {
+            model: max(own.values()) / low
+            for model, own in values.items()
+            if own and (low := min(own.values()))
+        }
+        if ratios:
+            model = max(ratios, key=lambda name: ratios[name])
+            cells.append([dataset, label(metric), model, _range(values[model])])
     return markdown_table(cells, ["data set", "metric", "model", "widest range over the conventions"])
 
 
@@ -153,29 +138,23 @@ def _range(values: dict[str, float]) -> str:
 
 def _orders(rows: Sequence[Row]) -> str:
     cells = []
-    for dataset in distinct(rows, "dataset"):
-        for metric in distinct(rows, "metric"):
-            counted = Counter(_orders_of(rows, dataset, metric))
-            told = "; ".join(f"{order} ({n})" for order, n in counted.most_common())
-            cells.append([dataset, label(metric), told])
+    for dataset, metric, values in _of_models(rows):
+        names = [name for name in distinct(rows, "convention") if all(name in own for own in values.values())]
+        counted = Counter(
+            " > ".join(sorted(values, key=lambda model: -values[model][name])) for name in names
+        )
+        told = "; ".join(f"{order} ({n})" for order, n in counted.most_common())
+        cells.append([dataset, label(metric), told])
     return markdown_table(cells, ["data set", "metric", "order of the models (conventions that give it)"])
-
-
-def _orders_of(rows: Sequence[Row], dataset: str, metric: str) -> list[str]:
-    models = distinct(rows, "model")
-    values = {model: by_convention(rows, dataset, metric, model) for model in models}
-    shared = [name for name in distinct(rows, "convention") if all(name in values[m] for m in models)]
-    return [" > ".join(sorted(models, key=lambda model: -values[model][name])) for name in shared]
 
 
 def _overlaps(rows: Sequence[Row]) -> str:
     """Return, of each metric, the two models farthest apart whose order two conventions reverse."""
     cells = []
-    for dataset in distinct(rows, "dataset"):
-        for metric in distinct(rows, "metric"):
-            own = {m: by_convention(rows, dataset, metric, m) for m in distinct(rows, "model")}
-            ranked = sorted((m for m in own if DEFAULT in own[m]), key=lambda model: -own[model][DEFAULT])
-            cells += _farthest(dataset, metric, [(model, own[model]) for model in ranked])
+    for dataset, metric, own in _of_models(rows):
+        ranked = sorted((m for m in own if DEFAULT in own[m]), key=lambda model: -own[model][DEFAULT])
+        if found := _farthest(ranked, own):
+            cells.append([dataset, label(metric), *found])
     if not cells:
         return "No: the ranges of the models do not overlap."
     header = ["data set", "metric", "the worse model's highest", "the better model's lowest", "ranks apart"]
@@ -183,25 +162,17 @@ def _overlaps(rows: Sequence[Row]) -> str:
     return f"{said}\n\n{markdown_table(cells, header, right=header[-1:])}"
 
 
-def _farthest(dataset: str, metric: str, ranked: Sequence[tuple[str, dict[str, float]]]) -> list[list[str]]:
-    """Return the row of the pair farthest apart whose order two conventions reverse, none if no pair can."""
-    for distance in range(len(ranked) - 1, 0, -1):
-        for first in range(len(ranked) - distance):
-            pair = _overlap(*ranked[first], *ranked[first + distance])
-            if pair is not None:
-                return [[dataset, label(metric), *pair, str(distance)]]
-    return []
-
-
-def _overlap(
-    better: str, its: dict[str, float], worse: str, others: dict[str, float]
-) -> tuple[str, str] | None:
-    """Return the two values that reverse the order, None if no two conventions do."""
-    low = min(its, key=lambda name: its[name])
-    high = max(others, key=lambda name: others[name])
-    if others[high] <= its[low]:
-        return None
-    return f"{worse} {others[high]:.4f} ({high})", f"{better} {its[low]:.4f} ({low})"
+def _farthest(ranked: Sequence[str], values: dict[str, dict[str, float]]) -> tuple[str, str, str] | None:
+    """Return the pair farthest apart whose order two conventions reverse, and how far; None without one."""
+    pairs = combinations(range(len(ranked)), 2)
+    for first, second in sorted(pairs, key=lambda pair: pair[0] - pair[1]):
+        (better, its), (worse, others) = ((ranked[rank], values[ranked[rank]]) for rank in (first, second))
+        low = min(its, key=lambda name: its[name])
+        high = max(others, key=lambda name: others[name])
+        if others[high] > its[low]:
+            told = f"{worse} {others[high]:.4f} ({high})", f"{better} {its[low]:.4f} ({low})"
+            return (*told, str(second - first))
+    return None
 
 
 def _definitions(rows: Sequence[Row]) -> str:
@@ -213,7 +184,7 @@ def _definitions(rows: Sequence[Row]) -> str:
             names.append(row["convention"])
     cells = [[label(metric), definition, ", ".join(names)] for (metric, definition), names in found.items()]
     table = markdown_table(cells, ["metric", "definition", "conventions"])
-    return f"<details><summary>Definitions and their conventions</summary>\n\n{table}\n\n</details>"
+    return folded("Definitions and their conventions", table)
 
 
 def _refusals(rows: Sequence[Row]) -> list[str]:

@@ -6,11 +6,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recgauge.report.markdown import markdown_table
-from recgauge.runs.facts import MetricValue
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study
-from recgauge.studies.files import label
+from recgauge.runs.record import RunRecord
+from recgauge.studies import Row, Study, folded, label, table, where
 from recgauge.studies.published import (
     CLOSE,
     CLOSE_TOLERANCES,
@@ -61,20 +60,29 @@ class PublishedTable(Study):
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return one row per published number, in the order of published.csv, then rows of other metrics."""
         numbers = read_published(source / "published.csv")
-        beside = [row for run in runs if run.record is not None for row in self._beside(run, numbers)]
+        beside = []
+        for run in runs:
+            if run.record is not None:
+                beside += self._beside(run, run.record, numbers)
         return [compare(number, runs) for number in numbers] + beside
 
-    def _beside(self, run: JobOutcome, numbers: Sequence[PublishedNumber]) -> list[Row]:
+    def _beside(self, run: JobOutcome, record: RunRecord, numbers: Sequence[PublishedNumber]) -> list[Row]:
         """Return the rows of a run's numbers without a published counterpart."""
         matching = [number for number in numbers if number.matches(run)]
         model = matching[0].label if matching else run.names["model"]
-        known = {number.key for number in matching}
-        return [_beside(run, model, key) for key in self.beside if key not in known]
+        about = dict.fromkeys(COLUMNS, "") | {"dataset": run.names["dataset"], "model": model, "runs": "1"}
+        rows = []
+        for key in self.beside:
+            if all(number.key != key for number in matching):
+                entry = record.result(key)
+                ours = {} if entry is None else {"ours": f"{entry.value:.8g}", "definition": entry.definition}
+                rows.append(about | {"metric": key} | ours)
+        return rows
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the table, what lacks a model, the tally, the verdicts and the figures."""
-        waiting = [row for row in rows if row["reason"] == NO_MODEL]
-        shown = [row for row in rows if row not in waiting]
+        waiting = where(rows, reason=NO_MODEL)
+        shown = [row for row in rows if row["reason"] != NO_MODEL]
         table = [published_markdown(shown)] if shown else []
         pictures = [f"![{PICTURES[name]}]({name}.png)" for name in self._pictures(rows)]
         return "\n\n".join([*table, *waiting_lines(waiting), *verdict_lines(rows), *pictures])
@@ -115,26 +123,28 @@ COLUMNS = (
 def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
     """Return the row of results.csv for one published number."""
     found = [run for run in runs if number.matches(run)]
-    entries = [_entry(run, number.key) for run in found]
-    values = [entry.value for entry in entries if entry is not None]
-    row = {
+    entries = [
+        entry
+        for run in found
+        if run.record is not None and (entry := run.record.result(number.key)) is not None
+    ]
+    row = dict.fromkeys(COLUMNS, "") | {
         "dataset": number.dataset,
         "model": number.label,
         "metric": number.key,
         "published": number.value,
-        "ours": "",
-        "difference": "",
         "tolerance": number.tolerance,
         "verdict": OPEN,
-        "reason": _reason(number, found, len(values)),
-        "runs": str(len(values)),
-        "definition": next((entry.definition for entry in entries if entry is not None), ""),
+        "reason": _reason(number, found, len(entries)),
+        "runs": str(len(entries)),
+        "definition": entries[0].definition if entries else "",
         "published_definition": number.definition,
         "source": number.source,
     }
     if row["reason"]:
         return row
-    ours, published, known = fmean(values), float(number.value), not number.unknown.strip()
+    ours = fmean(entry.value for entry in entries)
+    published, known = float(number.value), not number.unknown.strip()
     return row | {
         "ours": f"{ours:.8g}",
         "difference": f"{ours - published:+.3g}",
@@ -144,18 +154,6 @@ def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
 
 def _compared(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["difference"]]
-
-
-def _beside(run: JobOutcome, model: str, key: str) -> Row:
-    """Return the row of a number without a published counterpart."""
-    entry = _entry(run, key)
-    known = {"dataset": run.names["dataset"], "model": model, "metric": key, "runs": "1"}
-    ours = {} if entry is None else {"ours": f"{entry.value:.8g}", "definition": entry.definition}
-    return dict.fromkeys(COLUMNS, "") | known | ours
-
-
-def _entry(run: JobOutcome, key: str) -> MetricValue | None:
-    return None if run.record is None else run.record.result(key)
 
 
 def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int) -> str:
@@ -175,20 +173,18 @@ def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int)
 
 def published_markdown(rows: Sequence[Row]) -> str:
     """Return published, ours, difference and verdict as a Markdown table, ours with a digit more."""
-    header = ("data set", "model", "metric", "published", "ours", "difference", "verdict")
-    cells = [
-        (
-            row["dataset"],
-            row["model"],
-            label(row["metric"]),
-            row["published"],
-            shown(row["ours"], row["published"]),
-            row["difference"],
-            row["verdict"] + (f": {row['reason']}" if row["reason"] else ""),
-        )
+    shown_rows = [
+        row
+        | {
+            "metric": label(row["metric"]),
+            "ours": shown(row["ours"], row["published"]),
+            "verdict": row["verdict"] + (f": {row['reason']}" if row["reason"] else ""),
+        }
         for row in rows
     ]
-    return markdown_table(cells, header, right=("published", "ours", "difference"))
+    names = ("model", "metric", "published", "ours", "difference", "verdict")
+    titles = {"dataset": "data set"} | {name: name for name in names}
+    return table(shown_rows, titles, right=("published", "ours", "difference"))
 
 
 def waiting_lines(rows: Sequence[Row]) -> list[str]:
@@ -198,8 +194,7 @@ def waiting_lines(rows: Sequence[Row]) -> list[str]:
     header = ("data set", "model", "metric", "published")
     cells = [(row["dataset"], row["model"], label(row["metric"]), row["published"]) for row in rows]
     told = f"{len(rows)} more are open: {NO_MODEL}."
-    table = markdown_table(cells, header, right=("published",))
-    return [told, "<details><summary>Their published values</summary>", table, "</details>"]
+    return [told, folded("Their published values", markdown_table(cells, header, right=("published",)))]
 
 
 def shown(ours: str, published: str) -> str:

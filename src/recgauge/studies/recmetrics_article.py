@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.report.markdown import markdown_table
-from recgauge.runs.facts import MetricValue
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study
-from recgauge.studies.files import distinct
+from recgauge.studies import Row, Study, distinct, folded, missing_runs, number_row, where
 from recgauge.studies.published import read_published
 from recgauge.studies.published_table import COLUMNS, compare, published_markdown, verdict_lines
 
@@ -33,6 +31,7 @@ OTHERS = {
 CURVE = "mar"
 """The metric that the article draws over the cutoff."""
 K = 10
+MISSING = "{dataset}"
 
 
 @dataclass(frozen=True)
@@ -71,23 +70,36 @@ class RecmetricsArticle(Study):
         return published + [row for run in runs for row in _rows_of(run)]
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return the article's numbers, the three protocols, the line, and the other metrics."""
-        return page(rows)
+        """Return orders, the line, other metrics and the published table; missing runs are named."""
+        published, measured = apart(rows)
+        lines = missing_runs(rows, MISSING)
+        if measured:
+            lines += [
+                f"### MAR@{K} of the three models under three protocols",
+                _orders(measured),
+                "![MAR over the cutoff under three protocols](mar.png)",
+                "### The factor model's line is a constant times K",
+                _line(measured, published),
+                f"### Beyond accuracy at {K}, and errors",
+                _others(measured),
+            ]
+        if where(measured, metric=COVERAGE):
+            lines.append("![Coverage of the three models under two protocols](coverage.png)")
+        table = folded("All of them", published_markdown(published))
+        return "\n\n".join([*lines, "### The article's own numbers", *verdict_lines(published), table])
 
     def summary(self, rows: Sequence[Row]) -> str:
         """Return the MAR of the three models, and how near the published numbers are."""
-        tally, _ = verdict_lines([row for row in rows if row["published"]])
-        measured = [row for row in rows if not row["published"] and row["ours"]]
+        published, measured = apart(rows)
         parts = [f"MAR@{K} under three protocols:", _orders(measured)] if measured else []
-        return "\n\n".join([*_missing(rows), *parts, tally])
+        return "\n\n".join([*missing_runs(rows, MISSING), *parts, verdict_lines(published)[0]])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the MAR over the cutoff and the coverage under each protocol as figures."""
         from recgauge.studies.recmetrics_figures import plot_coverages, plot_mar
 
         figures = {"mar": plot_mar(rows)} if any(row["ours"] for row in rows) else {}
-        measured = [row for row in rows if row["ours"] and not row["published"]]
-        covered = any(row["metric"] == COVERAGE for row in measured)
+        covered = where(apart(rows)[1], metric=COVERAGE)
         return figures | ({"coverage": plot_coverages(rows)} if covered else {})
 
 
@@ -97,24 +109,13 @@ def _rows_of(run: JobOutcome) -> list[Row]:
         "model": LABELS.get(run.names.get("model", ""), run.names.get("model", "")),
     }
     if run.record is None:
-        first = _protocols(run)[0]
-        return [about | {"protocol": first, "reason": run.short_reason}]
+        return [about | {"protocol": _protocols(run)[0], "reason": run.short_reason}]
     return [
-        about | {"protocol": protocol} | _measured(entry)
+        about | {"protocol": protocol, "runs": "1"} | number_row(entry, "ours")
         for protocol in _protocols(run)
         for entry in run.record.results
         if entry.name == CURVE or entry.k in (None, K)
     ]
-
-
-def _measured(entry: MetricValue) -> Row:
-    return {
-        "metric": entry.key,
-        "ours": f"{entry.value:.8g}",
-        "stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}",
-        "runs": "1",
-        "definition": entry.definition,
-    }
 
 
 def _protocols(run: JobOutcome) -> tuple[str, ...]:
@@ -126,49 +127,30 @@ def _protocols(run: JobOutcome) -> tuple[str, ...]:
     return (ARTICLE, TEST_ITEMS) if run.names.get("model") == "biased_mf" else (TEST_ITEMS,)
 
 
-def page(rows: Sequence[Row]) -> str:
-    """Return orders, the line, other metrics and the published table; missing runs are named."""
+def apart(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of published numbers, and those of ours alone."""
     published = [row for row in rows if row["published"]]
-    measured = [row for row in rows if not row["published"] and row["ours"]]
-    lines = _missing(rows)
-    if measured:
-        lines += [
-            f"### MAR@{K} of the three models under three protocols",
-            _orders(measured),
-            "![MAR over the cutoff under three protocols](mar.png)",
-            "### The factor model's line is a constant times K",
-            _line(measured, published),
-            f"### Beyond accuracy at {K}, and errors",
-            _others(measured),
-        ]
-    if any(row["metric"] == COVERAGE for row in measured):
-        lines.append("![Coverage of the three models under two protocols](coverage.png)")
-    tally, meanings = verdict_lines(published)
-    table = f"<details><summary>All of them</summary>\n\n{published_markdown(published)}\n\n</details>"
-    return "\n\n".join([*lines, "### The article's own numbers", tally, meanings, table])
-
-
-def _missing(rows: Sequence[Row]) -> list[str]:
-    lines = dict.fromkeys(
-        f"- open: {row['dataset']}: {row['reason']}" for row in rows if not row["metric"] and row["reason"]
-    )
-    return ["\n".join(lines)] if lines else []
+    return published, [row for row in rows if row["ours"] and not row["published"]]
 
 
 def value(rows: Sequence[Row], dataset: str, protocol: str, model: str, metric: str) -> Row | None:
     """Return the row of one number, or None."""
-    wanted = (dataset, protocol, model, metric)
-    keys = ("dataset", "protocol", "model", "metric")
-    return next((row for row in rows if tuple(row[key] for key in keys) == wanted), None)
+    found = where(rows, dataset=dataset, protocol=protocol, model=model, metric=metric)
+    return found[0] if found else None
+
+
+def mar_curve(rows: Sequence[Row], dataset: str, protocol: str, model: str) -> dict[int, float]:
+    """Return the MAR at each cutoff where it is known."""
+    found = {k: value(rows, dataset, protocol, model, f"{CURVE}_at_{k}") for k in range(1, K + 1)}
+    return {k: float(row["ours"]) for k, row in found.items() if row is not None}
 
 
 def _orders(rows: Sequence[Row]) -> str:
     models = list(LABELS.values())
     cells = []
-    for dataset in distinct(rows, "dataset"):
-        for protocol in PROTOCOLS:
-            found = {m: value(rows, dataset, protocol, m, f"mar_at_{K}") for m in models}
-            cells.append([dataset, protocol, *(_told(found[m]) for m in models), _order(found)])
+    for dataset, protocol in product(distinct(rows, "dataset"), PROTOCOLS):
+        found = {model: value(rows, dataset, protocol, model, f"mar_at_{K}") for model in models}
+        cells.append([dataset, protocol, *map(_told, found.values()), _order(found)])
     table = markdown_table(cells, ["data set", "protocol", *models, "order"], right=models)
     return f"{table}\n\n± standard error over users."
 
@@ -192,13 +174,10 @@ def _order(found: dict[str, Row | None]) -> str:
 def _line(measured: Sequence[Row], published: Sequence[Row]) -> str:
     cells = []
     for name, rows in (("published", as_measured(published)), ("ours", measured)):
-        for dataset in distinct(rows, "dataset"):
-            for protocol in (ARTICLE, HONEST):
-                for model in LABELS.values():
-                    curve = [value(rows, dataset, protocol, model, f"mar_at_{k}") for k in range(1, K + 1)]
-                    known = [float(row["ours"]) for row in curve if row is not None]
-                    if len(known) == K:
-                        cells.append([dataset, name, protocol, model, *_shares(known)])
+        for arm in product(distinct(rows, "dataset"), (ARTICLE, HONEST), LABELS.values()):
+            curve = mar_curve(rows, *arm)
+            if len(curve) == K:
+                cells.append([arm[0], name, *arm[1:], *_shares(curve)])
     header = [
         "data set",
         "numbers",
@@ -221,25 +200,18 @@ def as_measured(published: Sequence[Row]) -> list[Row]:
     return [{**row, "ours": row["published"]} for row in published]
 
 
-def _shares(curve: Sequence[float]) -> list[str]:
-    shares = [point / k for k, point in enumerate(curve, start=1)]
+def _shares(curve: Mapping[int, float]) -> list[str]:
+    shares = [point / k for k, point in curve.items()]
     ratios = [share / shares[0] if shares[0] else 0.0 for share in shares]
-    return [
-        f"{shares[0]:.6f}",
-        f"{shares[4]:.6f}",
-        f"{shares[9]:.6f}",
-        f"{min(ratios):.4f} … {max(ratios):.4f}",
-    ]
+    told = [f"{shares[k - 1]:.6f}" for k in (1, 5, 10)]
+    return [*told, f"{min(ratios):.4f} … {max(ratios):.4f}"]
 
 
 def _others(rows: Sequence[Row]) -> str:
     cells = []
-    for dataset in distinct(rows, "dataset"):
-        for protocol in (ARTICLE, HONEST):
-            for model in LABELS.values():
-                found = [value(rows, dataset, protocol, model, key) for key in OTHERS]
-                told = ["" if row is None else f"{float(row['ours']):.4f}" for row in found]
-                cells.append([dataset, protocol, model, *told])
+    for arm in product(distinct(rows, "dataset"), (ARTICLE, HONEST), LABELS.values()):
+        found = [value(rows, *arm, key) for key in OTHERS]
+        cells.append([*arm, *("" if row is None else f"{float(row['ours']):.4f}" for row in found)])
     header = ["data set", "protocol", "model", *OTHERS.values()]
     return markdown_table(cells, header, right=header[3:]) + (
         "\n\nCoverage, the article's prediction coverage, counts the items in at least one list. Novelty "

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 
 from recgauge.report.figures.bars import draw_bars
 from recgauge.report.figures.style import MUTED, line_look, look, percent_axis
-from recgauge.studies import Row
-from recgauge.studies.files import distinct
+from recgauge.studies import Row, distinct, where
 from recgauge.studies.recmetrics_article import (
     ARTICLE,
     COVERAGE,
@@ -17,8 +16,9 @@ from recgauge.studies.recmetrics_article import (
     LABELS,
     PROTOCOLS,
     TEST_ITEMS,
-    K,
+    apart,
     as_measured,
+    mar_curve,
     value,
 )
 
@@ -48,13 +48,12 @@ def plot_mar(rows: Sequence[Row]) -> Figure:
 
 
 def _draw_mar(panel: Axes, rows: Sequence[Row], dataset: str, protocol: str) -> None:
-    if not any(row["dataset"] == dataset and row["protocol"] == protocol for row in rows):
+    if not where(rows, dataset=dataset, protocol=protocol):
         _not_published(panel)
     # where lines coincide, the larger markers of the lower ones show around the upper ones
     sizes = (10.0, 6.5, 3.0) if protocol == TEST_ITEMS else (4.0, 4.0, 4.0)
     for index, (model, size) in enumerate(zip(LABELS.values(), sizes, strict=True)):
-        found = [value(rows, dataset, protocol, model, f"mar_at_{k}") for k in range(1, K + 1)]
-        points = {k: float(row["ours"]) for k, row in enumerate(found, start=1) if row is not None}
+        points = mar_curve(rows, dataset, protocol, model)
         drawn = line_look(index, marker=True) | {"markersize": size, "linewidth": 1.4}
         panel.plot(list(points), list(points.values()), label=model, **drawn)
 
@@ -71,9 +70,8 @@ def plot_coverages(rows: Sequence[Row]) -> Figure:
     -----
     What the article draws with recmetrics' coverage_plot.
     """
-    covered = [row for row in rows if row["metric"] == COVERAGE]
     with look():
-        figure, lines = _grid(covered, (ARTICLE, HONEST), heights=(0.7, 1.05))
+        figure, lines = _grid(where(rows, metric=COVERAGE), (ARTICLE, HONEST), heights=(0.7, 1.05))
         for dataset, its, panels in lines:
             for protocol, panel in panels.items():
                 found = {model: value(its, dataset, protocol, model, COVERAGE) for model in LABELS.values()}
@@ -85,7 +83,7 @@ def plot_coverages(rows: Sequence[Row]) -> Figure:
                 first = protocol == ARTICLE
                 draw_bars(panel, "coverage", shares, text=_percent, highest=1.0, names=first)
         for panel in lines[-1][2].values():
-            percent_axis(panel, "x")
+            percent_axis(panel.xaxis)
             panel.set_xlabel("items in at least one list")
     return figure
 
@@ -98,8 +96,8 @@ def _grid(
     rows: Sequence[Row], protocols: Sequence[str], *, heights: tuple[float, float], **shared: Any
 ) -> tuple[Figure, list[tuple[str, list[Row], dict[str, Axes]]]]:
     """Return a figure of data sets by protocols: of each line of panels the data set, rows and panels."""
-    published = as_measured([row for row in rows if row["published"]])
-    ours = [row for row in rows if not row["published"] and row["ours"]]
+    printed, ours = apart(rows)
+    published = as_measured(printed)
     named = [(name, f"{name}\npublished", published) for name in distinct(published, "dataset")]
     named += [(name, name, ours) for name in distinct(ours, "dataset")]
     height = heights[0] + heights[1] * len(named)

@@ -7,10 +7,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study
-from recgauge.studies.files import distinct, label
+from recgauge.studies import Row, Study, distinct, label, missing_runs, number_row, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,35 +41,35 @@ class SampledMetrics(Study):
         return [row for run in runs for row in self._rows_of(run)]
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return values, rank agreement and what changes in the order."""
-        return page(rows)
+        """Return values, rank agreement and what changes in the order; missing runs are named."""
+        lines = missing_runs(rows, "{model} under {candidates}")
+        if found := [row for row in rows if row["value"]]:
+            shown = _shown(found)
+            lines += [
+                f"### {label(shown)} of the same models under each candidate rule",
+                _values(found, shown),
+                f"![Ranks of the models by {label(shown)}](ranks.png)",
+                "### Do the rules agree on the order?",
+                _agreement(found),
+                f"### Which pairs of models change order, by {label(shown)}",
+                _turned(found, shown),
+            ]
+        return "\n\n".join(lines)
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the ranks of the models as a figure."""
-        measured = [row for row in rows if row["value"]]
-        return {"ranks": plot_ranks(measured)} if measured else {}
+        found = [row for row in rows if row["value"]]
+        return {"ranks": plot_ranks(found)} if found else {}
 
     def _rows_of(self, run: JobOutcome) -> list[Row]:
-        about = {
+        about = dict.fromkeys(COLUMNS, "") | {
             "dataset": run.names.get("dataset", ""),
             "candidates": _rule(run),
             "model": _model(run),
         }
         if run.record is None:
-            empty = dict.fromkeys(("metric", "value", "stderr", "definition"), "")
-            return [about | empty | {"reason": run.short_reason}]
-        return [
-            about
-            | {
-                "metric": entry.key,
-                "value": f"{entry.value:.8g}",
-                "stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}",
-                "definition": entry.definition,
-                "reason": "",
-            }
-            for entry in run.record.results
-            if entry.k == self.k
-        ]
+            return [about | {"reason": run.short_reason}]
+        return [about | number_row(entry) for entry in run.record.results if entry.k == self.k]
 
 
 def _rule(run: JobOutcome) -> str:
@@ -86,33 +85,13 @@ def _model(run: JobOutcome) -> str:
     return f"{name} {run.settings['model']['n_factors']}" if name == "svd" else name
 
 
-def page(rows: Sequence[Row]) -> str:
-    """Return values, rank agreement and changes of the order; missing runs are named."""
-    measured = [row for row in rows if row["value"]]
-    missing = [
-        f"- open: {row['model']} under {row['candidates']}: {row['reason']}"
-        for row in rows
-        if not row["metric"]
-    ]
-    lines = ["\n".join(missing)] if missing else []
-    if measured:
-        shown = next(m for m in distinct(measured, "metric") if m.startswith(SHOWN))
-        lines += [
-            f"### {label(shown)} of the same models under each candidate rule",
-            _values(measured, shown),
-            f"![Ranks of the models by {label(shown)}](ranks.png)",
-            "### Do the rules agree on the order?",
-            _agreement(measured),
-            f"### Which pairs of models change order, by {label(shown)}",
-            _turned(measured, shown),
-        ]
-    return "\n\n".join(lines)
+def _shown(rows: Sequence[Row]) -> str:
+    return next(metric for metric in distinct(rows, "metric") if metric.startswith(SHOWN))
 
 
 def values_of(rows: Sequence[Row], rule: str, metric: str) -> dict[str, float]:
     """Return the models' values under one rule."""
-    wanted = (rule, metric)
-    return {row["model"]: float(row["value"]) for row in rows if (row["candidates"], row["metric"]) == wanted}
+    return {row["model"]: float(row["value"]) for row in where(rows, candidates=rule, metric=metric)}
 
 
 def ranks_of(values: dict[str, float]) -> dict[str, int]:
@@ -131,23 +110,16 @@ def _values(rows: Sequence[Row], metric: str) -> str:
     found = {rule: values_of(rows, rule, metric) for rule in rules}
     ranks = {rule: ranks_of(values) for rule, values in found.items()}
     order = list(ranks.get(FULL, ranks[rules[0]]))
-    cells = [
-        [
-            model,
-            *(
-                f"{found[rule][model]:.4f} ({ranks[rule][model]})" if model in found[rule] else ""
-                for rule in rules
-            ),
-        ]
-        for model in [*order, *(m for m in distinct(rows, "model") if m not in order)]
-    ]
+    cells = []
+    for model in dict.fromkeys([*order, *distinct(rows, "model")]):
+        both = [(found[rule].get(model), ranks[rule].get(model)) for rule in rules]
+        cells.append([model, *("" if value is None else f"{value:.4f} ({rank})" for value, rank in both)])
     return markdown_table(cells, ["model", *rules], right=rules) + "\n\nIn brackets: the model's rank."
 
 
 def _agreement(rows: Sequence[Row]) -> str:
     """Return Kendall's tau between the whole catalogue and each rule, and the best model, per metric."""
-    rules = [rule for rule in distinct(rows, "candidates") if rule != FULL]
-    cells = []
+    rules, cells = _other_rules(rows), []
     for metric in distinct(rows, "metric"):
         full = values_of(rows, FULL, metric)
         taus = [_told_tau(full, values_of(rows, rule, metric)) for rule in rules]
@@ -189,8 +161,7 @@ def clear(rows: Sequence[Row], rule: str, metric: str, pair: tuple[str, str]) ->
 
     The users are the same for all models, which makes differences surer than taken here.
     """
-    found = [row for row in rows if (row["candidates"], row["metric"]) == (rule, metric)]
-    one, other = (next(row for row in found if row["model"] == model) for model in pair)
+    one, other = (where(rows, candidates=rule, metric=metric, model=model)[0] for model in pair)
     if not (one["stderr"] and other["stderr"]):
         return False
     apart = abs(float(one["value"]) - float(other["value"]))
@@ -200,22 +171,20 @@ def clear(rows: Sequence[Row], rule: str, metric: str, pair: tuple[str, str]) ->
 def _turned(rows: Sequence[Row], metric: str) -> str:
     full = values_of(rows, FULL, metric)
     cells = []
-    for rule in distinct(rows, "candidates"):
-        if rule == FULL:
-            continue
+    for rule in _other_rules(rows):
         pairs = turned(full, values_of(rows, rule, metric))
         sure = {pair for pair in pairs if clear(rows, FULL, metric, pair) and clear(rows, rule, metric, pair)}
-        told = [_told(pair, sure=pair in sure) for pair in pairs]
-        cells.append([rule, str(len(pairs)), str(len(sure)), "; ".join(told) or "none"])
+        told = {pair: f"{pair[1]} above {pair[0]}" for pair in pairs}
+        listed = "; ".join(f"**{text}**" if pair in sure else text for pair, text in told.items())
+        cells.append([rule, str(len(pairs)), str(len(sure)), listed or "none"])
     header = ["candidates", "pairs", "of them clear", "which"]
     return markdown_table(cells, header, right=header[1:3]) + (
         f"\n\nClear, in bold: under both rules the two values are more than {SURE} standard errors apart."
     )
 
 
-def _told(pair: tuple[str, str], *, sure: bool) -> str:
-    told = f"{pair[1]} above {pair[0]}"
-    return f"**{told}**" if sure else told
+def _other_rules(rows: Sequence[Row]) -> list[str]:
+    return [rule for rule in distinct(rows, "candidates") if rule != FULL]
 
 
 def plot_ranks(rows: Sequence[Row]) -> "Figure":
@@ -229,7 +198,7 @@ def plot_ranks(rows: Sequence[Row]) -> "Figure":
     from recgauge.report.figures.style import INK, line_look, look, new_figure, write_beside
 
     rules, models = distinct(rows, "candidates"), distinct(rows, "model")
-    metric = next(m for m in distinct(rows, "metric") if m.startswith(SHOWN))
+    metric = _shown(rows)
     ranks = [ranks_of(values_of(rows, rule, metric)) for rule in rules]
     with look():
         figure, (axes,) = new_figure(

@@ -15,12 +15,12 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     The names are those that the package imports for type checkers, in the form that exports them::
 
         if TYPE_CHECKING:
-            from recgauge.splits.random_holdout import RandomRows as RandomRows
+            from recgauge.splits.shares import RandomRows as RandomRows
         else:
             __getattr__, __dir__ = lazy_names(__name__)
 
     There is one list, and a misspelt name fails in mypy as it does at run time. ``__all__`` holds these names
-    and the public classes and functions that the package's ``__init__.py`` defines itself.
+    and the public classes and functions that the package's ``__init__.py`` defines itself or imports at once.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     --------
     >>> import recgauge.splits
     >>> recgauge.splits.RandomRows.__module__
-    'recgauge.splits.random_holdout'
+    'recgauge.splits.shares'
     """
 
     @cache
@@ -47,6 +47,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
             if alias.asname == alias.name
         }
         own = [node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
+        imports = (node for node in tree.body if isinstance(node, ast.ImportFrom))
+        own += [alias.name for node in imports for alias in node.names if alias.asname == alias.name]
         return homes, sorted([*homes, *(name for name in own if not name.startswith("_"))])
 
     def get(name: str) -> Any:

@@ -3,8 +3,8 @@ import sys
 import pytest
 
 from recgauge.app.compose import build
-from recgauge.app.files.sources import read_beside
 from recgauge.app.targets import allowed_packages
+from recgauge.app.tracking.environment import read_beside
 from recgauge.errors import ConfigError
 from recgauge.models import Recommender
 from recgauge.models.svd import SVD

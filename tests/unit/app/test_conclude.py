@@ -2,17 +2,15 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
-from recgauge.app.sweep.study import conclude_study
-from recgauge.app.tracking.note import LONGEST
+from recgauge.app.sweep.end import conclude_study
+from recgauge.app.tracking.page import LONGEST
 from recgauge.app.tracking.tracker import RunLog, Tracker
 from recgauge.errors import MissingDataError
-from recgauge.studies import Study
-from recgauge.studies.files import BEGIN, END, marked_part, read_results
+from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,13 @@ def place(tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("recgauge.app.sweep.study.experiments_folder", lambda: published.parent)
+    monkeypatch.setattr("recgauge.app.sweep.end.experiments_folder", lambda: published.parent)
     return here
 
 
 def run(study, tracker, place, *words):
-    hydra = SimpleNamespace(overrides=SimpleNamespace(task=["experiment=x", *words]))
-    conclude_study(study, [], tracker=tracker, hydra=hydra, folder=place / "outputs")
+    words = ["experiment=x", *words]
+    conclude_study(study, [], tracker=tracker, words=words, folder=place / "outputs")
 
 
 def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recgauge.app.commands.cli import main
-from recgauge.app.commands.data_settings import what_is_known
+from recgauge.app.commands.data import what_is_known
 from recgauge.app.settings import conf_folder
 from recgauge.app.terminal.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
@@ -77,7 +77,7 @@ def test_an_archive_is_listed_where_it_lies(cache, data, tmp_path):
 
 def test_every_release_tells_its_archive():
     known = what_is_known([])
-    assert all(known[name].archive is release.file for name, release in RELEASES.items())
+    assert all(known[name].archive == release.file for name, release in RELEASES.items())
     sizes = [about.n_rows for about in known.values()]
     assert sizes == sorted(sizes, key=lambda size: size or 10**12)
     assert list(known)[-1] == "table"
@@ -242,7 +242,7 @@ def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch)
     shutil.copytree(conf_folder(), tmp_path / "conf")
     (tmp_path / "conf" / "dataset" / "own.yaml").write_text("_target_: own_data.Own\nname: home\n")
     monkeypatch.syspath_prepend(tmp_path / "mine")
-    monkeypatch.setattr("recgauge.app.commands.data_settings.conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setattr("recgauge.app.commands.data.conf_folder", lambda: tmp_path / "conf")
     monkeypatch.setattr("recgauge.app.terminal.explain.conf_folder", lambda: tmp_path / "conf")
     code, out, _ = data("list", "allowed_targets=[own_data]")
     assert code == 0
@@ -258,7 +258,7 @@ def test_unknown_options_are_refused(capsys):
 
 
 def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):
-    from recgauge.splits.random_holdout import RandomRows
+    from recgauge.splits.shares import RandomRows
     from recgauge.utils.randomness import stream
 
     data("card", "demo", "split=random", "--out", str(tmp_path))

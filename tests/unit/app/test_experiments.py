@@ -4,7 +4,7 @@ import pytest
 
 from recgauge.app.commands import experiments as experiments_command
 from recgauge.app.commands.cli import main
-from recgauge.app.commands.experiments_known import describe, experiment_names
+from recgauge.app.commands.experiments import describe, experiment_names
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.popularity import Popularity
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.progress import NoProgress
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app.files import folders
+from recgauge.app import settings as folders
 from recgauge.app.tracking import environment
 from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.errors import MissingDataError, TrackingError
@@ -43,7 +43,7 @@ def own(machine):
 
 
 def test_the_current_folder_is_used_without_a_word(machine, capsys):
-    assert folders.default_store() == "sqlite:///mlflow.db"
+    assert folders.store_of_user() == "sqlite:///mlflow.db"
     assert folders.work_folder() / "outputs" == Path("outputs")
     assert capsys.readouterr().err == ""
     assert list((machine[0] / "home").iterdir()) == []

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from recgauge.app.files.sources import read_beside
+from recgauge.app.tracking.environment import read_beside
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.candidates import AllItems, CandidateItems
-from recgauge.candidates.allow_list import AllowList
-from recgauge.candidates.own_test_items import OwnTestItems
-from recgauge.candidates.train_items import TrainItems
+from recgauge.candidates.catalogue import OwnTestItems, TrainItems
+from recgauge.candidates.named import AllowList
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 RNG = stream(0, "candidates")

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recgauge.candidates.negatives_file import NegativesFile
+from recgauge.candidates.named import NegativesFile
 from recgauge.candidates.sampled import SampledNegatives, draw_negatives
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from recgauge.datasets._download import Patience
-from recgauge.datasets._published import PUBLISHED, Locations, PublishedFile
-from recgauge.datasets._search import find_archive
+from recgauge.datasets.archives import find_archive
+from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
     FaultyServer,
@@ -59,7 +59,6 @@ def fetch(content, server, tmp_path, progress):
             f"{address}/toy.zip",
             len(content),
             hashlib.sha256(content).hexdigest(),
-            "0" * 32,
             outage=OUTAGE,
         )
         return find_archive(published, Locations(cache=str(cache), **places), progress, HASTE)
@@ -232,7 +231,7 @@ def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkey
     monkeypatch.setattr("recgauge.datasets._download.MOST_BYTES", 5 << 20)
     server.files["/toy.zip"] = b"PK"
     server.faults += [endless()]
-    unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "", "")
+    unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "")
     with pytest.raises(IntegrityError, match="at most 5,242,880 bytes are fetched; nothing was kept"):
         find_archive(unknown, Locations(cache=str(tmp_path)), progress, HASTE)
     assert listing(tmp_path) == [".toy.zip.lock"]
@@ -337,7 +336,7 @@ def test_full_disk_is_told(fetch, server, tmp_path):
 
 
 def test_file_larger_than_the_disk_is_not_begun(server, tmp_path, progress):
-    huge = PublishedFile("toy.zip", f"{server.address}/toy.zip", 10**18, "0" * 64, "0" * 32)
+    huge = PublishedFile("toy.zip", f"{server.address}/toy.zip", 10**18, "0" * 64)
     with pytest.raises(MissingDataError, match="is full"):
         find_archive(huge, Locations(cache=str(tmp_path)), progress, HASTE)
     assert server.requests == []
@@ -361,19 +360,19 @@ def test_cache_that_is_a_file_is_told(fetch, tmp_path):
 def test_full_cache_folder_may_be_read_only(fetch, server, tmp_path):
     fetch()
     (tmp_path / "cache").chmod(0o500)
-    assert fetch().is_published
+    assert fetch().provenance == PUBLISHED
     assert len(server.requests) == 1
 
 
 JOB = """
     import sys
-    from recgauge.datasets._published import Locations
-    from recgauge.datasets._published import PublishedFile
-    from recgauge.datasets._search import find_archive
+    from recgauge.datasets.published_files import Locations
+    from recgauge.datasets.published_files import PublishedFile
+    from recgauge.datasets.archives import find_archive
     from recgauge.datasets._download import Patience
     from recgauge.utils.progress import NoProgress
     address, size, sha256, cache = sys.argv[1:]
-    published = PublishedFile("toy.zip", address, int(size), sha256, "0" * 32)
+    published = PublishedFile("toy.zip", address, int(size), sha256)
     print(find_archive(published, Locations(cache=cache), NoProgress(), Patience()).provenance)
 """
 

@@ -125,7 +125,6 @@ def test_every_release_has_its_config_and_plausible_facts(name):
     assert f"\nname: {name}\n" in config
     assert release.file.address.endswith(f"/{release.file.filename}")
     assert re.fullmatch("[0-9a-f]{64}", release.file.sha256)
-    assert re.fullmatch("[0-9a-f]{32}", release.file.md5)
     assert all(member.startswith(f"{release.folder}/") for member in release.file.members)
 
 

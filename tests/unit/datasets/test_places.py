@@ -3,8 +3,8 @@ import hashlib
 import pytest
 
 from recgauge.datasets._download import Patience
-from recgauge.datasets._published import PUBLISHED, REZIPPED, Locations, PublishedFile
-from recgauge.datasets._search import find_archive
+from recgauge.datasets.archives import find_archive
+from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Locations, PublishedFile
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 
 ONCE = Patience(attempts=1)
@@ -20,7 +20,7 @@ def toy(tmp_path, make_zip):
         (tmp_path / name).mkdir()
     digests = {"toy/a": hashlib.sha256(b"abc" * 100).hexdigest()}
     return PublishedFile(
-        "toy.zip", f"{CLOSED}/toy.zip", len(content), hashlib.sha256(content).hexdigest(), "0" * 32, digests
+        "toy.zip", f"{CLOSED}/toy.zip", len(content), hashlib.sha256(content).hexdigest(), digests
     )
 
 

@@ -19,14 +19,12 @@ from scipy import sparse
 
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
-from recgauge.datasets import _copies as copies
-from recgauge.datasets import _digests as digests
 from recgauge.datasets import _keeper as keeper
-from recgauge.datasets import movielens, prepared, table
-from recgauge.datasets._copies import Prepared
+from recgauge.datasets import prepared
 from recgauge.datasets._keeper import Keeper
-from recgauge.datasets._table.read import TableReader
+from recgauge.datasets._table import TableReader
 from recgauge.datasets.movielens import MovieLens
+from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError, SchemaError
 from unit.datasets.test_movielens import MADE
@@ -37,9 +35,8 @@ CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300
 @pytest.fixture(autouse=True)
 def keep_everything(monkeypatch):
     """Let small files be kept, too, and files be known at once."""
-    for module in (table, movielens):
-        monkeypatch.setattr(module, "WORTH_KEEPING", 0)
-    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+    monkeypatch.setattr(keeper, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(keeper, "_SETTLED_NS", 0)
 
 
 @pytest.fixture
@@ -144,11 +141,11 @@ def contents(draw):
 @given(contents())
 def test_what_is_kept_comes_back_exactly(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("kept") / "copy.npz"
-    copies.write_copy(path, content, {"key": "k"})
-    found, about = copies.read_copy(path, "k")
+    prepared.write_copy(path, content, {"key": "k"})
+    found, about = prepared.read_copy(path, "k")
     check_same_content(found, content)
     assert found.facts == content.facts
-    assert about == copies.read_about(path)
+    assert about == prepared.read_about(path)
     assert found.interactions.timestamp is None or found.interactions.timestamp.ctypes.data % 64 == 0
     with np.load(path, allow_pickle=False) as plain:  # any program can read it
         assert plain["user"].tolist() == content.interactions.user.tolist()
@@ -197,7 +194,7 @@ class Notes:
 @pytest.mark.parametrize("name", MADE)
 def test_a_kept_movielens_equals_a_fresh_one(make_zip, cache, progress, name):
     path = make_zip(MADE[name])
-    pin = digests.known_digest(path, None)
+    pin = keeper.known_digest(path, None)
 
     def load(*, kept):
         return MovieLens(name, archive=str(path), sha256=pin, cache=cache, prepared=kept).load(progress)
@@ -263,23 +260,22 @@ def test_a_file_in_the_place_of_another_is_found(ratings, cache, tmp_path):
 
 def test_digests_are_remembered_for_settled_files_only(ratings, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(digests, "digest_of", lambda _stream: asked.append(1) or "0" * 64)
-    monkeypatch.setattr(digests, "_SETTLED_NS", 10**12)
+    monkeypatch.setattr(keeper, "digest_of", lambda _stream: asked.append(1) or "0" * 64)
+    monkeypatch.setattr(keeper, "_SETTLED_NS", 10**12)
 
     def known():
-        return digests.known_digest(ratings, tmp_path)
+        return keeper.known_digest(ratings, tmp_path)
 
     known(), known()
     assert len(asked) == 2
-    monkeypatch.setattr(digests, "_SETTLED_NS", 0)
+    monkeypatch.setattr(keeper, "_SETTLED_NS", 0)
     known(), known()
     assert len(asked) == 3
-    (remembered,) = (tmp_path / "digests").iterdir()
-    remembered.write_text(remembered.read_text().replace("0" * 64, "1" * 64))
-    assert known() == "0" * 64
-    remembered.write_text("{")
-    assert known() == "0" * 64
-    assert len(asked) == 5
+    (remembered,) = tmp_path.glob("*-" + "0" * 64)
+    assert remembered.read_bytes() == b""
+    ratings.write_text(CSV.replace("5.0", "4.5"))
+    known()
+    assert len(asked) == 4
 
 
 def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monkeypatch):
@@ -343,7 +339,7 @@ def shorten(path):
         (empty, "it is incomplete or was changed"),
         (flip, "value.npy does not have its checksum"),
         (alter_facts, "about.npy does not have its checksum"),
-        (remove_column, "it is incomplete or was changed ('user_ids_text')"),
+        (remove_column, "it is incomplete or was changed ('user_ids_json')"),
         (shorten, "it is incomplete or was changed (Interactions: column 'item'"),
     ],
 )
@@ -366,14 +362,14 @@ def test_a_damaged_copy_is_told_and_made_anew(ratings, cache, progress, no_readi
 def test_no_changed_byte_gives_other_data(tmp_path_factory, data):
     content = a_content(20)
     path = tmp_path_factory.mktemp("kept") / "copy.npz"
-    copies.write_copy(path, content, {"key": "k"})
+    prepared.write_copy(path, content, {"key": "k"})
     changed = bytearray(path.read_bytes())
     position = data.draw(st.integers(0, len(changed) - 1))
     changed[position] ^= data.draw(st.integers(1, 255))
     path.write_bytes(changed)
     try:
-        found, _ = copies.read_copy(path, "k")
-    except copies.DamagedCopyError:
+        found, _ = prepared.read_copy(path, "k")
+    except prepared.DamagedCopyError:
         return
     check_same_content(found, content)  # a date or the padding of the archive
 
@@ -440,7 +436,7 @@ def test_kept_data_can_be_switched_off(ratings, cache):
 
 
 def test_small_files_are_not_kept(ratings, cache, monkeypatch):
-    monkeypatch.setattr(table, "WORTH_KEEPING", 1 << 20)
+    monkeypatch.setattr(keeper, "WORTH_KEEPING", 1 << 20)
     Table(str(ratings), cache=cache).load()
     assert not Path(cache).exists()
 

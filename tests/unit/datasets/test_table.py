@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from recgauge.datasets._table import TableReader
 from recgauge.datasets._table.columns import Roles, TextFormat
 from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.read import TableReader
 from recgauge.datasets._table.text import _Source
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from recgauge.datasets._digests import known_digest
+from recgauge.datasets._keeper import known_digest
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, SchemaError
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path):
 
 
 def test_digests_are_taken_where_they_cannot_be_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr("recgauge.datasets._digests._SETTLED_NS", 0)
+    monkeypatch.setattr("recgauge.datasets._keeper._SETTLED_NS", 0)
     (tmp_path / "folder").write_text("a file where a folder should be")
     path = tmp_path / "ratings.csv"
     path.write_text("1,2,3\n")

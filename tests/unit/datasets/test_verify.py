@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from recgauge.datasets._published import PUBLISHED, REZIPPED, Pin, PublishedFile, verify
+from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Pin, PublishedFile, verify
 from recgauge.errors import IntegrityError, MissingDataError
 
 MEMBERS = {"toy/ratings.csv": b"1,10,4.0\n" * 500, "toy/movies.csv": b"10,A,Drama\n"}
@@ -16,7 +16,7 @@ def published_as(path, members=MEMBERS, caveat="") -> PublishedFile:
     content = path.read_bytes()
     digests = {name: sha256(member) for name, member in members.items()}
     return PublishedFile(
-        "toy.zip", "https://x.example/toy.zip", len(content), sha256(content), "0" * 32, digests, caveat
+        "toy.zip", "https://x.example/toy.zip", len(content), sha256(content), digests, caveat
     )
 
 
@@ -37,14 +37,14 @@ def pin(path, *, strict=True):
 def test_publishers_bytes(original):
     found = verify(original, published_as(original), None)
     assert found.provenance == PUBLISHED
-    assert found.is_published
+    assert found.provenance == PUBLISHED
     assert found.sha256 == sha256(original.read_bytes())
 
 
 def test_publishers_members_zipped_anew(original, rezipped):
     found = verify(rezipped, published_as(original), None)
     assert found.provenance == REZIPPED
-    assert not found.is_published
+    assert found.provenance != PUBLISHED
 
 
 def test_strongest_true_statement_wins_over_a_pin(original, rezipped):
@@ -65,7 +65,7 @@ def test_the_users_pin_refuses_even_the_publishers_archive(original, rezipped):
 
 
 def test_a_mirrors_list_does_not_refuse_the_publishers_archive(original, rezipped):
-    assert verify(original, published_as(original), pin(rezipped, strict=False)).is_published
+    assert verify(original, published_as(original), pin(rezipped, strict=False)).provenance == PUBLISHED
 
 
 def test_a_file_that_the_mirrors_list_contradicts_is_refused(original, rezipped, make_zip):

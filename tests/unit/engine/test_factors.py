@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from full_sort import factor_scores, full_sort
-from recgauge.engine import _blocks, _factors, top_k
+from recgauge.engine import _factors, sources, top_k
 from recgauge.engine._vectors import has_byte_dot
 from recgauge.errors import ConfigError, ScoreError
 
@@ -63,7 +63,7 @@ def model(user, item):
 def test_lists_equal_a_full_sort(problem, use_bytes):
     user, item, users, k, seen, allowed = problem
     maker = _factors.FactorLists(model(user, item), seen, allowed, "model", use_bytes and has_byte_dot())
-    items, scores = _blocks.run(maker, users, k, 1 << 20, 1, None)
+    items, scores = sources.make_lists(maker, users, k, 1 << 20, 1, None)
     expected_items, expected_scores = full_sort(factor_scores(user, item), users, k, sets(seen), allowed)
     assert_array_equal(items, expected_items)
     assert_array_equal(scores, expected_scores)

@@ -12,14 +12,11 @@ from recgauge import filters as filters_package
 from recgauge.app.settings import conf_folder
 from recgauge.errors import DataError, EmptySplitError
 from recgauge.filters import apply_filters
-from recgauge.filters.binarise import Binarise
 from recgauge.filters.date_range import DateRange
 from recgauge.filters.duplicates import Duplicates
-from recgauge.filters.min_rating import MinRating
-from recgauge.filters.n_core import NCore
-from recgauge.filters.popular_items import PopularItems
-from recgauge.filters.row_counts import ItemRows, UserRows
-from recgauge.filters.sample_users import SampleUsers
+from recgauge.filters.portions import PopularItems, SampleUsers
+from recgauge.filters.ratings import Binarise, MinRating
+from recgauge.filters.row_counts import ItemRows, NCore, UserRows
 from recgauge.filters.user_weights import UserWeights
 from strategies import logs
 

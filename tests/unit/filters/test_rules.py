@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, MissingDataError, SchemaError
-from recgauge.filters.binarise import Binarise
 from recgauge.filters.date_range import DateRange
 from recgauge.filters.duplicates import POLICIES, Duplicates
-from recgauge.filters.min_rating import MinRating
-from recgauge.filters.n_core import NCore
-from recgauge.filters.popular_items import PopularItems
-from recgauge.filters.row_counts import ItemRows, UserRows
-from recgauge.filters.sample_users import SampleUsers
+from recgauge.filters.portions import PopularItems, SampleUsers
+from recgauge.filters.ratings import Binarise, MinRating
+from recgauge.filters.row_counts import ItemRows, NCore, UserRows
 from recgauge.filters.user_weights import UserWeights
 from strategies import logs
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from recgauge.candidates import AllItems, CandidateItems
-from recgauge.candidates.allow_list import AllowList
-from recgauge.candidates.own_test_items import OwnTestItems
+from recgauge.candidates.catalogue import OwnTestItems
+from recgauge.candidates.named import AllowList
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
@@ -16,7 +16,7 @@ from recgauge.errors import ConfigError, GuardError
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_selection
 from recgauge.guards.splits import check_split
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 N_USERS, N_ITEMS = 4, 20

@@ -16,7 +16,7 @@ from recgauge.report.data_card import DataCard
 from recgauge.report.data_card.build import data_card
 from recgauge.report.data_card.page import card_markdown, card_tables
 from recgauge.report.data_card.tally import PIECE, count_values, tally
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 from strategies import interactions
 

@@ -4,12 +4,11 @@ import dataclasses
 
 import pytest
 
-from recgauge.app.tracking.note import SPACE, run_note
-from recgauge.app.tracking.page import final_tags, metric_values
+from recgauge.app.tracking.page import SPACE, final_tags, metric_values, run_note
 from recgauge.guards import GuardResult
-from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
+from recgauge.report.run_tables import MARK, mark_lines, sanity_table
 from recgauge.report.series import has_rivals
-from recgauge.report.tables import sweep_table
+from recgauge.report.sweep_tables import sweep_mark_lines, sweep_table
 from recgauge.runs.facts import PartFacts, SanityFacts
 from recgauge.runs.outcome import JobOutcome
 from records import metric, record_with

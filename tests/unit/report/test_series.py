@@ -9,7 +9,7 @@ from rich.console import Console
 
 from recgauge.app.terminal.printing import fits
 from recgauge.report.series import has_rivals
-from recgauge.report.tables import sweep_table, sweep_tables
+from recgauge.report.sweep_tables import sweep_table, sweep_tables
 from recgauge.runs.facts import PartFacts, SplitFacts
 from recgauge.runs.outcome import JobOutcome
 from records import NAMES, metric, record_with

@@ -8,9 +8,8 @@ from recgauge.datasets.movielens import MovieLens
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.evaluation.predict import predict_ratings
 from recgauge.models.bias import Bias
-from recgauge.splits.k_fold import KFold
-from recgauge.splits.k_fold_users import KFoldUsers
-from recgauge.splits.surprise_k_fold import SurpriseKFold
+from recgauge.splits.held_out_users import KFoldUsers
+from recgauge.splits.k_fold import KFold, SurpriseKFold
 from recgauge.utils.randomness import stream
 
 # Test rows of KFold(n_splits, random_state) of Surprise (its own code at commit 2381fb1), each sorted.

@@ -11,8 +11,8 @@ from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 from recgauge.filters import apply_filters
 from recgauge.filters.duplicates import Duplicates
-from recgauge.filters.min_rating import MinRating
-from recgauge.filters.n_core import NCore
+from recgauge.filters.ratings import MinRating
+from recgauge.filters.row_counts import NCore
 from recgauge.splits._match import positions_of
 from recgauge.splits.published import Published
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
-from recgauge.splits.random_holdout import RandomPerUser, RandomRows
+from recgauge.splits.shares import RandomPerUser, RandomRows
 from recgauge.utils.randomness import stream
 from strategies import interactions
 

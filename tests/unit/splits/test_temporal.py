@@ -3,13 +3,10 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.splits.k_fold_users import KFoldUsers
+from recgauge.splits.by_date import RollingWindow, TemporalDate
+from recgauge.splits.held_out_users import KFoldUsers, StrongGeneralisation
 from recgauge.splits.leave_n_out import LeaveLastOut, LeaveRandomOut
-from recgauge.splits.rolling_window import RollingWindow
-from recgauge.splits.strong_generalisation import StrongGeneralisation
-from recgauge.splits.temporal_date import TemporalDate
-from recgauge.splits.temporal_fraction import TemporalFraction
-from recgauge.splits.temporal_per_user import TemporalPerUser
+from recgauge.splits.shares import TemporalFraction, TemporalPerUser
 
 DAY = 86_400
 

@@ -1,8 +1,8 @@
 import pytest
 
 from recgauge.errors import SchemaError
-from recgauge.report.markdown import markdown_table
-from recgauge.studies.files import (
+from recgauge.report import markdown_table
+from recgauge.studies import (
     BEGIN,
     END,
     marked_part,

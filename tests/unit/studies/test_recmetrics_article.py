@@ -5,14 +5,14 @@ import csv
 import numpy as np
 import pytest
 
-from recgauge.candidates.own_test_items import OwnTestItems
+from recgauge.candidates.catalogue import OwnTestItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.svd import SVD
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.studies.recmetrics_article import ARTICLE, HONEST, TEST_ITEMS, RecmetricsArticle
 from records import ended, metric, record_with
 

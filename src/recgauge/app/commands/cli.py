@@ -1,17 +1,21 @@
 """The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
 
 import argparse
+import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from recgauge._version import __version__
-from recgauge.app.commands.data import add_data_commands, parse_words, run_data
-from recgauge.app.files.folders import give_libraries_a_home
+from recgauge.app.settings import give_libraries_a_home, store_of_user
+from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output
-from recgauge.app.terminal.streams import prepare_streams
+from recgauge.errors import ConfigError, RecgaugeError
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
+_OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
+_CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         return run_command(words[1:])
     with private_output(words):
-        return _carry_out(parse_words(_parser(), words))
+        return _carry_out(_parse_words(_parser(), words))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,23 +52,62 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
-    add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
+    _add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
     experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
     experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
     return parser
 
 
+def _add_data_commands(parser: argparse.ArgumentParser) -> None:
+    """Add ``list``, ``fetch``, ``verify`` and ``card``."""
+    commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for what, text in (
+        ("list", "every data set: size, terms, whether its archive is here"),
+        ("fetch", "get an archive into the cache folder, verified"),
+        ("verify", "check the archive that is here; exit code 1 if it is wrong"),
+        ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
+    ):
+        command = commands.add_parser(what, help=text, description=text)
+        if what != "list":
+            command.add_argument("name", metavar="NAME", help="data set, as `recgauge data list` shows")
+        overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
+        command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
+        if what == "card":
+            command.add_argument(
+                "--out", metavar="FOLDER", type=Path, help="write data_card.md and figures, too"
+            )
+
+
+def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Parse a command line on which settings may also follow an option, which argparse does not allow."""
+    asked, rest = parser.parse_known_args(words)
+    if rest and (asked.command != "data" or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        asked.overrides += rest
+    return asked
+
+
+def _run_data(asked: argparse.Namespace) -> None:
+    from recgauge.app.commands import data
+
+    if asked.what == "list":
+        data.list_data(asked.overrides)
+    elif asked.what == "fetch":
+        data.fetch_data(asked.name, asked.overrides)
+    elif asked.what == "verify":
+        data.verify_data(asked.name, asked.overrides)
+    else:
+        data.print_card(asked.name, asked.overrides, asked.out)
+
+
 def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
-    from recgauge.app.files.folders import store_of_user
-    from recgauge.app.terminal.messages import print_error
-    from recgauge.errors import RecgaugeError
-
     try:
         if asked.command == "ui":
             return _serve(asked.uri or store_of_user(), asked.experiment, asked.port)
         if asked.command == "data":
-            run_data(asked)
+            _run_data(asked)
             return 0
         if asked.command == "experiments":
             from recgauge.app.commands.experiments import list_experiments, run_experiments
@@ -80,17 +123,7 @@ def _carry_out(asked: argparse.Namespace) -> int:
 
 
 def _check_port(port: int) -> None:
-    """Refuse a port that the page cannot be served on, and name one that is free.
-
-    Raises
-    ------
-    ConfigError
-        If another program has the port, or the system refuses it.
-    """
-    import errno
-
-    from recgauge.errors import ConfigError
-
+    """Refuse a port that the page cannot be served on, and name one that is free."""
     if (reason := _refused(port)) is None:
         return
     free = next((other for other in range(max(port + 1, 1024), 65536) if _refused(other) is None), None)

@@ -1,15 +1,24 @@
 """``recgauge conventions RUN_ID``: one run's lists under every convention."""
 
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pyarrow.parquet as pq
 from rich.table import Table
 
-from recgauge.app.terminal.console import output
-from recgauge.app.terminal.printing import print_table
-from recgauge.app.tracking.stored import load_lists, load_record, run_folder
+from recgauge.app.files.list_files import LISTS, holds
+from recgauge.app.terminal.printing import output, print_table
+from recgauge.app.tracking.addresses import has_database
+from recgauge.app.tracking.store import MlflowTracker
+from recgauge.app.tracking.tracker import load_record
 from recgauge.conventions import conventions, get_convention
-from recgauge.errors import ConfigError, TrackingError
+from recgauge.errors import ConfigError, MissingDataError, TrackingError
+from recgauge.evaluation.inputs import EvaluationInputs, convert
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.runs.record import RunRecord
+
+NEEDED = ("record.json", LISTS, "test.parquet")
 
 
 def print_conventions(run: str, *, uri: str, k: int | None) -> None:
@@ -30,7 +39,7 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
         If the run is unknown or has stored no lists.
     """
     try:
-        folder = run_folder(run, uri)
+        folder = _run_folder(run, uri)
     except TrackingError as error:
         reason = str(error).removesuffix("Check the address, or run without tracking: tracking=off.")
         raise TrackingError(
@@ -40,14 +49,82 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     record = load_record(folder)
     cutoff = _cutoff(record, k)
     names = _names(record)
-    values = convention_values(names, load_lists(folder, record.dataset.relevant_from), cutoffs=(cutoff,))
+    values = convention_values(names, _load_lists(folder, record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
-    console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists", markup=False)
+    console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
     print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
     refused = [value for value in values if value.value is None]
     for value in refused:
-        console.print(f"refused  {value.convention} {value.key}: {value.definition}", markup=False)
-    console.print("blank    the source does not compute this metric", markup=False)
+        console.print(f"refused  {value.convention} {value.key}: {value.definition}")
+    console.print("blank    the source does not compute this metric")
+
+
+def _run_folder(run: str, uri: str) -> Path:
+    """Return a folder with a run's files.
+
+    Parameters
+    ----------
+    run : str
+        An output folder, or the id of a run in the tracking store.
+    uri : str
+        The tracking store.
+
+    Raises
+    ------
+    MissingDataError
+        If the run did not store lists.
+    TrackingError
+        If there is no such run, or the store cannot be opened.
+    """
+    folder = Path(run)
+    if not folder.is_dir():
+        if not has_database(uri):
+            raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist.")
+        folder = Path(mkdtemp(prefix="recgauge-"))
+        MlflowTracker(uri).download(run, NEEDED, folder)
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
+    if missing == [LISTS] and not holds(load_record(folder).settings, "true"):
+        stored = str(load_record(folder).settings["artifacts"]["lists"]).lower()
+        raise MissingDataError(
+            f"{run}: the run has stored no whole lists, since it was run with artifacts.lists={stored}. "
+            "Run it again with artifacts.lists=true."
+        )
+    if missing:
+        raise MissingDataError(
+            f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
+            "have them: run again with metrics=ranking."
+        )
+    return folder
+
+
+def _load_lists(folder: Path, relevant_from: float | None) -> EvaluationInputs:
+    """Read lists and relevance of a run's folder.
+
+    Parameters
+    ----------
+    folder : Path
+    relevant_from : float or None
+        Lowest rating that is relevant; None: every row, with gain 1.
+    """
+    lists = pq.read_table(folder / LISTS).to_pandas()
+    test = pq.read_table(folder / "test.parquet").to_pandas()
+    everybody = test["user_id"].unique()
+    # as in the run: every test row is judged, those below relevant_from with grade 0
+    grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
+    # an item that a user has in several rows is judged once, with the highest of their grades
+    judged = test.assign(grade=grade).sort_values("grade", ascending=False, kind="stable")
+    judged = judged.drop_duplicates(["user_id", "item_id"]).sort_index()
+    names = {"user_id": "user", "item_id": "item"}
+    return convert(
+        lists.rename(columns=names)[["user", "item", "score"]],
+        test.assign(grade=grade).rename(columns=names)[["user", "item", "grade"]],
+        train=None,
+        item_features=None,
+        n_items=None,
+        scores=None,
+        users=list(everybody),
+        threshold=0.0,
+    )
 
 
 def _cutoff(record: RunRecord, k: int | None) -> int:

@@ -16,7 +16,6 @@ from omegaconf import OmegaConf
 
 from recgauge.app.files.list_files import HITS, LISTS, which_lists, write_lists
 from recgauge.app.files.run_figures import draw_run
-from recgauge.app.settings import RunSettings
 from recgauge.data.interactions import Interactions
 from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
@@ -27,6 +26,7 @@ from recgauge.report.data_card.build import data_card, split_settings
 from recgauge.report.data_card.page import write_card
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
+from recgauge.runs.settings import RunSettings
 from recgauge.utils.checks import LongArray
 from recgauge.utils.files import digest_of
 from recgauge.utils.progress import NoProgress, Progress, Timings

@@ -15,11 +15,13 @@ from omegaconf.errors import OmegaConfBaseException
 from recgauge.app.compose import build_dataset, build_study, build_tracker
 from recgauge.app.settings import experiments_folder
 from recgauge.app.sweep.outcome import SweepPlan
-from recgauge.app.terminal.console import ConsoleProgress
 from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
+from recgauge.app.terminal.printing import ConsoleProgress
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking.tracker import Tracker
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.runs.settings import data_settings
+from recgauge.studies import Study
 from recgauge.utils.progress import Progress
 
 MISSING = "missing.json"
@@ -43,14 +45,23 @@ def begin(config: DictConfig) -> SweepPlan:
     (folder / MISSING).unlink(missing_ok=True)  # of an earlier sweep in the same folder
     jobs = grid_jobs(config)
     _check_composable(jobs, own_folder(config.hydra.runtime.config_sources))
-    node = None if config.study is None else OmegaConf.to_container(config.study, resolve=True)
-    if (study := build_study(node, list(config.allowed_targets))) is not None:
+    study, tracker = study_and_tracker(config)
+    if study is not None:
         study.check(experiments_folder() / study.name)
     _note_missing_data(grid_datasets(jobs), list(config.allowed_targets), folder)
-    build_tracker(OmegaConf.to_container(config.tracking, resolve=True)).prepare()
+    tracker.prepare()
     plan = SweepPlan([" ".join(word for word in job if not word.startswith("hydra.")) for job in jobs])
     plan.write(folder)
     return plan
+
+
+def study_and_tracker(config: DictConfig) -> tuple[Study | None, Tracker]:
+    """Build the study of a sweep, if it has one, and its tracker."""
+    study, tracking = (
+        None if config[key] is None else OmegaConf.to_container(config[key], resolve=True)
+        for key in ("study", "tracking")
+    )
+    return build_study(study, list(config.allowed_targets)), build_tracker(tracking)
 
 
 def grid_jobs(config: DictConfig) -> list[list[str]]:

@@ -1,5 +1,6 @@
-"""Hydra's errors in one message: what is wrong, where, and what would be right."""
+"""Errors of Hydra and of the system in one message: what is wrong, where, and what would be right."""
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -12,9 +13,11 @@ from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError, InterpolationResolutionError, MissingMandatoryValue
 
 from recgauge.app.settings import conf_folder, program
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, said
 from recgauge.runs.settings import RunSettings, expected
 
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OPTION = re.compile(r"Could not (?:find|load) '([\w@/]+)/([^'/]+)'")
 _VALUE = re.compile(r"^Error merging override (\S+=.*)")
 _KEY = re.compile(r"Could not override '([^']+)'")
@@ -167,6 +170,32 @@ def explain_config_error(error: Exception, choices: Choices | None = None) -> st
             "a value with special characters: 'KEY=\"VALUE\"' (docs/data.md)."
         )
     return _explain_value(text) or _own_words(error, text)
+
+
+def explain_os_error(error: OSError, folder: Path) -> str:
+    """Return what the system refused, and what to do about it.
+
+    Parameters
+    ----------
+    error : OSError
+    folder : Path
+        Where results go.
+
+    Examples
+    --------
+    >>> explain_os_error(OSError(errno.ENOSPC, "No space left on device"), Path("outputs"))
+    'No space left on device. Free some space, or write elsewhere: hydra.run.dir=FOLDER (now outputs).'
+    """
+    name = "" if error.filename is None else f"{error.filename}: "
+    problem = f"{name}{error.strerror or said(error)}"
+    if error.errno in _FULL:
+        return f"{problem}. Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
+    if error.errno in _FORBIDDEN:
+        return (
+            f"{problem}. Make it readable, or writable if it belongs to the results; these go to {folder}, "
+            "see hydra.run.dir."
+        )
+    return f"{problem}. Results go to {folder}; hydra.run.dir=FOLDER chooses another folder."
 
 
 def _explain_value(text: str) -> str | None:

@@ -1,24 +1,108 @@
-"""Prints what a run and a sweep end with."""
+"""What the terminal shows: progress while a run goes on, and what a run and a sweep end with."""
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from recgauge.app.settings import program
-from recgauge.app.terminal.console import output
-from recgauge.report.marks import MARK, mark_lines, sanity_table, sweep_mark_lines
+from recgauge.app.terminal.messages import plain
+from recgauge.app.terminal.secrets import without_secrets
+from recgauge.errors import printable
+from recgauge.report.run_tables import (
+    MARK,
+    mark_lines,
+    result_table,
+    result_tables,
+    run_lines,
+    sanity_table,
+)
 from recgauge.report.series import STATUSES, has_rivals
-from recgauge.report.tables import headline_keys, result_table, result_tables, run_lines, sweep_tables
+from recgauge.report.sweep_tables import headline_keys, sweep_mark_lines, sweep_tables
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
+from recgauge.utils.progress import Advance
 
+WIDE = 160  # of lines that go to a file or a pipe
 IN_A_LINE = 7  # numbers in the line of a job; its table and files have all
+
+
+class _SafeConsole(Console):
+    """Hides secrets, escapes control characters, and replaces characters that the output cannot show.
+
+    All before lines are wrapped and columns get their widths: a secret that is cut in two would not be
+    recognised.
+    """
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        text = without_secrets(printable(text, keep="\n"))
+        return super().render_str(plain(text, self.encoding), **options)
+
+
+def output(*, stderr: bool = False) -> Console:
+    """Return the console for results, or that for progress on standard error; brackets are no markup."""
+    make = partial(_SafeConsole, stderr=stderr, highlight=False, markup=False)
+    console = make()
+    return console if console.is_terminal else make(width=WIDE, soft_wrap=True)
+
+
+_NAME = TextColumn("{task.description}", markup=False)  # names may hold brackets
+
+
+class ConsoleProgress:
+    """Shows stages, steps and notes on standard error; bars only on a terminal."""
+
+    def __init__(self) -> None:
+        self._console = output(stderr=True)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Show the stage with a spinner until a step inside it has a bar to show."""
+        if not self._console.is_terminal:
+            yield
+            return
+        self._spinner = self._bar(SpinnerColumn(), _NAME, TimeElapsedColumn())
+        with self._spinner:
+            self._spinner.add_task(name, total=None)
+            yield
+
+    @contextmanager
+    def step(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:
+        """Show a bar with units done, the time passed and the time left."""
+        if not self._console.is_terminal:
+            yield lambda _done: None
+            return
+        self._spinner.stop()  # a terminal shows one live display at a time
+        done = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+        columns = (BarColumn(), done, TextColumn(unit), TimeElapsedColumn(), TimeRemainingColumn())
+        with self._bar(_NAME, *columns) as bar:
+            task = bar.add_task(printable(name), total=total)
+            yield lambda count: bar.advance(task, count)
+
+    def note(self, text: str) -> None:
+        """Print one line."""
+        self._console.print(f"note: {text}")
+
+    def _bar(self, *columns: object) -> Progress:
+        return Progress(*columns, console=self._console, transient=True)  # type: ignore[arg-type]
 
 
 def print_run(
@@ -43,19 +127,19 @@ def print_run(
         Further lines about the results.
     """
     console = output()
-    console.print(f"\n{_title(record)}", style="bold", markup=False)
+    console.print(f"\n{_title(record)}", style="bold")
     tables = result_tables(record, partial(fits, console))
     for table in tables:
         print_table(console, table)
     if len(tables) > 1 or not fits(console, result_table(record)):
-        console.print("standard errors need a wider terminal; record.json has them", markup=False)
+        console.print("standard errors need a wider terminal; record.json has them")
     if record.sanity is not None:
         console.print()
         print_table(console, sanity_table(record.results, record.sanity))
     for line in mark_lines(record):
-        console.print(line, style="yellow", markup=False)
+        console.print(line, style="yellow")
     for line in (*said, *run_lines(record)):
-        console.print(line, markup=False)
+        console.print(line)
     _print_reused(console, outcome)
     print_addresses(address, folder, outcome.run_id)
 
@@ -81,7 +165,7 @@ def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: i
     more = [f"({len(keys) - IN_A_LINE} more)"] if len(keys) > IN_A_LINE else []
     mark = [MARK] if record.incomparable else []
     number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
-    console.print(f"{number} {title}: {'  '.join([*numbers, *more, *mark])}", markup=False)
+    console.print(f"{number} {title}: {'  '.join([*numbers, *more, *mark])}")
     _print_reused(console, outcome)
 
 
@@ -91,7 +175,7 @@ def _title(record: RunRecord) -> str:
 
 def _print_reused(console: Console, outcome: JobOutcome) -> None:
     if outcome.status == "reused":
-        console.print(f"reused run {outcome.run_id} (force=true repeats)", markup=False)
+        console.print(f"reused run {outcome.run_id} (force=true repeats)")
 
 
 def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path) -> None:
@@ -103,17 +187,16 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
             console.print()
         print_table(console, table)
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
-        console.print(line, style="yellow", markup=False)
+        console.print(line, style="yellow")
     for line in _reasons(jobs):
-        console.print(line, markup=False)
+        console.print(line)
     for job in jobs:
         if job.status == "not tracked":
             console.print(f"         its complete results are in {os.path.relpath(job.folder)}")
     if has_rivals(jobs):
         console.print(
             "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
-            "candidates, conventions",
-            markup=False,
+            "candidates, conventions"
         )
     print_addresses(address, folder, None)
 
@@ -161,7 +244,7 @@ def print_addresses(address: str | None, folder: Path, run_id: str | None) -> No
     if address is not None:
         run = f" (run {run_id})" if run_id else ""
         hint = f"; start the server with `{program('ui')}`" if "127.0.0.1" in address else ""
-        console.print(f"mlflow   {address}{run}{hint}", markup=False, soft_wrap=True)
+        console.print(f"mlflow   {address}{run}{hint}", soft_wrap=True)
     inside = folder.resolve().is_relative_to(Path.cwd())
     shown = os.path.relpath(folder) if inside else folder
-    console.print(f"files    {shown}", markup=False, soft_wrap=True)
+    console.print(f"files    {shown}", soft_wrap=True)

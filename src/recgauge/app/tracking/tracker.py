@@ -1,12 +1,19 @@
-"""What a tracker is: it opens a log around a run, and finds finished runs again."""
+"""What a tracker is: it opens a log around a run; and how a finished run is found again and reused."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from recgauge._version import NUMERIC_VERSION
+from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
+from recgauge.app.files.list_files import holds
+from recgauge.errors import SchemaError
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import fingerprint
+from recgauge.utils.progress import Progress
 
 FILES_TAG = "recgauge.files_sha256"
 """Tag of a stored run with the digest of its SHA256SUMS, which has those of all its files."""
@@ -104,3 +111,86 @@ class NoTracker(Tracker):
     def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
         """Yield a log that drops everything."""
         yield RunLog()
+
+
+def load_record(folder: Path) -> RunRecord:
+    """Read the record of a run's folder."""
+    return RunRecord.from_json((folder / "record.json").read_text(encoding="utf-8"))
+
+
+def find_finished(
+    settings: Mapping[str, Any],
+    data_sha256: str,
+    sources: Mapping[str, str],
+    *,
+    tracker: Tracker,
+    artifacts: Sequence[str],
+    folder: Path,
+    progress: Progress,
+) -> tuple[str, RunRecord] | None:
+    """Return id and record of a finished run with the same fingerprint, its files copied to the job's folder.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+    data_sha256 : str
+    sources : mapping of str to str
+        Digests of what the run reads in addition to its data set.
+    tracker : Tracker
+        The store to search; runs that failed, were killed or are running do not count.
+    artifacts : sequence of str
+        Files that the run must have in addition to its record.
+    folder : Path
+        The job's output folder.
+    progress : Progress
+        Receives the reason why a run that was found is not used.
+
+    Raises
+    ------
+    TrackingError
+        If the store cannot be searched.
+    """
+    wanted = fingerprint(settings, data_sha256, NUMERIC_VERSION, sources)
+    names = ("record.json", *artifacts)
+    for run_id in tracker.find(wanted):
+        with unfinished(folder) as temporary:
+            tracker.download(run_id, (CHECKSUMS, *names), temporary)
+            problem = _damage(temporary, names, tracker.tag(run_id, FILES_TAG))
+            if problem is None:
+                try:
+                    record = load_record(temporary)
+                except SchemaError:
+                    problem = "its record.json is no record of this version of recgauge"
+                else:
+                    problem = _difference(record, wanted, settings)
+            if problem is None:
+                finish([temporary / name for name in (*names, CHECKSUMS)], temporary, folder)
+                return run_id, record
+        progress.note(f"run {run_id} is the same but cannot be reused: {problem}.")
+    return None
+
+
+def _difference(record: RunRecord, wanted: str, settings: Mapping[str, Any]) -> str | None:
+    """Return why an undamaged record is not that of the job, None if it is."""
+    if record.fingerprint() != wanted or record.seed != settings["seed"]:
+        return "its record is that of another configuration"
+    lists = settings.get("artifacts", {}).get("lists", True)
+    if not holds(record.settings, lists):
+        return f"it did not store the lists that artifacts.lists={str(lists).lower()} asks for"
+    return None
+
+
+def _damage(folder: Path, names: Sequence[str], digest: str | None) -> str | None:
+    """Return what is wrong with a run's files, None if they are as they were stored."""
+    if digest is None:
+        return "it was stored without a digest of its files"
+    sums = folder / CHECKSUMS
+    missing = [name for name in (CHECKSUMS, *names) if not (folder / name).is_file()]
+    if missing:
+        return f"it has no {', '.join(missing)}"
+    if file_digest(sums) != digest:
+        return f"its {CHECKSUMS} has been changed"
+    expected = read_checksums(sums)
+    changed = [name for name in names if file_digest(folder / name) != expected.get(name)]
+    return f"{', '.join(changed)} has been changed" if changed else None

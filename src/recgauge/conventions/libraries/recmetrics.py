@@ -1,33 +1,23 @@
 """What recmetrics computes under its names; each row is proven by values that it gave."""
 
+from recgauge import metrics as m
 from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics import (
-    MSE,
-    RMSE,
-    AveragePrecision,
-    CatalogCoverage,
-    IntraListSimilarity,
-    Novelty,
-    Personalization,
-    Precision,
-    Recall,
-)
 
 RECMETRICS = Convention(
     name="recmetrics",
     about="recmetrics; its MAR is average precision by relevant items, precision and recall keep 4 decimals.",
     metrics={
-        "precision": Precision(denominator="list"),
-        "recall": Recall(),
-        "map": AveragePrecision(normalizer="hits"),
-        "mar": AveragePrecision(),
-        "prediction_coverage": CatalogCoverage(scale="percent"),
-        "personalization": Personalization(),
-        "novelty": Novelty(divisor="k", unseen="raise"),
-        "intra_list_similarity": IntraListSimilarity(single="raise"),
-        "mse": MSE(),
-        "rmse": RMSE(),
+        "precision": m.Precision(denominator="list"),
+        "recall": m.Recall(),
+        "map": m.AveragePrecision(normalizer="hits"),
+        "mar": m.AveragePrecision(),
+        "prediction_coverage": m.CatalogCoverage(scale="percent"),
+        "personalization": m.Personalization(),
+        "novelty": m.Novelty(divisor="k", unseen="raise"),
+        "intra_list_similarity": m.IntraListSimilarity(single="raise"),
+        "mse": m.MSE(),
+        "rmse": m.RMSE(),
     },
     policies=Policies(no_relevant="zero"),
     deviations={

@@ -1,18 +1,8 @@
 """What trec_eval and the other programs behind ir_measures compute; each row is proven by their values."""
 
+from recgauge import metrics as m
 from recgauge.conventions.convention import Convention
 from recgauge.judging.policies import Policies
-from recgauge.metrics import (
-    NDCG,
-    AveragePrecision,
-    ExpectedReciprocalRank,
-    HitRate,
-    Precision,
-    RankBiasedPrecision,
-    Recall,
-    ReciprocalRank,
-    RPrecision,
-)
 
 PRINTED = {"score_precision": "double", "round": 5, "rounding": "printf"}
 
@@ -20,17 +10,17 @@ TREC = Convention(
     name="trec",
     about="ir_measures: trec_eval, exponential nDCG and ERR as gdeval prints them, RBP of cwl_eval.",
     metrics={
-        "precision": Precision(),
-        "recall": Recall(),
-        "hit_rate": HitRate(),
-        "r_precision": RPrecision(),
-        "map": AveragePrecision(),
-        "mrr": ReciprocalRank(),
-        "mrr_ms_marco": ReciprocalRank(),
-        "ndcg": NDCG(),
-        "ndcg_exp": NDCG(gain="exponential"),
-        "rbp": RankBiasedPrecision(),
-        "err": ExpectedReciprocalRank(),
+        "precision": m.Precision(),
+        "recall": m.Recall(),
+        "hit_rate": m.HitRate(),
+        "r_precision": m.RPrecision(),
+        "map": m.AveragePrecision(),
+        "mrr": m.ReciprocalRank(),
+        "mrr_ms_marco": m.ReciprocalRank(),
+        "ndcg": m.NDCG(),
+        "ndcg_exp": m.NDCG(gain="exponential"),
+        "rbp": m.RankBiasedPrecision(),
+        "err": m.ExpectedReciprocalRank(),
     },
     policies=Policies(no_positive_grade="zero", ties="id_descending", score_precision="single"),
     deviations={

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from recgauge.datasets._published import UNPACKING_ERRORS
+from recgauge.datasets.published_files import UNPACKING_ERRORS
 from recgauge.errors import (
     ConfigError,
     IntegrityError,

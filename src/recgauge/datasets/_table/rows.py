@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recgauge.datasets._arrow import to_numpy
 from recgauge.datasets._table.columns import Role
 from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.ids import Ids, read_ids
+from recgauge.datasets._table.ids import Ids, read_ids, to_numpy
 from recgauge.errors import SchemaError, shortened
 from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, LongArray
 
@@ -89,7 +88,7 @@ def read_ratings(column: "pa.ChunkedArray") -> tuple[FloatArray, BoolArray | Non
     import pyarrow as pa
 
     if pa.types.is_float32(column.type) and column.null_count == 0:
-        ratings = to_numpy(column, np.float32)
+        ratings = to_numpy(column)
     else:
         with np.errstate(over="ignore"):
             ratings = _numbers(column).astype(np.float32)
@@ -104,7 +103,7 @@ def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, Bo
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
-        whole = to_numpy(column, np.int64)
+        whole = to_numpy(column)
         if not len(whole) or (whole.min() >= 0 and whole.max() <= _LATEST):
             return whole, None
         return whole, (whole >= 0) & (whole <= _LATEST)

@@ -6,10 +6,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows
-from recgauge.metrics.beyond.lists import exposure
-from recgauge.metrics.denominators import list_length
-from recgauge.metrics.metric import RunMetric, UserMetric
+from recgauge.metrics.beyond.lists import catalogue_of, exposure, train_rows
+from recgauge.metrics.metric import RunMetric, UserMetric, list_length
 from recgauge.utils.checks import DoubleArray
 
 

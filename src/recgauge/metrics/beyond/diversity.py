@@ -9,8 +9,7 @@ from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.beyond.lists import sum_over_list
 from recgauge.metrics.beyond.similarity import NEEDS, SimilarityKind, item_similarity
-from recgauge.metrics.denominators import divide, list_length
-from recgauge.metrics.metric import RunMetric, UserMetric
+from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
 from recgauge.utils.checks import DoubleArray
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
-from recgauge.metrics.denominators import divide, list_length
-from recgauge.metrics.metric import UserMetric
+from recgauge.metrics.beyond.lists import catalogue_of, train_rows, train_users
+from recgauge.metrics.metric import UserMetric, divide, list_length
 from recgauge.utils.checks import DoubleArray
 
 

@@ -6,8 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.catalogue_needs import train_rows
-from recgauge.metrics.beyond.lists import mean_over_list
+from recgauge.metrics.beyond.lists import mean_over_list, train_rows
 from recgauge.metrics.metric import UserMetric
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_real
 

@@ -7,10 +7,8 @@ import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.catalogue_needs import catalogue_of, train_rows, train_users
-from recgauge.metrics.beyond.lists import sum_over_list
-from recgauge.metrics.denominators import divide, list_length
-from recgauge.metrics.metric import RunMetric, UserMetric
+from recgauge.metrics.beyond.lists import catalogue_of, sum_over_list, train_rows, train_users
+from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
 from recgauge.utils.checks import DoubleArray, check_real
 
 Total = Literal["users", "interactions"]

@@ -10,8 +10,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.catalogue_needs import features, seen_items, similarity, train_users
-from recgauge.metrics.beyond.lists import list_blocks, row_blocks
+from recgauge.metrics.beyond.lists import (
+    features,
+    list_blocks,
+    row_blocks,
+    seen_items,
+    similarity,
+    train_users,
+)
 from recgauge.metrics.metric import Metric
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 

@@ -6,11 +6,34 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.errors import MetricError
+from recgauge.judging.gains import RankedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.curves.walk import catalogue_size, limited_irrelevant, walk
-from recgauge.metrics.denominators import denominator, divide
-from recgauge.metrics.metric import UserMetric
-from recgauge.utils.checks import DoubleArray
+from recgauge.metrics.beyond.lists import catalogue_of
+from recgauge.metrics.metric import UserMetric, denominator, divide, list_length
+from recgauge.utils.checks import DoubleArray, IntArray
+
+
+def walk(judged: JudgedTopK, k: int | None) -> tuple[RankedGains, IntArray, DoubleArray]:
+    """Walk down the first `k` ranks of each list (all if None).
+
+    Returns
+    -------
+    hits : RankedGains
+    misses_before : ndarray of int32, shape (h,)
+        Misses above each hit.
+    misses : ndarray of float64, shape (m,)
+        Misses of each list.
+    """
+    hits = judged.hits.cut(k)
+    return hits, hits.rank - hits.ordinal, list_length(judged, k) - hits.counts()
+
+
+def limited_irrelevant(judged: JudgedTopK) -> DoubleArray | None:
+    """Return the irrelevant candidates of each user, shape (m,), where a rule limits the candidates."""
+    catalogue = judged.catalogue
+    if catalogue is None or catalogue.irrelevant is None:
+        return None
+    return catalogue.irrelevant[judged.users].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -51,10 +74,10 @@ class ListAUC(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the area of each list, shape (m,)."""
-        lists = walk(judged, k)
-        in_order = lists.total((lists.misses[lists.owner] - lists.misses_before).astype(np.float64))
-        areas = divide(in_order, lists.hits * lists.misses)
-        areas[(lists.hits > 0) & (lists.misses == 0)] = 1.0
+        hits, misses_before, misses = walk(judged, k)
+        in_order = hits.total(misses[hits.owner] - misses_before)
+        areas = divide(in_order, hits.counts() * misses)
+        areas[(hits.counts() > 0) & (misses == 0)] = 1.0
         return areas
 
 
@@ -112,13 +135,13 @@ class PartialAUC(UserMetric):
         """Return the partial area of each list, shape (m,); 0 without relevant items."""
         if k is None:
             raise MetricError("PartialAUC: needs a cutoff, the number of misses; pass cutoffs=[...].")
-        lists = walk(judged, None)
+        hits, misses_before, _ = walk(judged, None)
         most = judged.n_relevant.astype(np.float64)
         if self.positives == "min_relevant_k":
             most = np.minimum(most, k)
-        misses_below = np.maximum(k - lists.misses_before, 0)
-        counted = lists.ordinal <= most[lists.owner]
-        return divide(lists.total(np.where(counted, misses_below, 0).astype(np.float64)), k * most)
+        misses_below = np.maximum(k - misses_before, 0)
+        counted = hits.ordinal <= most[hits.owner]
+        return divide(hits.total(np.where(counted, misses_below, 0).astype(np.float64)), k * most)
 
 
 @dataclass(frozen=True)
@@ -176,13 +199,13 @@ class LimitedAUC(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,); 0 without relevant items."""
-        n_items, lists = catalogue_size(judged, "LimitedAUC"), walk(judged, k)
+        n_items, (hits, misses_before, _) = catalogue_of(self, judged).n_items, walk(judged, k)
         irrelevant = limited_irrelevant(judged)
         if irrelevant is None:
             irrelevant = n_items - judged.n_relevant - _seen_counts(judged)
-        ahead_of = irrelevant[lists.owner] + 1.0
-        shares = (ahead_of - lists.misses_before) / ahead_of
-        return divide(lists.total(shares), denominator("min_relevant_k", judged, k))
+        ahead_of = irrelevant[hits.owner] + 1.0
+        shares = (ahead_of - misses_before) / ahead_of
+        return divide(hits.total(shares), denominator("min_relevant_k", judged, k))
 
 
 def _seen_counts(judged: JudgedTopK) -> DoubleArray:
@@ -244,11 +267,11 @@ class CompletedAUC(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the area of each user, shape (m,); NaN with one kind of items only."""
-        lists = walk(judged, k)
+        hits, misses_before, misses = walk(judged, k)
         n_relevant = judged.n_relevant.astype(np.float64)
         n_others = limited_irrelevant(judged)
         if n_others is None:
-            n_others = catalogue_size(judged, "CompletedAUC") - n_relevant
-        inside = lists.total((lists.misses[lists.owner] - lists.misses_before).astype(np.float64))
-        beyond = (lists.hits + n_relevant) / 2.0 * (n_others - lists.misses)
+            n_others = catalogue_of(self, judged).n_items - n_relevant
+        inside = hits.total(misses[hits.owner] - misses_before)
+        beyond = (hits.counts() + n_relevant) / 2.0 * (n_others - misses)
         return divide(inside + beyond, n_relevant * n_others, empty=np.nan)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge.metrics.denominators import divide
+from recgauge.metrics.metric import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.utils.checks import BoolArray, DoubleArray
 

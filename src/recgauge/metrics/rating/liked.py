@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.metrics.classes import ClassFScore, ClassMetric, ClassPrecision, ClassRecall
-from recgauge.metrics.denominators import divide
+from recgauge.metrics.metric import divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.utils.checks import DoubleArray, check_real
 

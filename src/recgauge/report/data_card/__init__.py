@@ -7,7 +7,6 @@ from typing import Self
 from recgauge.data.split import Step
 from recgauge.errors import SchemaError
 from recgauge.report.distributions import Quantiles
-from recgauge.report.over_time import RowsOverTime
 from recgauge.utils.plain import from_plain
 
 
@@ -161,6 +160,25 @@ class Drift:
     popularity_of_test: float
     test_after_train: float | None
     train_after_first_test: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOverTime:
+    """Rows of each part in each period.
+
+    Parameters
+    ----------
+    unit : {"day", "week", "month", "year"}
+        Length of a period; weeks begin on Monday.
+    starts : tuple of str
+        ISO date of the first day of each period (UTC), without gaps.
+    counts : dict of str to tuple of int
+        Rows of each part, one count per period.
+    """
+
+    unit: str
+    starts: tuple[str, ...]
+    counts: dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)

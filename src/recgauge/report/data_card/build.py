@@ -16,7 +16,7 @@ from recgauge.report.data_card import (
     RatingFacts,
     TimeFacts,
 )
-from recgauge.report.data_card.tally import Days, Tally, tally
+from recgauge.report.data_card.tally import Days, Tally, day_text, group_days, tally
 from recgauge.report.distributions import (
     Boundary,
     gini,
@@ -25,7 +25,7 @@ from recgauge.report.distributions import (
     share_with_at_least,
     shares_by_popularity,
 )
-from recgauge.report.over_time import day_date, group_days
+from recgauge.runs.facts import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
 # recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
@@ -75,11 +75,10 @@ def data_card(
     (60000, 0.04, 0.53)
     """
     known = digests or {}
-    rows = {} if split is None else split_parts(split)
-    explicit = dataset.feedback == "explicit"
-
-    rows_of = {"data": dataset.interactions, **rows}
-    tallies = {name: tally(part, explicit=explicit) for name, part in rows_of.items()}
+    parts = {} if split is None else {name: getattr(split, name) for name in PARTS}
+    rows_of = {name: part for name, part in parts.items() if part is not None and len(part)}
+    rows_of["data"] = dataset.interactions
+    tallies = {name: tally(part, explicit=dataset.feedback == "explicit") for name, part in rows_of.items()}
     cards = {
         name: _part(part, tallies[name], dataset.relevant_from, known.get(name) or part.sha256())
         for name, part in rows_of.items()
@@ -110,17 +109,6 @@ def split_settings(node: Mapping[str, object], seed: int) -> dict[str, str]:
     """Return how a split is made, as text: the settings of its strategy, and the seed."""
     settings = {key: str(value) for key, value in node.items() if key not in ("_target_", "name")}
     return {**settings, "seed": str(seed)}
-
-
-def split_parts(split: Split) -> dict[str, Interactions]:
-    """Return the parts that a split has, by name."""
-    named = {
-        "train": split.train,
-        "fold_in": split.fold_in,
-        "validation": split.validation,
-        "test": split.test,
-    }
-    return {name: part for name, part in named.items() if part is not None and len(part)}
 
 
 def _part(part: Interactions, counted: Tally, relevant_from: float | None, sha256: str) -> PartCard:
@@ -170,7 +158,7 @@ def _time(timestamps: LongArray | None, days: Days | None) -> TimeFacts | None:
         return None
     first, counts = days
     middle = int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
-    return TimeFacts(int(timestamps.min()), int(timestamps.max()), day_date(first + middle).isoformat())
+    return TimeFacts(int(timestamps.min()), int(timestamps.max()), day_text(first + middle))
 
 
 def _cold(tallies: Mapping[str, Tally]) -> ColdStart:

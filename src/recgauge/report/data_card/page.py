@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from recgauge.errors import printable
-from recgauge.report.data_card import DataCard, HeadShare, PartCard
-from recgauge.report.distributions import Quantiles
-from recgauge.report.over_time import second_text
+from recgauge.report import markdown_table
+from recgauge.report.data_card import DataCard, PartCard
 
 _BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
 
@@ -57,22 +57,18 @@ def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> s
     # Data card: demo
     """
     first, *others = card_tables(card)
-    parts = [f"# Data card: {_escaped(first.title)}", "", *_rows(first), ""]
+    parts = [f"# Data card: {_escaped(first.title)}", "", _markdown(first), ""]
     for table in others:
-        parts += [f"## {table.title}", "", *_rows(table), ""]
+        parts += [f"## {table.title}", "", _markdown(table), ""]
     for caption, path in (figures or {}).items():
         parts += [f"![{caption}]({path})", ""]
     return "\n".join(parts)
 
 
-def _rows(table: CardTable) -> list[str]:
-    numbers = any(table.header)  # a table of names and values reads from the left
-    rule = ["---", *("---:" if numbers else "---" for _ in table.header[1:])]
-    return [_row(table.header), f"| {' | '.join(rule)} |", *map(_row, table.rows)]
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |"
+def _markdown(table: CardTable) -> str:
+    header, *rows = ([_escaped(cell) for cell in line] for line in (table.header, *table.rows))
+    # a table of names and values reads from the left
+    return markdown_table(rows, header, right=header[1:] if any(header) else ())
 
 
 def _escaped(text: str) -> str:
@@ -80,13 +76,11 @@ def _escaped(text: str) -> str:
 
     Examples
     --------
-    >>> print(_escaped("a|b\n# <b>`c`"))
-    a\|b # &lt;b>\`c\`
+    >>> print(_escaped("a*b\n# <b>`c`"))
+    a\*b # &lt;b>\`c\`
     """
     line = printable(" ".join(text.splitlines()))
-    return re.sub(r"([\\`*\[\]|~]|(?<!\w)_|_(?!\w))", r"\\\1", line.replace("&", "&amp;")).replace(
-        "<", "&lt;"
-    )
+    return re.sub(r"([\\`*\[\]~]|(?<!\w)_|_(?!\w))", r"\\\1", line.replace("&", "&amp;")).replace("<", "&lt;")
 
 
 def write_card(card: DataCard, folder: Path, figures: Mapping[str, str] | None = None) -> list[Path]:
@@ -139,17 +133,13 @@ def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
 
 def _size(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
     every = parts.values()
-    yield "rows", *(f"{part.n_rows:,}" for part in every)
-    yield "users", *(f"{part.n_users:,}" for part in every)
-    yield "items", *(f"{part.n_items:,}" for part in every)
+    for kind in ("rows", "users", "items"):
+        yield kind, *(f"{getattr(part, f'n_{kind}'):,}" for part in every)
     yield "density", *(percent(part.density, 3) for part in every)
     yield "Gini of item popularity", *(f"{part.gini:.3f}" for part in every)
     if any(part.ratings for part in every):
         yield "mean rating", *(f"{part.ratings.mean:.4f}" if part.ratings else "" for part in every)
-        yield (
-            "deviation",
-            *(f"{part.ratings.deviation:.4f}" if part.ratings else "" for part in every),
-        )
+        yield "deviation", *(f"{part.ratings.deviation:.4f}" if part.ratings else "" for part in every)
         yield "relevant rows", *(percent(part.ratings.relevant) if part.ratings else "" for part in every)
     if any(part.time for part in every):
         yield "first (UTC)", *(second_text(part.time.first) if part.time else "" for part in every)
@@ -170,28 +160,22 @@ def _ratings(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
 def _spreads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
     for kind in ("user", "item"):
         for name, part in parts.items():
-            yield f"{kind}, {name}", *_spread(part.rows_per_user if kind == "user" else part.rows_per_item)
-
-
-def _spread(found: Quantiles) -> tuple[str, ...]:
-    return tuple(f"{number:,.1f}".removesuffix(".0") for number in astuple(found))
+            found = part.rows_per_user if kind == "user" else part.rows_per_item
+            yield f"{kind}, {name}", *(f"{number:,.1f}".removesuffix(".0") for number in astuple(found))
 
 
 def _heads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
     for name, part in parts.items():
         for head in part.heads:
-            yield name, *_head(head)
-
-
-def _head(head: HeadShare) -> tuple[str, ...]:
-    share = head.n_head / (head.n_head + head.n_tail)
-    return (
-        f"{head.share:.0%} {_BOUNDARIES[head.boundary]}".replace("%", " %"),
-        f"{head.n_head:,}",
-        percent(share),
-        percent(head.head_rows),
-        f"{head.n_tail:,}",
-    )
+            share = head.n_head / (head.n_head + head.n_tail)
+            yield (
+                name,
+                f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}",
+                f"{head.n_head:,}",
+                percent(share),
+                percent(head.head_rows),
+                f"{head.n_tail:,}",
+            )
 
 
 def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
@@ -244,3 +228,14 @@ def percent(share: float, decimals: int = 1) -> str:
     if 100 - least / 2 <= share * 100 < 100:
         return f"> {100 - least:g} %"
     return f"{share * 100:.{decimals}f} %"
+
+
+def second_text(second: int) -> str:
+    """Return a time as text, such as ``2018-09-24 14:27:30`` (UTC).
+
+    Examples
+    --------
+    >>> second_text(1_577_836_800)
+    '2020-01-01 00:00:00'
+    """
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d %H:%M:%S}"

@@ -5,10 +5,18 @@ A run that draws nothing does not import this package, since matplotlib takes ha
 
 from recgauge.report.figures.bars import plot_bars, plot_coverage, plot_personalization_and_similarity
 from recgauge.report.figures.card import plot_drift, plot_over_time
-from recgauge.report.figures.curves import plot_precision_recall_curve, plot_roc
-from recgauge.report.figures.over_k import plot_metric_over_k, plot_precision_recall_over_k
-from recgauge.report.figures.popularity import plot_activity_and_popularity, plot_long_tail
-from recgauge.report.figures.ratings import plot_predicted_against_actual, plot_rating_distribution
+from recgauge.report.figures.curves import (
+    plot_metric_over_k,
+    plot_precision_recall_curve,
+    plot_precision_recall_over_k,
+    plot_roc,
+)
+from recgauge.report.figures.data import (
+    plot_activity_and_popularity,
+    plot_long_tail,
+    plot_predicted_against_actual,
+    plot_rating_distribution,
+)
 from recgauge.report.figures.style import save_png
 
 __all__ = [

@@ -92,7 +92,7 @@ def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalog
     with look():
         figure, (axes,) = new_figure(title, height=_height(len(coverage)))
         draw_bars(axes, "plot_coverage", coverage, text=lambda value: f"{value * 100:.1f} %", highest=1.0)
-        percent_axis(axes, "x")
+        percent_axis(axes.xaxis)
         axes.set_xlabel("items in at least one list")
     return figure
 

@@ -11,10 +11,14 @@ from matplotlib.patches import Patch
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import MetricError
-from recgauge.report.data_card import DataCard, Drift, RatingFacts
+from recgauge.report.data_card import DataCard, Drift, RatingFacts, RowsOverTime
+from recgauge.report.data_card.tally import over_time
 from recgauge.report.distributions import RatingDistribution, long_tail
-from recgauge.report.figures.popularity import plot_activity_and_popularity, plot_long_tail
-from recgauge.report.figures.ratings import plot_rating_distribution
+from recgauge.report.figures.data import (
+    plot_activity_and_popularity,
+    plot_long_tail,
+    plot_rating_distribution,
+)
 from recgauge.report.figures.style import (
     PALETTE,
     check_labels,
@@ -24,7 +28,6 @@ from recgauge.report.figures.style import (
     new_figure,
     percent_axis,
 )
-from recgauge.report.over_time import RowsOverTime, over_time
 from recgauge.utils.checks import DoubleArray, LongArray
 
 _TRAIN, _TEST = PALETTE[0], PALETTE[1]
@@ -89,7 +92,7 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
     >>> figure.axes[0].get_ylabel()
     'rows per day'
     """
-    return _over_time_figure(over_time(dict(check_labels("plot_over_time", timestamps))), title)
+    return _over_time_figure(over_time(check_labels("plot_over_time", timestamps)), title)
 
 
 def _over_time_figure(table: RowsOverTime, title: str | None) -> Figure:
@@ -115,10 +118,14 @@ def _draw_over_time(axes: Axes, table: RowsOverTime) -> None:
         below = above
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(0, max(float(below.max()) * 1.05, 1.0))
-    locator = AutoDateLocator(minticks=3, maxticks=8)
+    _name_dates(axes, least=3, most=8)
+    count_axis(axes.yaxis)
+
+
+def _name_dates(axes: Axes, least: int, most: int) -> None:
+    locator = AutoDateLocator(minticks=least, maxticks=most)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-    count_axis(axes, "y")
 
 
 def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figure:
@@ -194,12 +201,10 @@ def _draw_times(axes: Axes, times: RowsOverTime) -> None:
     for name, ink, line in (("train", _TRAIN, "-"), ("test", _TEST, (0, (2.5, 1.5)))):
         reached = np.cumsum([0, *times.counts[name]])
         axes.plot(edges, reached / reached[-1], color=ink, linestyle=line)
-    locator = AutoDateLocator(minticks=2, maxticks=4)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    _name_dates(axes, least=2, most=4)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("share of rows up to this time")
-    percent_axis(axes, "y")
+    percent_axis(axes.yaxis)
 
 
 def _pairs(axes: Axes, positions: DoubleArray | LongArray, train: DoubleArray, test: DoubleArray) -> None:
@@ -207,4 +212,4 @@ def _pairs(axes: Axes, positions: DoubleArray | LongArray, train: DoubleArray, t
     for side, shares, ink in ((-1, train, _TRAIN), (1, test, _TEST)):
         axes.bar(positions + side * 0.2 * gap, shares, width=0.4 * gap, color=ink)
     axes.grid(visible=False, axis="x")
-    percent_axis(axes, "y")
+    percent_axis(axes.yaxis)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
@@ -149,26 +150,23 @@ def color(index: int) -> str:
     return PALETTE[index % len(PALETTE)]
 
 
-def line_style(index: int) -> str:
-    """Return the line style of a label by its index: solid for the first seven, then dashed, then dotted."""
-    return ("-", "--", ":")[index // len(PALETTE) % 3]
-
-
 def line_look(index: int, *, marker: bool = False) -> dict[str, Any]:
-    """Return matplotlib's arguments for a label by its index: colour, line style, marker if requested."""
-    found: dict[str, Any] = {"color": color(index), "linestyle": line_style(index)}
+    """Return matplotlib's arguments for a label by its index: colour, line style, marker if requested.
+
+    Lines are solid for the first seven, then dashed, then dotted.
+    """
+    style = ("-", "--", ":")[index // len(PALETTE) % 3]
+    found: dict[str, Any] = {"color": color(index), "linestyle": style}
     return found | ({"marker": MARKERS[index % len(MARKERS)], "markersize": 5} if marker else {})
 
 
-def percent_axis(axes: Axes, which: str) -> None:
-    """Write the ticks of shares as percentages, ``which`` being "x" or "y"."""
-    axis = axes.xaxis if which == "x" else axes.yaxis
+def percent_axis(axis: Axis) -> None:
+    """Write the ticks of shares as percentages."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.6g} %"))
 
 
-def count_axis(axes: Axes, which: str) -> None:
+def count_axis(axis: Axis) -> None:
     """Write the ticks of counts with commas between thousands."""
-    axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
 
 

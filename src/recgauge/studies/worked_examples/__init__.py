@@ -4,16 +4,14 @@ An article's own code decides what its definition is: ours is compared with its 
 is compared with that value too, since a few printed numbers and a few functions are wrong.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from recgauge.report.markdown import markdown_table
+from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study
-from recgauge.studies.files import distinct
+from recgauge.studies import Row, Study, distinct, folded, table, where
 from recgauge.studies.published import NOT_REPRODUCED, REPRODUCED, tally
 from recgauge.studies.worked_examples.cases import Case, expected_values, read_cases, same, tolerance
 from recgauge.studies.worked_examples.ours import agrees, compute
@@ -46,27 +44,40 @@ class WorkedExamples(Study):
         return [_row(case, cases) for case in cases]
 
     def markdown(self, rows: Sequence[Row]) -> str:
-        """Return counts per article, what is wrong in the articles, and every case."""
-        return page(rows)
+        """Return counts per article, where an article is wrong and why, and every case."""
+        without_value = [row for row in rows if row["code"] == "NaN" or row["code"].endswith("Error")]
+        others = [row | {"why": f"{row['why']}. {row['note']}"} for row in _not_reproduced(rows)]
+        return "\n\n".join(
+            [
+                f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}. Ours is compared "
+                "with what the article's own code computes; the printed number is compared with that, too.",
+                _counts(rows),
+                "### Where a printed number is wrong or cannot be repeated",
+                _wrong_prints(rows),
+                "### Where an article's code has no value",
+                _table(where(without_value, verdict=REPRODUCED), "article", "case", "code", "ours", "note"),
+                "### Left out on purpose",
+                _table(others, "article", "case", "code", "why"),
+                "### Every example",
+                *(_every(article, rows) for article in distinct(rows, "article")),
+            ]
+        )
 
     def summary(self, rows: Sequence[Row]) -> str:
         """Return the counts, and one line per case that differs or whose printed number is wrong."""
-        articles = distinct(rows, "article")
-        differing = [row for row in rows if row["verdict"] != REPRODUCED]
-        wrong = [row for row in rows if row["printed"] and row["print"] != "right"]
         parts = [
             f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}.",
-            _counts(articles, rows),
+            _counts(rows),
             "Not reproduced (left out: on purpose):",
             "\n".join(
                 f"- {row['article']} {row['case']}: its code gives {row['code']}, ours {row['ours']}"
                 + (f": {row['why']}" if row["why"] else "")
-                for row in differing
+                for row in _not_reproduced(rows)
             ),
             "Printed numbers that are wrong or cannot be repeated:",
             "\n".join(
                 f"- {row['article']} {row['case']}: {row['printed']} printed, its code gives {row['code']}"
-                for row in wrong
+                for row in _wrongly_printed(rows)
             ),
         ]
         return "\n\n".join(parts)
@@ -119,75 +130,48 @@ def _shown(values: Sequence[float]) -> str:
     return "; ".join("NaN" if value != value else f"{value:.12g}" for value in values)
 
 
-def page(rows: Sequence[Row]) -> str:
-    """Return counts per article, where an article is wrong and why, and every case."""
-    articles = distinct(rows, "article")
-    return "\n\n".join(
-        [
-            f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}. Ours is compared with "
-            "what the article's own code computes; the printed number is compared with that, too.",
-            _counts(articles, rows),
-            "### Where a printed number is wrong or cannot be repeated",
-            _wrong_prints(rows),
-            "### Where an article's code has no value",
-            _crashes(rows),
-            "### Left out on purpose",
-            _left_out(rows),
-            "### Every example",
-            *(_every(article, rows) for article in articles),
-        ]
-    )
+def _not_reproduced(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["verdict"] != REPRODUCED]
 
 
-def _counts(articles: Sequence[str], rows: Sequence[Row]) -> str:
+def _wrongly_printed(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["printed"] and row["print"] != "right"]
+
+
+def _counts(rows: Sequence[Row]) -> str:
     lines = []
-    for article in articles:
-        own = [row for row in rows if row["article"] == article]
-        verdicts = Counter(row["verdict"] for row in own)
+    for article in distinct(rows, "article"):
+        own = where(rows, article=article)
+        n_others, n_wrong = len(_not_reproduced(own)), len(_wrongly_printed(own))
         n_printed = sum(bool(row["printed"]) for row in own)
-        n_right = sum(row["print"] == "right" for row in own)
-        others = len(own) - verdicts[REPRODUCED]
-        lines.append(
-            [article, *map(str, (len(own), verdicts[REPRODUCED], others, n_printed, n_printed - n_right))]
-        )
+        counts = (len(own), len(own) - n_others, n_others, n_printed, n_wrong)
+        lines.append([article, *map(str, counts)])
     header = ["article", "examples", "reproduced", "left out", "printed numbers", "wrong or not repeatable"]
     return markdown_table(lines, header, right=header[1:])
 
 
+TITLES = {
+    "case": "example",
+    "variant": "definition",
+    "code": "its code gives",
+    "note": "why",
+}
+"""Columns of results.csv with another title on the page."""
+
+
+def _table(rows: Sequence[Row], *names: str, right: Sequence[str] = ()) -> str:
+    return table(rows, {name: TITLES.get(name, name) for name in names}, right)
+
+
 def _wrong_prints(rows: Sequence[Row]) -> str:
-    header = ["article", "example", "printed", "its code gives", "ours", "why"]
-    names = ("article", "case", "printed", "code", "ours")
-    cells = [
-        [*(row[name] for name in names), "; ".join(filter(None, (row["print"], row["note"])))]
-        for row in rows
-        if row["printed"] and row["print"] != "right"
+    wrong = [
+        row | {"why": "; ".join(filter(None, (row["print"], row["note"])))} for row in _wrongly_printed(rows)
     ]
-    return markdown_table(cells, header, right=header[2:5])
-
-
-def _crashes(rows: Sequence[Row]) -> str:
-    header = ["article", "example", "its code gives", "ours", "why"]
-    cells = [
-        [row["article"], row["case"], row["code"], row["ours"], row["note"]]
-        for row in rows
-        if (row["code"] == "NaN" or row["code"].endswith("Error")) and row["verdict"] == REPRODUCED
-    ]
-    return markdown_table(cells, header)
-
-
-def _left_out(rows: Sequence[Row]) -> str:
-    header = ["article", "example", "its code gives", "why"]
-    cells = [
-        [row["article"], row["case"], row["code"], f"{row['why']}. {row['note']}"]
-        for row in rows
-        if row["verdict"] != REPRODUCED
-    ]
-    return markdown_table(cells, header)
+    names = ("article", "case", "printed", "code", "ours", "why")
+    return _table(wrong, *names, right=("printed", "its code gives", "ours"))
 
 
 def _every(article: str, rows: Sequence[Row]) -> str:
-    header = ["example", "definition", "printed", "its code gives", "ours", "verdict"]
     names = ("case", "variant", "printed", "code", "ours", "verdict")
-    cells = [[row[name] for name in names] for row in rows if row["article"] == article]
-    table = markdown_table(cells, header, right=header[2:5])
-    return f"<details><summary>{article}</summary>\n\n{table}\n\n</details>"
+    right = ("printed", "its code gives", "ours")
+    return folded(article, _table(where(rows, article=article), *names, right=right))

@@ -15,21 +15,18 @@ from recgauge.metrics.beyond import (
     concentration,
     coverage,
     diversity,
+    known,
     long_tail,
     novelty,
-    popularity,
-    seen_share,
     serendipity,
 )
-from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement
+from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Personalization
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
+from recgauge.metrics.beyond.known import Popularity, SeenShare, UnseenShare
 from recgauge.metrics.beyond.long_tail import LongTailShare, least_popular, short_head, whole
 from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
-from recgauge.metrics.beyond.personalization import Personalization
-from recgauge.metrics.beyond.popularity import Popularity
-from recgauge.metrics.beyond.seen_share import SeenShare, UnseenShare
 from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity
 from recgauge.metrics.examples import beyond_example
 
@@ -127,8 +124,8 @@ def test_an_item_outside_the_catalogue_is_refused() -> None:
         (lambda: concentration.Entropy(base="10"), "2, e"),
         (lambda: concentration.Entropy(divisor="k"), "one, recommended"),
         (lambda: concentration.Entropy(weight="items"), "recommendations, users"),
-        (lambda: popularity.Popularity("rank"), "count, share, quantile"),
-        (lambda: popularity.Popularity(divisor="n"), "k, list"),
+        (lambda: known.Popularity("rank"), "count, share, quantile"),
+        (lambda: known.Popularity(divisor="n"), "k, list"),
         (lambda: long_tail.LongTailShare(head=0), "> 0 and <= 1, got 0"),
         (lambda: long_tail.LongTailShare(boundary="both"), "head, tail"),
         (lambda: long_tail.LongTailShare(untrained="head"), "tail, neither"),
@@ -138,7 +135,7 @@ def test_an_item_outside_the_catalogue_is_refused() -> None:
         (lambda: novelty.Novelty(unseen="two"), "zero, one, max, drop, raise"),
         (lambda: novelty.Novelty(scale="log"), "none, log_users"),
         (lambda: novelty.PooledNovelty(total="items"), "users, interactions"),
-        (lambda: seen_share.SeenShare(empty="zero"), "nan, unseen"),
+        (lambda: known.SeenShare(empty="zero"), "nan, unseen"),
         (lambda: diversity.Diversity("genres"), "Diversity: similarity must be one of features, matrix"),
         (lambda: diversity.Diversity(single="zero"), "nan, 0, 1, raise"),
         (lambda: diversity.PooledDiversity(undescribed="one"), "zero, drop, raise"),

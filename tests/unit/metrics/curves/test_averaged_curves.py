@@ -18,7 +18,7 @@ from recgauge.metrics.curves.points import precision_recall_over_k, roc_curve
 from recgauge.models.popularity import Popularity
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 
 ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.4])), min_size=2, max_size=9)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from recgauge.errors import ConfigError, MetricError, SchemaError, ScoreError
-from recgauge.metrics.curves.areas import AUC, PooledAUC, StepAveragePrecision
+from recgauge.metrics.curves.areas import AUC, StepAveragePrecision
 from recgauge.metrics.curves.full_ranking import FullRankings, rank_block, rank_one
 from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
 
@@ -103,20 +103,6 @@ def test_blocks_merge_to_the_whole(block, cut):
         assert np.array_equal(getattr(merged, name), getattr(whole, name))
 
 
-@given(block=blocks())
-def test_pooling_equals_one_long_list(block):
-    scores, kinds = block
-    positive, negative = split_row(scores.ravel(), kinds.ravel())
-    assume(len(positive) and len(negative))
-    pool = PooledAUC(positive)
-    for row, kind in zip(scores, kinds, strict=True):
-        pool.add(row[kind == 0])
-    chosen = np.isin(kinds.ravel(), (0, 1))
-    whole = rank_one(kinds.ravel()[chosen] == 1, scores.ravel()[chosen])
-    for ties in (0.5, 0):
-        assert pool.value(ties) == pytest.approx(AUC(ties=ties).value(whole))
-
-
 @given(rows=ROWS)
 def test_curves_and_areas_agree(rows):
     relevant, scores = columns(rows)
@@ -186,17 +172,6 @@ def test_wrong_blocks():
 def test_only_relevant_rows_have_no_roc_curve():
     with pytest.raises(MetricError, match="undefined if every row is relevant"):
         roc_curve([1, 1], [1.0, 2.0])
-
-
-def test_an_empty_pool():
-    with pytest.raises(MetricError, match="at least one relevant candidate"):
-        PooledAUC(np.zeros(0))
-    with pytest.raises(MetricError, match="undefined without a candidate"):
-        PooledAUC(np.zeros(1)).value()
-    pool = PooledAUC(np.zeros(1))
-    pool.add(np.zeros((2, 2)))
-    with pytest.raises(ConfigError, match="ties must be one of"):
-        pool.value(ties=1)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from recgauge.report.figures import (
     plot_roc,
 )
 from recgauge.report.figures.card import card_figures
-from recgauge.splits.random_holdout import RandomRows
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
 DAY = 86_400

@@ -1,0 +1,271 @@
+"""Items named in a list or a file: those that are allowed, or negatives that somebody else has drawn."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, seen_rows
+from recgauge.data.ids import IdArray
+from recgauge.data.pairs import pairs_matrix, stored
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
+from recgauge.utils.checks import IntArray, check_choice, shown
+from recgauge.utils.files import refuse_irregular, user_path
+
+
+def codes_by_text(ids: IdArray) -> dict[str, int]:
+    """Return ``{id as text: code}``."""
+    return {str(one): code for code, one in enumerate(ids.tolist())}
+
+
+def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
+    """Yield the number, from 1, and the text of every line that is not blank.
+
+    Raises
+    ------
+    MissingDataError
+        If there is no such file.
+    SchemaError
+        If it is not UTF-8 text.
+    """
+    file = user_path(path)
+    refuse_irregular(file, subject)
+    if not file.is_file():
+        raise MissingDataError(f"{subject}: there is no file {path}. Name one with candidates.path=FILE.")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SchemaError(
+            f"{subject}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8."
+        ) from error
+    except OSError as error:
+        raise MissingDataError(f"{subject}: cannot read {path}: {error.strerror}.") from error
+    for number, line in enumerate(
+        text.split("\n"), start=1
+    ):  # splitlines also splits at characters inside ids
+        if line.strip():
+            yield number, line
+
+
+def some(ids: IdArray) -> str:
+    """Return a few ids as an example of how the data set writes them."""
+    return listed(ids[:3].tolist())
+
+
+Unknown = Literal["error", "skip"]
+
+
+@dataclass(frozen=True)
+class AllowList(Candidates):
+    """Only items of a list, such as those in stock, but for those the user has already seen.
+
+    Numbers over a part of the catalogue cannot be compared with those over all of it and mark the run,
+    unless the list holds every item.
+
+    Parameters
+    ----------
+    items : sequence of ids, optional
+        Item ids as the data set writes them.
+    path : str, optional
+        A text file with one item id per line; either this or `items`.
+    seen : {"train", "validation", "both", "none"}
+        As in `recgauge.candidates.AllItems`.
+    unknown : {"error", "skip"}
+        What happens to ids that the data set does not have: refused by name, or left out and counted.
+
+    Raises
+    ------
+    ConfigError
+        If not exactly one of `items` and `path` is given, or a setting is unknown.
+
+    Examples
+    --------
+    >>> from recgauge import Demo, RandomRows, stream
+    >>> split = RandomRows().split(Demo().load().interactions, rng=stream(0, "split"))
+    >>> chosen = AllowList(items=(3, 1)).choose(split, rng=stream(0, "candidates"))
+    >>> split.train.item_ids[chosen.items].tolist()
+    [1, 3]
+    """
+
+    items: Sequence[object] | None = None
+    path: str | None = None
+    seen: Seen = "train"
+    unknown: Unknown = "error"
+
+    def __post_init__(self) -> None:
+        if (self.items is None) == (self.path is None):
+            raise ConfigError(
+                "AllowList: give either items=[ID,...] or path=FILE with one item id per line "
+                "(candidates.items=[...] or candidates.path=...)."
+            )
+        if isinstance(self.items, str) or (self.items is not None and len(self.items) == 0):
+            raise ConfigError(f"AllowList: items must be a list with at least one id, got {self.items!r}.")
+        check_seen("AllowList", self.seen)
+        check_choice("AllowList: unknown", self.unknown, get_args(Unknown))
+
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
+        """Return the items of the list, and what users have seen as excluded."""
+        ids = split.train.item_ids
+        code_of = codes_by_text(ids)
+        named = self._named()
+        unknown = [(where, text) for where, text in named if text not in code_of]
+        if unknown and (self.unknown == "error" or len(unknown) == len(named)):
+            where, text = unknown[0]
+            raise SchemaError(
+                f"AllowList: {where}: the data set has no item {shown(text)} ({len(unknown)} of {len(named)} "
+                f"ids are unknown). Write ids as the data set does, such as {some(ids)}; to leave "
+                "unknown ones out: candidates.unknown=skip."
+            )
+        codes = np.unique([code_of[text] for _, text in named if text in code_of]).astype(np.int32)
+        whole = len(codes) == len(ids)
+        return CandidateItems(
+            excluded=seen_rows(split, self.seen),
+            items=codes,
+            incomparable=""
+            if whole
+            else f"only {len(codes):,} of {len(ids):,} items could be recommended (allow-list)",
+            notes=(f"{len(unknown):,} ids of the allow-list are not in the data set",) if unknown else (),
+        )
+
+    def _named(self) -> list[tuple[str, str]]:
+        """Return the position of each id and its text."""
+        if self.path is None:
+            return [(f"items[{number}]", str(one)) for number, one in enumerate(self.items or ())]
+        lines = numbered_lines("AllowList", self.path)
+        named = [(f"{self.path}, line {number}", line.strip()) for number, line in lines]
+        if not named:
+            raise SchemaError(f"AllowList: {self.path} has no lines; write one item id per line.")
+        return named
+
+
+_PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
+
+
+@dataclass(frozen=True)
+class NegativesFile(Candidates):
+    r"""Rank test items among the negatives of a file, as published with NCF [1]_ (``*.test.negative``).
+
+    A line holds a test row and its negatives, ``(user,item)\tnegative\tnegative...``, ids as the data set
+    writes them. A user's lines are joined. Marks the run, as sampled candidates do.
+
+    Parameters
+    ----------
+    path : str
+        UTF-8 text; blank lines are left out.
+
+    Raises
+    ------
+    ConfigError
+        If `path` is empty.
+
+    Notes
+    -----
+    A line whose row is not in the test part, an unknown id or a test user without a line is an error: the
+    file belongs to another split. A negative that is one of the user's own test items is a test item: it is
+    ranked once, and the user has one negative fewer. Negatives that the user has in train are kept as given.
+    Both are counted.
+
+    References
+    ----------
+    .. [1] X. He et al., "Neural collaborative filtering", WWW 2017.
+    """
+
+    path: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise ConfigError("NegativesFile: name the file with candidates.path=FILE.")
+
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
+        """Return the items of each user's lines."""
+        test, shape = split.test, (split.test.n_users, split.test.n_items)
+        code_of_user, code_of_item = codes_by_text(test.user_ids), codes_by_text(test.item_ids)
+        users: list[int] = []
+        negatives: list[int] = []
+        rows: list[tuple[int, int, int]] = []
+        for number, line in numbered_lines("NegativesFile", self.path):
+            user, item, named = self._parsed(number, line)
+            if user not in code_of_user:
+                raise self._unknown(number, "user", user, some(test.user_ids))
+            for text in (item, *named):
+                if text not in code_of_item:
+                    raise self._unknown(number, "item", text, some(test.item_ids))
+            rows.append((number, code_of_user[user], code_of_item[item]))
+            negatives += [code_of_item[text] for text in named]
+            users += [code_of_user[user]] * len(named)
+        self._check_rows(split, rows)
+        _, row_users, row_items = zip(*rows, strict=True)
+        candidates = pairs_matrix(np.array([*row_users, *users]), np.array([*row_items, *negatives]), shape)
+        facts, notes = _counted(split, np.array(users, np.int32), np.array(negatives, np.int32))
+        return CandidateItems(
+            per_user=candidates,
+            incomparable="each user's test items were ranked among the negatives of a file, "
+            "not in the catalogue",
+            notes=notes,
+            facts=facts,
+        )
+
+    def _parsed(self, number: int, line: str) -> tuple[str, str, list[str]]:
+        first, *negatives = [field.strip() for field in line.strip().split("\t")]
+        match = _PAIR.fullmatch(first)
+        if match is None or not negatives or "" in negatives:
+            raise SchemaError(
+                f"NegativesFile: {self.path}, line {number}: expected (user,item) and at least one negative, "
+                f"separated by tabs; got {shown(line[:60])}."
+            )
+        return match.group(1), match.group(2), negatives
+
+    def _unknown(self, number: int, kind: str, text: str, example: str) -> SchemaError:
+        return SchemaError(
+            f"NegativesFile: {self.path}, line {number}: the data set has no {kind} {shown(text)}. "
+            f"Write ids as the data set does, such as {example}; published files often renumber them."
+        )
+
+    def _check_rows(self, split: Split, rows: list[tuple[int, int, int]]) -> None:
+        """Refuse a file whose rows are not those of the test part."""
+        if not rows:
+            raise SchemaError(f"NegativesFile: {self.path} has no lines.")
+        test = split.test
+        numbers, users, items = (np.array(column) for column in zip(*rows, strict=True))
+        held_out = pairs_matrix(test.user, test.item, (test.n_users, test.n_items))
+        strange = np.flatnonzero(~stored(held_out, users.astype(np.int32), items.astype(np.int32)))
+        if len(strange):
+            at = strange[0]
+            raise SchemaError(
+                f"NegativesFile: {self.path}, line {numbers[at]}: user {shown(test.user_ids[users[at]])} has "
+                f"no test row with item {shown(test.item_ids[items[at]])} "
+                f"({len(strange)} of {len(rows)} lines). "
+                "The file belongs to another split; use the published one."
+            )
+        without = np.setdiff1d(split.test_users, users)
+        if len(without):
+            raise SchemaError(
+                f"NegativesFile: {self.path} has no line for user {shown(test.user_ids[without[0]])}, one of "
+                f"{len(without)} with test rows. The file belongs to another split; use the published one."
+            )
+
+
+def _counted(split: Split, users: IntArray, negatives: IntArray) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return the counts of negatives that are test items or training rows of their own user, and notes."""
+    test, known = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
+    user, item = known.row.astype(np.int32), known.col.astype(np.int32)
+    tested = stored(test.to_csr(), user, item)
+    n_tested, n_users = int(tested.sum()), len(np.unique(user[tested]))
+    n_seen = int(stored(split.history.to_csr(), user, item).sum())
+    notes = []
+    if n_tested:
+        notes.append(
+            f"{n_users:,} of {len(split.test_users):,} users have test items of their own among the file's "
+            f"negatives ({n_tested:,} items), which are ranked once, as test items"
+        )
+    if n_seen:
+        notes.append(f"{n_seen:,} negatives of the file are in their user's training rows")
+    facts = {
+        "users_with_test_items_as_negatives": n_users,
+        "test_items_as_negatives": n_tested,
+        "training_rows_as_negatives": n_seen,
+    }
+    return facts, tuple(notes)

@@ -1,0 +1,292 @@
+"""A publisher's file: what is known about it, where it may be, and whether a file is it."""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, said
+from recgauge.utils.checks import check_bool
+from recgauge.utils.files import cache_folder, digest_of, refuse_irregular
+
+PUBLISHED = "the publisher's archive"
+REZIPPED = "the publisher's files in an archive zipped anew"
+
+_LONGEST_SUMS = 1 << 20  # bytes
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A publisher's archive and the digests by which it is recognised.
+
+    Parameters
+    ----------
+    filename : str
+        Name of the archive, in the publisher's folder and in every cache and mirror.
+    address : str
+        Where the publisher offers it.
+    size : int
+        Bytes.
+    sha256 : str
+        Hexadecimal digest of the archive.
+    members : mapping of str to str
+        Name and sha256 of every member that is read; empty if not known.
+    caveat : str
+        What somebody should know whose file does not match, as a sentence.
+    outage : str
+        What is known to be wrong with the publisher's server, as a sentence.
+    by_hand : str
+        How to make the archive, as a sentence that goes on, if nobody offers it as a whole; then `address` is
+        where its files are, `size` and the archive's digests are not known, and the members tell.
+    """
+
+    filename: str
+    address: str
+    size: int
+    sha256: str
+    members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    caveat: str = ""
+    outage: str = ""
+    by_hand: str = ""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A digest that the user vouches for.
+
+    Parameters
+    ----------
+    sha256 : str
+        Lower-case hexadecimal digest.
+    source : str
+        Where the user wrote it, in words.
+    strict : bool
+        Whether no other file will do, not even the publisher's.
+    """
+
+    sha256: str
+    source: str
+    strict: bool
+
+
+@dataclass(frozen=True)
+class VerifiedFile:
+    """A file that may be read, its digest, and in words why it may."""
+
+    path: Path
+    sha256: str
+    provenance: str
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Where a published file is looked for, as the user set it, in this order.
+
+    Parameters
+    ----------
+    archive : str or None
+        A local file that the user names; no other location is tried then.
+    cache : str or None
+        Folder that keeps downloads; None is the user's own cache folder.
+    mirror : str, sequence of str, or None
+        Folders or http(s) addresses that hold the publisher's archives under their names, tried in this
+        order; one text may name several, separated by ``|``.
+    offline : bool
+        Whether the network must not be used.
+    sha256 : str or None
+        Digest that the user pins the archive to.
+
+    Raises
+    ------
+    ConfigError
+        If a value is not valid.
+    """
+
+    archive: str | None = None
+    cache: str | None = None
+    mirror: str | Sequence[str] | None = None
+    offline: bool = False
+    sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("archive", "cache"):
+            value = getattr(self, name)
+            if value is not None and not _is_text(value):
+                raise ConfigError(f"{name} must be a path (or null), got {value!r}.")
+        for mirror in self.mirrors:
+            if "://" in mirror and not is_address(mirror):
+                raise ConfigError(f"mirror must be a folder or an http(s) address, got {mirror!r}.")
+        check_bool("offline", self.offline)
+        pin = self.sha256
+        if pin is not None and not (isinstance(pin, str) and re.fullmatch("[0-9a-fA-F]{64}", pin)):
+            raise ConfigError(f"sha256 must be 64 hexadecimal digits (or null), got {pin!r}.")
+
+    @property
+    def cache_folder(self) -> Path:
+        """The folder that keeps downloads."""
+        return cache_folder(self.cache)
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        """Folders and addresses, in the order in which they are tried."""
+        if self.mirror is None:
+            return ()
+        listed = str(self.mirror).split("|") if isinstance(self.mirror, (str, Path)) else self.mirror
+        if not isinstance(listed, Sequence) or not all(map(_is_text, listed)):
+            raise ConfigError(
+                f"mirror must be a folder or address, a list of them, or null; got {self.mirror!r}."
+            )
+        return tuple(str(mirror).strip() for mirror in listed)
+
+    @property
+    def pin(self) -> Pin | None:
+        """The digest that the user vouches for."""
+        return None if self.sha256 is None else Pin(self.sha256.lower(), "dataset.sha256", strict=True)
+
+
+def is_address(mirror: str) -> bool:
+    """Whether a mirror is used over the network."""
+    return mirror.startswith(("http://", "https://"))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, (str, Path)) and bool(str(value).strip())
+
+
+def listed_pin(folder: Path, published: PublishedFile) -> Pin | None:
+    """Return the digest that the mirror folder's SHA256SUMS lists for the file."""
+    sums = folder / "SHA256SUMS"
+    refuse_irregular(sums, "mirror")
+    if not sums.is_file():
+        return None
+    if sums.stat().st_size > _LONGEST_SUMS:
+        raise IntegrityError(
+            f"{sums} has {sums.stat().st_size:,} bytes, too many for a list of digests. Correct or remove it."
+        )
+    try:
+        text = sums.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise IntegrityError(f"{sums} cannot be read: {said(error)}. Remove it or correct it.") from error
+    for line in text.splitlines():
+        digest, _, name = line.strip().partition(" ")
+        if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
+            return Pin(digest.lower(), "the mirror's SHA256SUMS", strict=False)
+    return None
+
+
+# What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
+UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+
+
+def verify(
+    path: Path,
+    published: PublishedFile,
+    pin: Pin | None,
+    *,
+    origin: str | None = None,
+    named: bool = False,
+) -> VerifiedFile:
+    """Return `path` with the strongest true statement about it.
+
+    Parameters
+    ----------
+    path : Path
+        The file that was found or fetched.
+    published : PublishedFile
+        What it should be.
+    pin : Pin or None
+        A digest that the user vouches for.
+    origin : str, optional
+        The address that `path` has just been fetched from, to be named instead of a file that will not stay.
+    named : bool
+        Whether the user named this very file, which may well be a good one of another data set.
+
+    Returns
+    -------
+    VerifiedFile
+
+    Raises
+    ------
+    IntegrityError
+        If the file is neither the publisher's archive, nor holds the publisher's members, nor is pinned.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            sha256 = digest_of(stream)
+    except OSError as error:
+        raise MissingDataError(
+            f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
+        ) from error
+    found = f"sha256 {sha256} and {size:,} bytes"
+    pinned = pin is not None and pin.sha256 == sha256
+    if pin is not None and pin.strict and not pinned:
+        raise IntegrityError(
+            f"{origin or path}: {pin.source} asks for sha256 {pin.sha256}, found {found}. "
+            "Use the file that was pinned, or remove or correct the pin."
+        )
+    if sha256 == published.sha256 and size == published.size:
+        return VerifiedFile(path, sha256, PUBLISHED)
+    problem = _member_problem(path, published)
+    if problem is None:
+        return VerifiedFile(path, sha256, REZIPPED)
+    if pin is not None and pinned:
+        return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {pin.source}")
+    listed = "" if pin is None else f", and not the file that {pin.source} lists (sha256 {pin.sha256})"
+    wanted = f"sha256 {published.sha256} and {published.size:,} bytes"
+    if published.by_hand:
+        wanted = f"an archive with {' and '.join(published.members)}"
+    raise IntegrityError(
+        f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
+        f"found {found}; {problem}{listed}. " + _remedy(path, sha256, published, origin, named)
+    )
+
+
+def _member_problem(path: Path, published: PublishedFile) -> str | None:
+    """Say why the archive does not hold the publisher's members; None if it does."""
+    if (problem := _zip_problem(path)) is not None:
+        return problem
+    if not published.members:
+        return "the digests of the publisher's single files are not known"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name, expected in published.members.items():
+                with archive.open(name) as member:
+                    if digest_of(member) != expected:
+                        return f"its member {name} is not the publisher's"
+    except KeyError:
+        return f"it has no member {name}"
+    except UNPACKING_ERRORS as error:
+        return f"its member {name} cannot be unpacked ({error})"
+    return None
+
+
+def _zip_problem(path: Path) -> str | None:
+    if zipfile.is_zipfile(path):
+        return None
+    with path.open("rb") as stream:
+        start = stream.read(512)
+    if not start:
+        return "it is empty"
+    if start.startswith(b"PK"):
+        return "it is truncated: the end of the archive is missing"
+    if start.lstrip().startswith(b"<"):
+        return "it is not a zip archive but looks like a web page"
+    return "it is not a zip archive"
+
+
+def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None, named: bool) -> str:
+    if named:
+        remedy = f"Name another file with dataset.archive=FILE, such as one from {published.address}"
+    elif origin is None and published.by_hand:
+        remedy = f"Make the archive again from the files at {published.address}"
+    elif origin is None:
+        remedy = f"Delete the file and download {published.address} again"
+    else:
+        remedy = "Nothing was stored. Use another mirror or try again later"
+    if zipfile.is_zipfile(path):
+        remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
+    return f"{published.caveat} {remedy}.".lstrip()

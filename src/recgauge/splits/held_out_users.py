@@ -1,0 +1,200 @@
+"""Users are held out as a whole: models meet them after training, by some of their rows."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError, EmptySplitError
+from recgauge.splits import Assignment
+from recgauge.splits._order import ByTime, latest_first, shuffled
+from recgauge.splits.k_fold import Folds
+from recgauge.utils.checks import BoolArray, LongArray, check_choice, check_int, check_real
+
+Pick = Literal["random", "last"]
+
+
+@dataclass(frozen=True)
+class HeldOutUsers(ByTime):
+    """A strategy that divides the rows of held-out users into given ones and tested ones."""
+
+    hidden: float = field(default=0.2, kw_only=True)
+    pick: Pick = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = type(self).__name__
+        if check_real(f"{owner}: hidden", self.hidden, low=0.0, high=1.0, low_open=True) == 1.0:
+            raise ConfigError(
+                f"{owner}: hidden must be below 1 so that users have rows to go by, got {self.hidden!r}."
+            )
+        check_choice(f"{owner}: pick", self.pick, get_args(Pick))
+
+    @property
+    def tie_rule(self) -> str | None:
+        """The rule for rows of one user and time, if rows are picked by time."""
+        return self.ties if self.pick == "last" else None
+
+    def _hide(
+        self, rows: Interactions, tested: BoolArray, validated: BoolArray | None, rng: np.random.Generator
+    ) -> Assignment:
+        """Return the parts of all rows, given masks of test and validation users, each shape (n_users,)."""
+        users = tested if validated is None else tested | validated
+        held_out = users[rows.user]
+        # One draw for every row, whoever is held out: a user's hidden rows are the same in every fold.
+        if self.pick == "random":
+            rank = shuffled(rows, rng)
+        else:
+            rank = latest_first(rows, "pick=last", self.ties, rng)
+        unused: tuple[tuple[str, BoolArray], ...] = ()
+        if self.cold_items == "drop":
+            trained = np.bincount(rows.item[~held_out], minlength=rows.n_items) > 0
+            cold = held_out & ~trained[rows.item]
+            unused = (("rows of held-out users with items that no training user has", cold),)
+            held_out &= ~cold
+            rank = _ranks(rows, rank, held_out)
+        n_rows = np.bincount(rows.user[held_out], minlength=rows.n_users)
+        n_hidden = np.minimum(np.maximum(np.rint(n_rows * self.hidden), 1), n_rows - 1)
+        hidden = held_out & (rank < n_hidden[rows.user])
+        in_validation = None if validated is None else hidden & validated[rows.user]
+        return Assignment(hidden & tested[rows.user], in_validation, held_out & ~hidden, unused)
+
+
+def _ranks(rows: Interactions, rank: LongArray, kept: BoolArray) -> LongArray:
+    """Return the ranks among the kept rows of each user."""
+    order = np.flatnonzero(kept)[np.lexsort((rank[kept], rows.user[kept]))]
+    counts = np.bincount(rows.user[kept], minlength=rows.n_users)
+    ranks = np.zeros(len(rows), dtype=np.int64)
+    ranks[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[rows.user[order]]
+    return ranks
+
+
+@dataclass(frozen=True)
+class StrongGeneralisation(HeldOutUsers):
+    """Hold out random users; models are given some of their rows after training, the others are tested.
+
+    Parameters
+    ----------
+    n_test : float or int
+        Test users: a share of all in (0, 1), or a number from 1.
+    n_validation : float or int
+        Validation users, likewise; 0 makes no validation part.
+    hidden : float
+        Share of a held-out user's rows that is tested, in (0, 1), rounded to the nearest whole number, half
+        to even, but at least one row and not all; a user with a single row is not tested.
+    pick : {"random", "last"}
+        Which rows are hidden: random ones, or the last by time.
+    ties : str
+        With ``pick="last"``: which of a user's rows of one time counts as the latest, see `ByTime`; default
+        ``fixed_random``.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`. With ``cold_items="drop"`` held-out users' rows with items that no training user has
+        are dropped before rows are hidden.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is not valid.
+    EmptySplitError
+        If no user is left to train on.
+    SchemaError
+        If the last rows are requested and the data have no timestamps.
+
+    Notes
+    -----
+    The model must be able to fold in users (``fold_in``): others are refused by name. Does not depend on the
+    order of the rows if no (user, item) pair repeats.
+
+    References
+    ----------
+    .. [1] B. Marlin, "Collaborative filtering: a machine learning perspective", MSc thesis, University of
+       Toronto, 2004, section 3.3.
+    .. [2] D. Liang, R. G. Krishnan, M. D. Hoffman, T. Jebara, "Variational autoencoders for collaborative
+       filtering", WWW 2018, section 4.1.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids(np.repeat([1, 2, 3, 4], 5), np.tile([1, 2, 3, 4, 5], 4))
+    >>> split = StrongGeneralisation(n_test=1).split(ratings, rng=np.random.default_rng(0))
+    >>> len(split.train), len(split.fold_in), len(split.test)
+    (15, 4, 1)
+    """
+
+    n_test: float = 0.1
+    n_validation: float = 0.0
+
+    name: ClassVar[str] = "strong_generalisation"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for setting, value in (("n_test", self.n_test), ("n_validation", self.n_validation)):
+            if isinstance(value, float) and value < 1.0:
+                least = setting == "n_test"
+                check_real(f"StrongGeneralisation: {setting}", value, low=0.0, high=1.0, low_open=least)
+            else:
+                check_int(f"StrongGeneralisation: {setting}", value, minimum=int(setting == "n_test"))
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out, and which are given after training."""
+        n_users = interactions.n_users
+        n_test, n_validation = (_count(share, n_users) for share in (self.n_test, self.n_validation))
+        if n_test + n_validation >= n_users:
+            raise EmptySplitError(
+                f"StrongGeneralisation: {n_test} test and {n_validation} validation users leave none of "
+                f"{n_users} to train on. Lower split.n_test or split.n_validation."
+            )
+        rank = np.empty(n_users, dtype=np.int64)
+        rank[rng.permutation(n_users)] = np.arange(n_users)
+        tested, validated = rank < n_test, (rank >= n_test) & (rank < n_test + n_validation)
+        return self._hide(interactions, tested, validated if self.n_validation else None, rng)
+
+
+def _count(share: float, n_users: int) -> int:
+    return round(share * n_users) if share < 1 else int(share)
+
+
+@dataclass(frozen=True)
+class KFoldUsers(HeldOutUsers, Folds):
+    """Hold out one of `n_splits` random folds of all users; models are given some of their rows.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds, >= 2, or >= 3 with a validation part; sizes differ by at most one user.
+    fold : int
+        The fold whose users are tested, from 0; the folds are the same whichever is tested.
+    validation : bool
+        Whether the users of the next fold (after the last, the first) are the validation part.
+    hidden, pick, ties
+        See `StrongGeneralisation`.
+    cold_users, cold_items : {"drop", "keep"}
+        See `StrongGeneralisation`.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such fold.
+    EmptySplitError
+        If there are fewer users than folds.
+
+    Notes
+    -----
+    The model must be able to fold in users (``fold_in``). Does not depend on the order of the rows if no
+    (user, item) pair repeats. Which rows of a user are hidden does not depend on the fold.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids(np.repeat([1, 2, 3, 4], 5), np.tile([1, 2, 3, 4, 5], 4))
+    >>> split = KFoldUsers(n_splits=4, fold=3).split(ratings, rng=np.random.default_rng(0))
+    >>> len(split.train), len(split.fold_in), len(split.test)
+    (15, 4, 1)
+    """
+
+    name: ClassVar[str] = "k_fold_users"
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out, and which are given after training."""
+        users = rng.permutation(interactions.n_users).astype(np.int32)
+        tested, validated = self._parts(self._chunks(users, "users"))
+        return self._hide(interactions, tested, validated, rng)

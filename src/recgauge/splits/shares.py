@@ -1,0 +1,220 @@
+"""One cut of a share: random rows or the latest ones, of all rows or of each user's."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError
+from recgauge.splits import Assignment, Splitter
+from recgauge.splits._order import ByTime, latest_first, ranks_by, times_of
+from recgauge.utils.checks import BoolArray, LongArray, check_real
+
+
+@dataclass(frozen=True)
+class Shares(Splitter):
+    """A strategy with a share of rows in test and one in validation."""
+
+    test_size: float = 0.2
+    validation_size: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = type(self).__name__
+        check_real(f"{owner}: test_size", self.test_size, low=0.0, high=1.0, low_open=True)
+        check_real(f"{owner}: validation_size", self.validation_size, low=0.0, high=1.0)
+        if self.test_size + self.validation_size >= 1.0:
+            raise ConfigError(
+                f"{owner}: test_size + validation_size must be below 1 so that training rows are left, "
+                f"got {self.test_size:g} + {self.validation_size:g}."
+            )
+
+    def _masks(self, position: LongArray, n_rows: LongArray | int) -> tuple[BoolArray, BoolArray | None]:
+        """Turn each row's position among `n_rows` into masks: test first, then validation."""
+        n_test = np.rint(np.multiply(n_rows, self.test_size))
+        in_test = position < n_test
+        if self.validation_size == 0.0:
+            return in_test, None
+        n_validation = np.rint(np.multiply(n_rows, self.validation_size))
+        return in_test, ~in_test & (position < n_test + n_validation)
+
+
+@dataclass(frozen=True)
+class RandomRows(Shares):
+    """Hold out a random share of all rows.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of rows in test, in (0, 1); the count is rounded to the nearest whole number.
+    validation_size : float
+        Share of rows in validation, in [0, 1); 0 makes no validation part.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
+
+    Raises
+    ------
+    ConfigError
+        If the shares leave nothing to train on.
+
+    Notes
+    -----
+    Depends on the order of the rows, which is the publisher's.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3])
+    >>> split = RandomRows(test_size=0.5).split(ratings, rng=np.random.default_rng(0))
+    >>> len(split.train), len(split.test)
+    (3, 3)
+    """
+
+    name: ClassVar[str] = "random"
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out."""
+        n_rows = len(interactions)
+        return Assignment(*self._masks(rng.permutation(n_rows), n_rows))
+
+
+@dataclass(frozen=True)
+class RandomPerUser(Shares):
+    """Hold out a random share of each user's rows.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of a user's rows in test, in (0, 1); the count is rounded to the nearest whole number, half
+        to even, so a user with few rows may have none.
+    validation_size : float
+        Share of a user's rows in validation, in [0, 1); 0 makes no validation part.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
+
+    Raises
+    ------
+    ConfigError
+        If the shares leave nothing to train on.
+
+    Notes
+    -----
+    Depends on the order of the rows, which is the publisher's.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids([1, 1, 1, 1, 2, 2, 2, 2], [1, 2, 3, 4, 1, 2, 3, 4])
+    >>> split = RandomPerUser(test_size=0.25).split(ratings, rng=np.random.default_rng(0))
+    >>> split.test.user_counts().tolist()
+    [1, 1]
+    """
+
+    name: ClassVar[str] = "random_per_user"
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out."""
+        draws = rng.random(len(interactions))
+        position = ranks_by(interactions, (draws * 2**40).astype(np.int64), draws)
+        counts = interactions.user_counts()
+        return Assignment(*self._masks(position, counts[interactions.user]))
+
+
+@dataclass(frozen=True)
+class TemporalFraction(Shares):
+    """Hold out the latest share of all rows: train ends before validation, validation before test.
+
+    Parameters
+    ----------
+    test_size : float
+        Least share of rows in test, in (0, 1): the test part begins with the second of the first row of the
+        latest share, and all rows of that second are in it.
+    validation_size : float
+        Least share of rows in validation, in [0, 1), cut likewise; 0 makes no validation part.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`. Many users and items have no row before the cut.
+
+    Raises
+    ------
+    ConfigError
+        If the shares leave nothing to train on.
+    SchemaError
+        If the data have no timestamps.
+
+    Notes
+    -----
+    Rows of one second are never separated, so neither the order of the rows nor chance matters.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids([1, 1, 2, 2], [1, 2, 1, 3], None, [10, 40, 20, 30])
+    >>> split = TemporalFraction(test_size=0.25).split(ratings, rng=np.random.default_rng(0))
+    >>> split.train.timestamp.tolist(), split.test.timestamp.tolist()
+    ([10, 20, 30], [40])
+    """
+
+    name: ClassVar[str] = "temporal_fraction"
+    temporal: ClassVar[bool] = True
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
+        """Return which rows are held out; no chance is involved."""
+        times = times_of(interactions, "TemporalFraction")
+        n_rows = len(times)
+        n_test = round(n_rows * self.test_size)
+        if n_test == 0:
+            return Assignment(np.zeros(n_rows, dtype=bool))
+        cut = n_rows - n_test
+        in_test = times >= np.partition(times, cut)[cut]
+        if self.validation_size == 0.0:
+            return Assignment(in_test)
+        earlier = times[~in_test]
+        n_validation = min(round(n_rows * self.validation_size), len(earlier))
+        if n_validation == 0:
+            return Assignment(in_test, np.zeros(n_rows, dtype=bool))
+        cut = len(earlier) - n_validation
+        return Assignment(in_test, ~in_test & (times >= np.partition(earlier, cut)[cut]))
+
+
+@dataclass(frozen=True)
+class TemporalPerUser(ByTime, Shares):
+    """Hold out the last share of each user's rows by time.
+
+    Parameters
+    ----------
+    test_size : float
+        Share of a user's rows in test, in (0, 1); the count is rounded to the nearest whole number, half
+        to even, so a user with few rows may have none.
+    validation_size : float
+        Share of a user's rows in validation, in [0, 1), those right before the test rows; 0 makes no
+        validation part.
+    ties : str
+        Which of a user's rows of one time counts as the latest, see `ByTime`; default ``fixed_random``.
+    cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
+
+    Raises
+    ------
+    ConfigError
+        If the shares leave nothing to train on.
+    SchemaError
+        If the data have no timestamps.
+
+    Notes
+    -----
+    Does not depend on the order of the rows if no (user, item) pair repeats, except with ``ties="row_order"``
+    and its reverse. Rows of other users may be later than a user's test rows.
+
+    Examples
+    --------
+    >>> ratings = Interactions.from_ids([1, 1, 1, 1], [1, 2, 3, 4], None, [30, 10, 20, 40])
+    >>> split = TemporalPerUser(test_size=0.5).split(ratings, rng=np.random.default_rng(0))
+    >>> split.test.item_ids[split.test.item].tolist()
+    [1, 4]
+    """
+
+    name: ClassVar[str] = "temporal_per_user"
+    temporal: ClassVar[bool] = True
+
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
+        """Return which rows are held out; chance is involved with ``ties="random"`` alone."""
+        rank = latest_first(interactions, "TemporalPerUser", self.ties, rng)
+        return Assignment(*self._masks(rank, interactions.user_counts()[interactions.user]))
