@@ -236,16 +236,16 @@ def _fit(
     return fit_watched(model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch)
 
 
-def _watched(experiment: Experiment, ready: Prepared, key: str) -> Watched:
+def _watched(experiment: Experiment, ready: Prepared, metric: str | None) -> Watched:
     """Return the metric that is taken between epochs, always on validation rows."""
-    definition, k = watched_metric(key, experiment.metrics, experiment.cutoffs)
+    key, definition, k = watched_metric(metric, experiment.metrics, experiment.cutoffs)
     split, task = ready.split, ready.task
     if split.evaluated != "validation":
         split = split.on_validation()
         if task is not None:
             relevant = Relevant.from_interactions(split.test, ready.dataset.relevant_from)
             task = _ranking_task(experiment, ready.dataset, split, relevant)
-    return Watched(definition, k, split, task, ready.dataset.rating_scale())
+    return Watched(key, definition, k, split, task, ready.dataset.rating_scale())
 
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:

@@ -12,6 +12,7 @@ from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.split import EvaluateOn
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, RecgaugeError
+from recgauge.evaluation.learning import Learning
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
 from recgauge.guards import GuardSettings, check_selected_on
@@ -20,6 +21,7 @@ from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on
 from recgauge.runs.settings import RunSettings
+from recgauge.search import Search
 from recgauge.splits import Splitter
 from recgauge.studies import Study
 from recgauge.utils.checks import check_choice, check_cutoffs, check_int
@@ -59,7 +61,7 @@ def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
         if (metric := _metric(node, conventions, f"metrics.{name}", packages)) is not None
     }
     filters = (settings.filters or {}).items()
-    model: Recommender | RatingPredictor = part(settings.model, (Recommender, RatingPredictor), "model")
+    model = build_model(settings.model, settings.allowed_targets)
     suite = _possible(model, suite, leave_out=all_metrics)
     return Experiment(
         dataset=part(settings.dataset, DatasetSource, "dataset"),
@@ -73,11 +75,32 @@ def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
         seed=check_int("seed", settings.seed, minimum=0),
         fit_on=check_fit_on(settings.fit_on),
         evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
-        guards=GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on)),
+        guards=guard_settings(settings),
         sanity=settings.sanity,
         curves=settings.figures,
+        learning=_learning(settings),
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
+
+
+def _learning(settings: RunSettings) -> Learning | None:
+    watched = settings.learning
+    return Learning(watched.metric, watched.every, watched.patience) if watched.watch else None
+
+
+def guard_settings(settings: RunSettings) -> GuardSettings:
+    """Return what the user says about guards."""
+    return GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on))
+
+
+def build_model(node: Any, allowed_targets: Sequence[str]) -> Recommender | RatingPredictor:
+    """Build a model alone."""
+    return build(node, (Recommender, RatingPredictor), "model", allowed_packages(allowed_targets))
+
+
+def build_search(node: Any) -> Search:
+    """Build how a model's settings are searched."""
+    return build(node, Search, "tune", allowed_packages(()))
 
 
 def build_dataset(node: Any, allowed_targets: Sequence[str]) -> DatasetSource:

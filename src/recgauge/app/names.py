@@ -77,6 +77,8 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
         elif key not in ("model", "dataset", "candidates"):
             parts.append(value.strip("[]").replace(",", "+"))
     parts += [f"{name} {split[name]}" for name in ("fold", "window") if split.get(name) is not None]
+    if settings.get("tune"):
+        parts.append("tuned")
     if "seed" in typed or settings["seed"] != 0:
         parts.append(f"seed {settings['seed']}")
     name = str(without_secrets(" · ".join(parts)))

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recgauge.app.compose import build_study, build_tracker, compose
+from recgauge.app.compose import build_model, build_study, build_tracker, compose, guard_settings
 from recgauge.app.files.artifacts import finish, unfinished, write_run
 from recgauge.app.files.list_files import check_study
 from recgauge.app.names import chosen_names, run_again, run_name
@@ -19,8 +19,10 @@ from recgauge.app.terminal.secrets import learn_settings, without_secrets
 from recgauge.app.tracking.environment import environment, read_beside
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.tracker import NoTracker, Tracker, experiment_tag, find_finished
+from recgauge.app.tune import check_tuning, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
+from recgauge.runs.facts import SearchFacts
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import RunSettings
@@ -49,6 +51,8 @@ class Job:
         Gets the files.
     sweep : Path or None
         The folder of the sweep that the job is one of.
+    search : SearchFacts or None
+        The search that chose the model's settings.
     """
 
     typed: RunSettings
@@ -60,6 +64,7 @@ class Job:
     tracker: Tracker
     folder: Path
     sweep: Path | None
+    search: SearchFacts | None = None
 
 
 def prepare(
@@ -86,6 +91,8 @@ def prepare(
     check_targets(plain, allowed_packages(typed.allowed_targets))
     learn_settings(plain)  # an error may show a password in another form
     study = build_study(typed.study, typed.allowed_targets)
+    if typed.tune is not None:
+        check_tuning(typed)
     check_study(typed.artifacts.lists, () if study is None else study.artifacts)
     return Job(
         typed=typed,
@@ -133,8 +140,27 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
 
 
 def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
+    if job.typed.tune is not None and job.search is None:
+        job, experiment = _tuned(job, experiment)
     reusing = job.typed.reuse and not job.typed.force
     return (_reuse(job, experiment, outcome) if reusing else None) or _make(job, experiment, outcome)
+
+
+def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
+    """Search the model's settings, and return the job that trains and evaluates the chosen ones."""
+    progress = ConsoleProgress()
+    with progress.stage("look for the data"):
+        experiment.dataset.find(progress)
+    fixed = [word.split("=")[0].lstrip("+").removeprefix("model.") for word in job.words if "model." in word]
+    facts = tune(job.typed, fixed, experiment, progress)
+    final = {"model": job.typed.model | facts.chosen.settings, "fit_on": "train_validation"}
+    guards = replace(job.typed.guards, selected_on="validation")
+    typed = replace(job.typed, **final, guards=guards)
+    settings = job.settings | without_secrets(final) | {"guards": asdict(guards)}
+    model = build_model(typed.model, typed.allowed_targets)
+    chosen = replace(experiment, model=model, fit_on="train_validation", guards=guard_settings(typed))
+    job.tracker.store_search(job.names, facts)
+    return replace(job, typed=typed, settings=settings, search=facts), chosen
 
 
 def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome | None:
@@ -194,6 +220,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
                 settings=job.settings,
                 environment=facts,
             )
+            begun = replace(begun, search=job.search)
             with unfinished(job.folder) as folder:
                 record, files, said = write_run(result, begun, job.typed, folder, progress)
                 files = finish(files, folder, job.folder)

@@ -17,6 +17,9 @@ from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.utils.checks import check_int
 from recgauge.utils.progress import NoProgress, Progress
 
+HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
+"""The metrics to read first, by name."""
+
 
 @dataclass(frozen=True, slots=True)
 class EpochPoint:
@@ -28,12 +31,15 @@ class EpochPoint:
         From 1.
     loss : float
         Training loss, as the model defines it.
+    metric : str
+        Result key of the watched metric.
     value : float or None
         The watched metric on validation rows; None in epochs in which nobody looked.
     """
 
     epoch: int
     loss: float
+    metric: str
     value: float | None
 
 
@@ -43,8 +49,9 @@ class Learning:
 
     Parameters
     ----------
-    metric : str
-        Result key of the run's metrics, such as ``ndcg_at_10``, taken on validation rows.
+    metric : str or None
+        Result key of the run's metrics, such as ``ndcg_at_10``, taken on validation rows; None: the first
+        headline metric of the run.
     every : int
         Epochs between two looks, >= 1.
     patience : int or None
@@ -57,7 +64,7 @@ class Learning:
         If a number is not valid.
     """
 
-    metric: str = "ndcg_at_10"
+    metric: str | None = None
     every: int = 1
     patience: int | None = None
 
@@ -73,6 +80,8 @@ class Watched:
 
     Parameters
     ----------
+    key : str
+        Result key, such as ``ndcg_at_10``.
     definition : Definition
     k : int or None
         The cutoff of a metric of lists.
@@ -84,6 +93,7 @@ class Watched:
         Lowest and highest rating.
     """
 
+    key: str
     definition: Definition
     k: int | None
     split: Split
@@ -114,16 +124,33 @@ class Watched:
         return task.evaluate(task.metrics, task.recommend(model, NoProgress())).results[0].value
 
 
+def watched_key(metrics: Mapping[str, Definition], cutoffs: Sequence[int]) -> str:
+    """Return the result that choices go by if nobody names one: nDCG at 10 where it is among the results.
+
+    Examples
+    --------
+    >>> from recgauge.conventions import get_convention
+    >>> standard = get_convention("standard")
+    >>> watched_key({name: standard.definition(name) for name in ("recall", "ndcg")}, (5, 10, 20))
+    'ndcg_at_10'
+    """
+    name = next((name for name in HEADLINE if name in metrics), next(iter(metrics)))
+    if isinstance(metrics[name].metric, RatingMetric):
+        return name
+    return f"{name}_at_{10 if 10 in cutoffs else max(cutoffs)}"
+
+
 def watched_metric(
-    key: str, metrics: Mapping[str, Definition], cutoffs: Sequence[int]
-) -> tuple[Definition, int | None]:
-    """Return the definition and the cutoff of a result key.
+    key: str | None, metrics: Mapping[str, Definition], cutoffs: Sequence[int]
+) -> tuple[str, Definition, int | None]:
+    """Return a result key, by default `watched_key`'s, with its definition and cutoff.
 
     Raises
     ------
     ConfigError
         If a run with these metrics and cutoffs has no such result.
     """
+    key = key or watched_key(metrics, cutoffs)
     name, _, k = key.rpartition("_at_")
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)
@@ -132,7 +159,7 @@ def watched_metric(
             f"{key} is not a result of this run. Its metrics are {', '.join(metrics)}; those of lists need a "
             f"cutoff of the run, as in ndcg_at_{cutoffs[-1]}."
         )
-    return definition, int(k) if of_lists else None
+    return key, definition, int(k) if of_lists else None
 
 
 def fit_watched(
@@ -186,7 +213,7 @@ def fit_watched(
     with (progress or NoProgress()).step("fit", model.n_epochs, "epochs") as advance:
         for epoch, loss in enumerate(model.epochs(split.train, rng=rng), start=1):
             looks = epoch % learning.every == 0 or epoch == model.n_epochs
-            points.append(EpochPoint(epoch, loss, watched.value(model) if looks else None))
+            points.append(EpochPoint(epoch, loss, watched.key, watched.value(model) if looks else None))
             if watch is not None:
                 watch(points[-1])
             advance(1)

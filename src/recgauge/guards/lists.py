@@ -99,7 +99,7 @@ def check_selection(settings: GuardSettings) -> GuardResult:
     if settings.selected_on == "test":
         message = (
             "The run's settings were chosen by test numbers, so these are too good; choose by validation "
-            "rows (split.validation_size) and report other test rows."
+            "rows (split.validation_size=0.1 evaluate_on=validation, or tune=tpe) and report other test rows."
         )
         return GuardResult("selection_on_test", 1.0, "warning", message)
     said = (

@@ -7,6 +7,7 @@ from typing import TypeVar
 from rich.table import Table
 
 from recgauge.data.split import Step
+from recgauge.evaluation.learning import EpochPoint
 from recgauge.models.fitting import leak_mark
 from recgauge.report import markdown_table
 from recgauge.runs.facts import MetricValue, SanityFacts
@@ -116,6 +117,10 @@ def run_lines(record: RunRecord) -> list[str]:
     ]
     if mark := leak_mark(record.fit_on):
         lines.append(f"marked   {mark}")
+    if record.search is not None:
+        lines.append(f"tuned    {record.search}")
+    if record.learned:
+        lines.append(_learned_line(record.learned))
     if "users_left_out" in counts:
         lines.append(_users_line(data.relevant_from, counts))
     if "ratings_predicted" in counts:
@@ -127,6 +132,14 @@ def run_lines(record: RunRecord) -> list[str]:
     lines.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
     lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return lines
+
+
+def _learned_line(points: Sequence[EpochPoint]) -> str:
+    seen = [f"{point.epoch}: {point.value:.4f}" for point in points if point.value is not None]
+    shown = seen if len(seen) <= 6 else [*seen[:3], "...", *seen[-3:]]
+    return (
+        f"learned  {len(points)} epochs; {points[0].metric} on validation rows after epoch {', '.join(shown)}"
+    )
 
 
 def _split_line(step: Step) -> str:
@@ -171,6 +184,8 @@ def mark_lines(record: RunRecord) -> list[str]:
         The candidates' mark first, then guards from a warning on; notes stay in the record.
     """
     lines = []
+    if record.evaluated_on == "validation":
+        lines.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
     if record.incomparable:
         lines.append(
             f"{MARK} not comparable with full-catalogue numbers: {record.incomparable} "

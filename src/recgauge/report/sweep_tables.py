@@ -116,8 +116,11 @@ def _mean_label(series: Series) -> str:
 
 
 def _label(job: JobOutcome) -> str:
-    leaks = job.record is not None and leak_mark(job.record.fit_on) is not None
-    return f"{job.label} (saw the test rows)" if leaks else job.label
+    if job.record is None:
+        return job.label
+    if job.record.evaluated_on == "validation":
+        return f"{job.label} (validation rows)"
+    return f"{job.label} (saw the test rows)" if leak_mark(job.record.fit_on) else job.label
 
 
 def _status(job: JobOutcome) -> Text:
@@ -156,6 +159,8 @@ def _selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     """Say which jobs differ in a model's settings alone: choosing the best of them is selection on test."""
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for number, record in records:
+        if record.evaluated_on == "validation" or record.search is not None:
+            continue
         names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
         group = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
         settings = str(record.settings.get("model"))
@@ -171,8 +176,8 @@ def _selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
 
 def _remedy(record: RunRecord) -> str:
     if record.split.validation is not None:
-        return "choose by the validation rows."
-    return "hold out validation rows (split.validation_size=0.1) and choose by those."
+        return "choose by the validation rows: evaluate_on=validation, or tune=tpe."
+    return "hold out validation rows (split.validation_size=0.1) and choose by those: evaluate_on=validation."
 
 
 def _jobs(numbers: Sequence[int]) -> str:

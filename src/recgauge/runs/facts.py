@@ -7,6 +7,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.evaluation.results import MetricResult
+from recgauge.search.trials import Trial, best
 
 PARTS = ("train", "fold_in", "validation", "test")
 """The parts that a split can have."""
@@ -160,6 +161,51 @@ class SplitFacts:
     def dropped_rows(self) -> int:
         """Rows that filters and split dropped."""
         return sum(step.dropped_rows for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFacts:
+    """The search that chose a model's settings, by validation rows.
+
+    Parameters
+    ----------
+    sha256 : str
+        Digest of everything that decides a trial; the trials' runs have it as a tag.
+    metric : str
+        Result key that decided.
+    higher_is_better : bool
+    sampler, budget : str
+    trials : tuple of Trial
+    """
+
+    sha256: str
+    metric: str
+    higher_is_better: bool
+    sampler: str
+    budget: str
+    trials: tuple[Trial, ...]
+
+    @property
+    def chosen(self) -> Trial:
+        """The trial whose settings the run has."""
+        return best(self.trials, maximize=self.higher_is_better)
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds of all trials."""
+        return sum(trial.seconds for trial in self.trials)
+
+    def __str__(self) -> str:
+        chosen = ", ".join(
+            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.chosen.settings.items()
+        )
+        ended = [sum(trial.state == state for trial in self.trials) for state in ("pruned", "failed")]
+        told = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
+        return (
+            f"{len(self.trials)} trials ({', '.join([self.sampler, *told])}) in {self.seconds:.1f} s; "
+            f"{self.metric} {self.chosen.value:.4f} on validation rows with {chosen}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

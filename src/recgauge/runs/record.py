@@ -5,8 +5,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from recgauge.errors import SchemaError
+from recgauge.evaluation.learning import EpochPoint
 from recgauge.guards import GuardResult
-from recgauge.runs.facts import PARTS, DatasetFacts, MetricValue, SanityFacts, SplitFacts, TieFacts
+from recgauge.runs.facts import (
+    PARTS,
+    DatasetFacts,
+    MetricValue,
+    SanityFacts,
+    SearchFacts,
+    SplitFacts,
+    TieFacts,
+)
 from recgauge.runs.result import RunResult
 from recgauge.runs.settings import fingerprint
 from recgauge.utils.plain import from_plain
@@ -48,6 +57,10 @@ class RunRecord:
         None if not requested.
     ties : TieFacts or None
         None without lists.
+    learned : tuple of EpochPoint
+        Loss and validation value by epoch, if somebody watched.
+    search : SearchFacts or None
+        The search that chose the model's settings.
     """
 
     names: dict[str, str]
@@ -67,6 +80,8 @@ class RunRecord:
     guards: tuple[GuardResult, ...] = ()
     sanity: SanityFacts | None = None
     ties: TieFacts | None = None
+    learned: tuple[EpochPoint, ...] = ()
+    search: SearchFacts | None = None
 
     @classmethod
     def from_result(
@@ -104,6 +119,7 @@ class RunRecord:
             seconds=dict(result.seconds),
             environment=environment,
             guards=result.guards,
+            learned=result.learned,
             **of_lists,
         )
 
@@ -117,8 +133,13 @@ class RunRecord:
 
     @property
     def fit_on(self) -> str:
-        """Rows that the model was fitted on: ``train`` or ``all``."""
+        """Rows that the model was fitted on: ``train``, ``train_validation`` or ``all``."""
         return str(self.settings.get("fit_on", "train"))
+
+    @property
+    def evaluated_on(self) -> str:
+        """Rows that the numbers are of: ``test`` or ``validation``."""
+        return self.split.evaluated
 
     def fingerprint(self) -> str:
         """Return the digest of everything that can change a number: `recgauge.runs.settings.fingerprint`."""

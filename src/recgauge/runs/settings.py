@@ -52,6 +52,16 @@ class GuardsSettings:
 
 
 @dataclass
+class LearningSettings:
+    """What is watched while a model learns in epochs; see `recgauge.evaluation.learning.Learning`."""
+
+    watch: bool = False
+    metric: str | None = None
+    every: int = field(default=1, metadata=_ask("a whole number such as 1"))
+    patience: int | None = field(default=None, metadata=_ask("a whole number such as 5, or null"))
+
+
+@dataclass
 class RunSettings:
     """All settings of one run; the groups hold one component each, as plain mappings.
 
@@ -73,6 +83,10 @@ class RunSettings:
     )
     conventions_table: bool = False
     sanity: bool = False
+    learning: LearningSettings = field(default_factory=LearningSettings, metadata=_ask("learning.watch=true"))
+    tune: Any = field(default=None, metadata=FREE)
+    search: Any = field(default_factory=dict, metadata=FREE)
+    save_model: bool = field(default=False, metadata=FREE)
     guards: GuardsSettings = field(default_factory=GuardsSettings, metadata=_ask("guards.override=[NAME]"))
     figures: bool = field(default=False, metadata=FREE)
     artifacts: ArtifactsSettings = field(

@@ -29,7 +29,7 @@ Measure = Callable[[dict[str, Any], Report], float]
 """Trains with settings and returns the value on validation rows."""
 
 
-class Pruned(Exception):  # noqa: N818 - no error
+class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
     """Ends a trial whose values so far are worse than those of other trials at the same epoch."""
 
 
@@ -68,8 +68,8 @@ class Search:
 
     Parameters
     ----------
-    metric : str
-        Result key that decides, such as ``ndcg_at_10``.
+    metric : str or None
+        Result key that decides, such as ``ndcg_at_10``; None: the first headline metric of the run.
     sampler : {"tpe", "random"}
     trials : int or None
         Trials, failed and pruned ones included; None: as many as fit into `seconds`.
@@ -87,7 +87,7 @@ class Search:
         If a setting is not valid, or there is no budget.
     """
 
-    metric: str = "ndcg_at_10"
+    metric: str | None = None
     sampler: Sampler = "tpe"
     trials: int | None = 20
     seconds: float | None = None
@@ -195,7 +195,7 @@ def run_search(
                 done.append(trial)
                 _write_trials(path, done)
                 advance(1)
-    return tuple(done)
+    return tuple(done[: search.trials])
 
 
 def _write_trials(path: Path, trials: Sequence[Trial]) -> None:

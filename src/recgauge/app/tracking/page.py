@@ -8,6 +8,7 @@ from typing import Any
 
 from recgauge.app.tracking.environment import user_name
 from recgauge.app.tracking.tracker import RunStart
+from recgauge.evaluation.learning import HEADLINE
 from recgauge.models.fitting import leak_mark
 from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
 from recgauge.runs.facts import MetricValue, SanityFacts
@@ -16,7 +17,6 @@ from recgauge.runs.settings import FREE_DATASET_SETTINGS, free_settings
 
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""
-HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
 """Metrics that are logged, and drawn, before the others of a suite."""
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
 SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
@@ -122,11 +122,16 @@ def metric_values(record: RunRecord) -> dict[str, float]:
         order = HEADLINE.index(entry.name) if entry.name in HEADLINE else len(HEADLINE)
         return entry.k not in (headline, None), order
 
-    values = {entry.key: entry.value for entry in sorted(record.results, key=rank)}
+    values = {_shown(record, entry.key): entry.value for entry in sorted(record.results, key=rank)}
     if record.sanity is not None:
         values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
         values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
     return {key: float(value) for key, value in values.items() if math.isfinite(value)}
+
+
+def _shown(record: RunRecord, name: str) -> str:
+    """Keep numbers of validation rows apart from those of test rows."""
+    return f"validation/{name}" if record.evaluated_on == "validation" else name
 
 
 def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
@@ -135,8 +140,14 @@ def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
     The counts after each filter are curves, too: ``filters/rows`` against the number of filters.
     """
     return [
-        *((entry.name, entry.k, entry.value) for entry in record.results if entry.k is not None),
+        *(
+            (_shown(record, entry.name), entry.k, entry.value)
+            for entry in record.results
+            if entry.k is not None
+        ),
         *filter_points(record),
+        *(("train/loss", point.epoch, point.loss) for point in record.learned),
+        *((f"validation/{p.metric}", p.epoch, p.value) for p in record.learned if p.value is not None),
     ]
 
 
@@ -164,6 +175,9 @@ def final_tags(record: RunRecord, seconds: Mapping[str, float]) -> dict[str, str
         "recgauge.fingerprint": record.fingerprint(),
         "recgauge.judging.policies": record.policies,
         "recgauge.leak": leak_mark(record.fit_on) or "",
+        "recgauge.evaluate_on": record.evaluated_on,
+        "recgauge.tuned": "" if record.search is None else str(record.search),
+        "recgauge.search": "" if record.search is None else record.search.sha256,
         "recgauge.incomparable": record.incomparable,
         "recgauge.candidates_sha256": record.candidates_sha256,
         "recgauge.guards": ", ".join(g.name for g in record.guards if g.fired),

@@ -1,11 +1,11 @@
-"""Stores runs in MLflow, one flat run per job; the only module that imports mlflow."""
+"""Stores runs in MLflow, one flat run per job; only this folder imports mlflow."""
 
 import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter, time
@@ -27,8 +27,10 @@ from recgauge.app.tracking.addresses import (
     store_lock,
 )
 from recgauge.app.tracking.page import curve_points, final_tags, metric_values
+from recgauge.app.tracking.searches import store_trials
 from recgauge.app.tracking.tracker import FILES_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
+from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
 
 if TYPE_CHECKING:
@@ -43,7 +45,6 @@ MLFLOW_DEFAULTS = {  # unless the environment says something else
 }
 MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
 PORT_TAG, DEFAULT_PORT = "recgauge.ui_port", 5000
-MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
 # the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
 MOST_METRICS, MOST_TEXTS = 900, 100
@@ -102,6 +103,12 @@ class MlflowTracker(Tracker):
             return f"run {run_id} could not be marked {status}: {failure}"
         return f"run {run_id} is marked {status}"
 
+    def store_search(self, names: Mapping[str, str], facts: SearchFacts) -> None:
+        """Store the trials in an experiment next to that of the final runs."""
+        beside = replace(self, experiment=f"{self.experiment} searches")
+        with explained(self.uri, "store the trials"):
+            store_trials(beside._client, beside._experiment_id, names, facts)
+
     def find(self, fingerprint: str) -> list[str]:
         """Return the ids of the newest runs that finished with this fingerprint; others never count."""
         with explained(self.uri, "look for finished runs"):
@@ -131,7 +138,7 @@ class MlflowTracker(Tracker):
         search = "" if tag is None else f"tags.`{tag}` = {quoted}"
         with explained(self.uri, "look for the experiment"):
             page = f"{self._experiment_page()}/runs?compareRunsMode=CHART&{MODEL_TRAINING}"
-        if key := self._shared_view(search):
+        if key := views.share(self._client, self.uri, self._experiment_id, search):
             return f"{page}&viewStateShareKey={key}"
         return f"{page}&searchFilter={quote(search, safe='')}" if search else page
 
@@ -153,21 +160,6 @@ class MlflowTracker(Tracker):
             tags = self._client.get_experiment(self._experiment_id).tags
             server = f"http://127.0.0.1:{tags.get(PORT_TAG, DEFAULT_PORT)}"
         return f"{server}/#/experiments/{self._experiment_id}"
-
-    def _shared_view(self, search: str) -> str | None:
-        """Store what the page of a search's runs shows; None if MLflow cannot: the page opens without it."""
-        try:
-            if not views.is_known(views.mlflow_version(self.uri)):
-                return None
-            runs = self._client.search_runs([self._experiment_id], search, max_results=MOST_COMPARED)
-            metrics = {name for run in runs for name in run.data.metrics}
-            datasets = {run.data.params.get("dataset", "") for run in runs if run.data.metrics}
-            key, view = views.share_key(search), views.comparison(metrics, datasets, search)
-            if view is not None:
-                self._client.set_experiment_tag(self._experiment_id, views.TAG + key, view)
-        except Exception:  # a page without chosen charts is no reason to fail
-            return None
-        return None if view is None else key
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
         """Copy those of a run's artifacts that exist into a folder."""

@@ -11,6 +11,7 @@ from recgauge._version import NUMERIC_VERSION
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
 from recgauge.app.files.list_files import holds
 from recgauge.errors import SchemaError
+from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import fingerprint
 from recgauge.utils.progress import Progress
@@ -74,6 +75,18 @@ class Tracker(ABC):
     @abstractmethod
     def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
         """Open a run; leaving the context ends it, with its error if there was one."""
+
+    def store_search(  # noqa: B027 - trackers may keep final runs only
+        self, names: Mapping[str, str], facts: SearchFacts
+    ) -> None:
+        """Store the trials of a search apart from final runs, those that are not stored yet; here: nothing.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The chosen option of each group.
+        facts : SearchFacts
+        """
 
     def find(self, fingerprint: str) -> list[str]:  # noqa: ARG002 - contract
         """Return the ids of the newest finished runs with this fingerprint, newest first."""

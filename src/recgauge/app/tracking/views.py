@@ -10,14 +10,18 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recgauge.app.tracking.page import HEADLINE
+from recgauge.evaluation.learning import HEADLINE
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
 
 TAG = "mlflow.sharedViewState."
 LONGEST = 5_000  # characters of a tag of an experiment
 KNOWN = ((3, 17), (4, 0))  # the first version that was tried, and the first that may be different
 COLUMNS = ("dataset", "model", "seed", "fold")
+MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
 _FIRST, _CURVES = "recgauge-first", "recgauge-curves"
 
 
@@ -180,3 +184,19 @@ def _section(uuid: str, name: str, *, shown: bool) -> dict[str, Any]:
         "deleted": False,
         "isGenerated": True,
     }
+
+
+def share(client: "MlflowClient", uri: str, experiment_id: str, search: str) -> str | None:
+    """Store what the page of a search's runs shows; None if MLflow cannot: the page opens without it."""
+    try:
+        if not is_known(mlflow_version(uri)):
+            return None
+        runs = client.search_runs([experiment_id], search, max_results=MOST_COMPARED)
+        metrics = {name for run in runs for name in run.data.metrics}
+        datasets = {run.data.params.get("dataset", "") for run in runs if run.data.metrics}
+        key, view = share_key(search), comparison(metrics, datasets, search)
+        if view is not None:
+            client.set_experiment_tag(experiment_id, TAG + key, view)
+    except Exception:  # a page without chosen charts is no reason to fail
+        return None
+    return None if view is None else key
