@@ -235,7 +235,7 @@ class _Search:
         )
 
 
-def local_copy(published: PublishedFile, locations: Locations) -> tuple[str, Path] | None:
+def local_place(published: PublishedFile, locations: Locations) -> str:
     """Return where on this machine a run would take the archive from, without looking into the file.
 
     Parameters
@@ -245,17 +245,14 @@ def local_copy(published: PublishedFile, locations: Locations) -> tuple[str, Pat
 
     Returns
     -------
-    (str, Path) or None
-        "archive", "cache" or "mirror", and the path; None if it would have to be downloaded.
+    str
+        "archive", "cache" or "mirror"; empty if it would have to be downloaded.
     """
     if locations.archive is not None:
-        return "archive", user_path(locations.archive)
+        return "archive"
     folders = [("cache", locations.cache_folder)]
     folders += [("mirror", user_path(mirror)) for mirror in locations.mirrors if not is_address(mirror)]
-    for owner, folder in folders:
-        if (folder / published.filename).is_file():
-            return owner, folder / published.filename
-    return None
+    return next((owner for owner, folder in folders if (folder / published.filename).is_file()), "")
 
 
 def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFile, str]:
@@ -277,10 +274,7 @@ def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFil
     if file.path == target:
         return file, ""
     if file.provenance not in (PUBLISHED, REZIPPED):
-        return (
-            file,
-            "left where it is, since only the mirror's list of digests or your pin vouches for it",
-        )
+        return file, "left where it is, since only the mirror's list of digests or your pin vouches for it"
     hidden = target.with_name(f".{target.name}.copy")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
