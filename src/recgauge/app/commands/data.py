@@ -182,7 +182,6 @@ def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None
         dataset,
         split,
         steps=steps,
-        citation=dataset.citation,
         split_settings=split_settings(settings.split, settings.seed) if asked else None,
     )
     console = output()

@@ -146,7 +146,6 @@ def _write_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path
     card = data_card(
         result.dataset,
         result.split,
-        citation=result.dataset.citation,
         split_settings=split_settings(record.settings["split"], record.seed),
         digests={name: part.sha256 for name, part in record.split.parts.items()},
     )
