@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from recgauge.data.top_k import TopK as TopK
     from recgauge.datasets.demo import Demo as Demo
     from recgauge.datasets.movielens import MovieLens as MovieLens
+    from recgauge.evaluation import Evaluation as Evaluation
     from recgauge.evaluation.evaluate import evaluate as evaluate
     from recgauge.evaluation.evaluate_ratings import evaluate_ratings as evaluate_ratings
     from recgauge.evaluation.predict import RatingPredictions as RatingPredictions
     from recgauge.evaluation.predict import predict_ratings as predict_ratings
-    from recgauge.evaluation.results import Evaluation as Evaluation
-    from recgauge.judging.policies import Policies as Policies
+    from recgauge.judging import Policies as Policies
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.popularity import Popularity as Popularity

@@ -11,17 +11,17 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.split import EvaluateOn, Split
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
+from recgauge.evaluation import evaluate_or_refuse
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
 from recgauge.evaluation.full_ranking import add_full_rankings, rank_relevant
 from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watched, watched_metric
 from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
-from recgauge.evaluation.results import evaluate_or_refuse
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_sanity, check_selection, check_ties
 from recgauge.guards.splits import check_split
-from recgauge.judging.policies import Policies
+from recgauge.judging import Policies
 from recgauge.metrics.curves.areas import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender

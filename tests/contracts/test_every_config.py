@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 from conftest import REPOSITORY
 from recgauge.app.compose import compose
 from recgauge.app.settings import conf_folder, register_schema
-from recgauge.conventions.standard import standard_metrics
+from recgauge.conventions import standard_metrics
 from recgauge.metrics import SUITES
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")

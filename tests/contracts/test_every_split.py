@@ -12,8 +12,8 @@ from omegaconf import OmegaConf
 
 from recgauge.app.compose import build
 from recgauge.app.settings import conf_folder
+from recgauge.data.dataset import PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
-from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.errors import DataError, EmptySplitError, SchemaError
 from recgauge.splits import Splitter
 from strategies import interactions

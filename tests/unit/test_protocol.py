@@ -18,7 +18,7 @@ from recgauge.evaluation.ranking_task import oracle_lists
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.lists import check_sanity
-from recgauge.judging.policies import Policies
+from recgauge.judging import Policies
 from recgauge.metrics.beyond.coverage import UserCoverage
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random

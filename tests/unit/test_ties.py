@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 
 from recgauge import evaluate
 from recgauge.candidates import CandidateItems
-from recgauge.conventions import Convention, Definition
-from recgauge.conventions.standard import standard_metrics
+from recgauge.conventions import Convention, Definition, standard_metrics
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
+from recgauge.evaluation import ties_at_cutoffs
 from recgauge.evaluation import values as evaluated
-from recgauge.evaluation.results import ties_at_cutoffs
 from recgauge.guards.lists import check_ties
+from recgauge.judging import Policies
 from recgauge.judging.judge import judge
-from recgauge.judging.policies import Policies
 from recgauge.judging.ties import Draws, random_keys, recommend_with_ties, shuffled
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
 from recgauge.metrics.beyond.coverage import CatalogCoverage

@@ -18,7 +18,7 @@ from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, prin
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
 from recgauge.app.tracking.environment import environment, read_beside
 from recgauge.app.tracking.page import run_start
-from recgauge.app.tracking.tracker import NoTracker, Tracker, experiment_tag, find_finished
+from recgauge.app.tracking.tracker import Tracker, experiment_tag, find_finished
 from recgauge.app.tune import check_tuning, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
@@ -135,7 +135,7 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
         job.tracker.check_there()
         return _reuse_or_make(job, experiment, outcome)
     except TrackingError as error:  # the store worked when the sweep began: compute without it
-        made = _make(replace(job, tracker=NoTracker()), experiment, outcome)
+        made = _make(replace(job, tracker=Tracker()), experiment, outcome)
         return _not_tracked(made, error, job.folder)
 
 

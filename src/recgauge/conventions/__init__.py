@@ -1,12 +1,169 @@
-"""Conventions by name. The module of a library or article is imported when its convention is requested."""
+"""Conventions: what a library or an article computes under a metric's name, and for which users.
 
+The module of a library or article is imported when its convention is requested.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any, get_args
 
-from recgauge.conventions.convention import Convention as Convention
-from recgauge.conventions.convention import Definition as Definition
-from recgauge.conventions.convention import canonical_name as canonical_name
+from recgauge import metrics
 from recgauge.errors import ConfigError
+from recgauge.judging import Policies, TieOrder
+from recgauge.metrics import Kind, Metric, has_defaults, metric_class, metric_classes
+from recgauge.utils.checks import check_choice
+
+FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
+"""Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
+_KINDS: tuple[Kind, ...] = ("lists", "ratings", "full rankings")
+OTHER_NAMES = {
+    "average_precision": "map",
+    "average_recall": "mar",
+    "f_score": "f1",
+    "hit_ratio": "hit_rate",
+    "hr": "hit_rate",
+    "reciprocal_rank": "mrr",
+}
+NAMED: Mapping[str, Callable[[], Metric]] = {
+    "ndcg_exp": lambda: metrics.NDCG(gain="exponential"),
+    "ndcg_binary": lambda: metrics.NDCG(gain="binary"),
+    "list_diversity": lambda: metrics.Diversity(similarity="matrix"),
+    "pap": lambda: metrics.PartialAUC(positives="min_relevant_k"),
+}
+"""Names of settings that differ from a class's defaults."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A metric with the policies that hold for it.
+
+    Parameters
+    ----------
+    metric : Metric
+    policies : Policies
+    """
+
+    metric: Metric
+    policies: Policies
+
+
+@dataclass(frozen=True)
+class Convention:
+    """Definitions of metrics by name, and the policies that go with them.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"recbole"``.
+    about : str
+        One line: whose numbers these are.
+    metrics : mapping of str to Metric
+        The definitions that the source itself has, by recgauge's names.
+    policies : Policies
+    deviations : mapping of str to mapping
+        Policies that differ for one metric: ``{"ndcg": {"no_list": "zero"}}``.
+
+    Examples
+    --------
+    >>> from recgauge.conventions import get_convention
+    >>> recbole = get_convention("recbole")
+    >>> recbole.metric("ap").definition(10)
+    'MAP(normalizer=min_relevant_k)@10'
+    """
+
+    name: str
+    about: str
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    policies: Policies = field(default_factory=Policies)
+    deviations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def metric(self, name: str) -> Metric:
+        """Return the definition that `name` has here; the default one where the source has none.
+
+        Parameters
+        ----------
+        name : str
+            A name of recgauge (``map``) or a short one (``ap``).
+
+        Returns
+        -------
+        Metric
+
+        Raises
+        ------
+        ConfigError
+            If no metric has the name; the message lists the valid ones.
+        """
+        chosen = canonical_name(name)
+        found = self.metrics[chosen] if chosen in self.metrics else standard_metric(chosen)
+        if found is not None:
+            return found
+        known = self.known()
+        close = get_close_matches(name, [*known, *FIRST_WORDS, *OTHER_NAMES], n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        lists, ratings, rankings = (
+            ", ".join(sorted(name for name, metric in known.items() if metric.kind == kind))
+            for kind in _KINDS
+        )
+        raise ConfigError(
+            f"metrics: unknown metric {name!r}.{hint} Under conventions={self.name!r} there are, of lists, "
+            f"{lists}; of full rankings, {rankings}; and of ratings, {ratings}."
+        )
+
+    def known(self) -> dict[str, Metric]:
+        """Return every definition by name: the defaults, overridden by the source's. Imports every metric."""
+        return {**standard_metrics(), **self.metrics}
+
+    def with_ties(self, ties: str | None) -> "Convention":
+        """Return the same convention, but for what becomes of equal scores; itself for None.
+
+        Raises
+        ------
+        ConfigError
+            If `ties` is unknown.
+
+        Examples
+        --------
+        >>> from recgauge.conventions import get_convention
+        >>> get_convention("trec").with_ties("expected").policies.ties
+        'expected'
+        """
+        if ties is None:
+            return self
+        deviations = {
+            name: {key: value for key, value in differing.items() if key != "ties"}
+            for name, differing in self.deviations.items()
+        }
+        order: TieOrder = check_choice("Policies: ties", ties, get_args(TieOrder))
+        return replace(self, policies=replace(self.policies, ties=order), deviations=deviations)
+
+    def defines(self, name: str) -> bool:
+        """Whether the source itself has this metric; if not, the default definition is used."""
+        return canonical_name(name) in self.metrics or self.name == "standard"
+
+    def definition(self, name: str) -> Definition:
+        """Return a metric by name, as :meth:`metric` does, with the policies that hold for it."""
+        differing = self.deviations.get(canonical_name(name), {})
+        return Definition(self.metric(name), replace(self.policies, **differing))
+
+
+def canonical_name(name: str) -> str:
+    """Return recgauge's name of a metric.
+
+    Examples
+    --------
+    >>> canonical_name("ap_divide_by_k"), canonical_name("hit"), canonical_name("hit_rate")
+    ('map_divide_by_k', 'hit_rate', 'hit_rate')
+    """
+    if name in OTHER_NAMES:
+        return OTHER_NAMES[name]
+    first, *rest = name.split("_")
+    if first not in FIRST_WORDS or name == "hit_rate":
+        return name
+    return "_".join([FIRST_WORDS[first], *rest])
+
 
 STANDARD = Convention(
     name="standard",
@@ -56,3 +213,23 @@ def get_convention(name: str) -> Convention:
 def conventions() -> dict[str, Convention]:
     """Return all conventions by name: the default one, libraries, articles. Imports them all."""
     return {name: get_convention(name) for name in NAMES}
+
+
+def standard_metric(name: str) -> Metric | None:
+    """Return the default definition of a name, or None; imports that metric only.
+
+    Examples
+    --------
+    >>> standard_metric("ndcg_exp").definition(), standard_metric("nothing")
+    ('nDCG(gain=exponential, discount=log2, ideal=at_k)', None)
+    """
+    if name in NAMED:
+        return NAMED[name]()
+    leaf = metric_class(name)
+    return None if leaf is None or not has_defaults(leaf) else leaf()
+
+
+def standard_metrics() -> dict[str, Metric]:
+    """Return every default definition by name. Imports every metric."""
+    defaults = {leaf.name: leaf() for leaf in metric_classes() if has_defaults(leaf)}
+    return {**defaults, **{name: make() for name, make in NAMED.items()}}

@@ -15,10 +15,10 @@ The sources, in the order below; the texts themselves are no part of recgauge:
 from dataclasses import replace
 
 from recgauge import metrics as m
-from recgauge.conventions.convention import Convention
+from recgauge.conventions import Convention
 from recgauge.conventions.libraries.capri import CAPRI
 from recgauge.conventions.libraries.recmetrics import RECMETRICS
-from recgauge.judging.policies import Policies
+from recgauge.judging import Policies
 
 ARTICLE_OFFLINE_METRICS = Convention(
     name="article_offline_metrics",

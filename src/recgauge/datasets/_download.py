@@ -25,31 +25,12 @@ _BLOCK = 1 << 18
 _WORTH_GOING_ON = 1 << 16  # new bytes after which a failure is counted as the first again
 MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
 
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait for a server, and how often to ask again.
-
-    Parameters
-    ----------
-    connect, silence : float
-        Seconds to wait for a connection, and for the next byte.
-    slow_seconds, slow_bytes : float
-        A connection that brings fewer than `slow_bytes` in `slow_seconds` counts as cut: a server that
-        trickles must not hold a run for ever.
-    attempts : int
-        Requests in a row that may fail without new bytes.
-    first_wait, longest_wait : float
-        Seconds before the second request; each further wait is twice as long, up to the longest.
-    """
-
-    connect: float = 10.0
-    silence: float = 30.0
-    slow_seconds: float = 60.0
-    slow_bytes: float = 60 * 1024
-    attempts: int = 4
-    first_wait: float = 1.0
-    longest_wait: float = 30.0
+CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
+# A connection that brings fewer bytes in so many seconds counts as cut: a server that trickles must not hold
+# a run for ever.
+SLOW_SECONDS, SLOW_BYTES = 60.0, 60 * 1024
+ATTEMPTS = 4  # requests in a row that may fail without new bytes
+FIRST_WAIT, LONGEST_WAIT = 1.0, 30.0  # seconds before the second request; each further wait is twice as long
 
 
 @dataclass(frozen=True)
@@ -72,7 +53,6 @@ class Download:
         Returns what is known about a file, or raises if it must not be used.
     progress : Progress
         Notified about bytes, waits and repetitions.
-    patience : Patience
     """
 
     address: str
@@ -80,7 +60,6 @@ class Download:
     size: int | None
     check: Callable[[Path], VerifiedFile]
     progress: Progress
-    patience: Patience
 
     @property
     def part(self) -> Path:
@@ -136,7 +115,7 @@ class Download:
         return self._fetch()
 
     def _transfer_patiently(self) -> None:
-        patience, failures, most = self.patience, 0, 0
+        failures, most = 0, 0
         while True:
             try:
                 self._transfer()
@@ -148,10 +127,9 @@ class Download:
                 # Counted against the most there ever was, since a server that cannot continue starts at zero.
                 failures = 1 if fetched >= most + _WORTH_GOING_ON else failures + 1
                 most = max(most, fetched)
-                if not error.again or failures >= patience.attempts:
+                if not error.again or failures >= ATTEMPTS:
                     raise
-                wait = max(patience.first_wait * 2 ** (failures - 1), error.wait)
-                wait = min(wait, patience.longest_wait)
+                wait = min(max(FIRST_WAIT * 2 ** (failures - 1), error.wait), LONGEST_WAIT)
                 self.progress.note(f"{self.address}: {error}; asking again in {wait:g} s.")
                 time.sleep(wait)
 
@@ -168,7 +146,7 @@ class Download:
                 # "identity" since a range of compressed bytes would be of no use.
                 headers={"Accept-Encoding": "identity"}
                 | ({"Range": f"bytes={body.n_bytes}-"} if body.n_bytes else {}),
-                timeout=(self.patience.connect, self.patience.silence),
+                timeout=(CONNECT, SILENCE),
                 hooks={"response": body.begin},
             )
             try:
@@ -227,10 +205,10 @@ class _Body:
         self.n_bytes += len(block)
         if self._advance is not None:
             self._advance(len(block))
-        patience, seconds = self._download.patience, time.monotonic() - self._since
-        if seconds >= patience.slow_seconds:
+        seconds = time.monotonic() - self._since
+        if seconds >= SLOW_SECONDS:
             fetched = self.n_bytes - self._since_bytes
-            if fetched < patience.slow_bytes:
+            if fetched < SLOW_BYTES:
                 slow = f"the server was too slow ({fetched:,} bytes in {seconds:.0f} seconds)"
                 raise TransferError(slow + self.so_far(), again=True)
             self._since, self._since_bytes = time.monotonic(), self.n_bytes

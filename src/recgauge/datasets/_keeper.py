@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from recgauge._version import __version__
-from recgauge.datasets.prepared import DamagedCopyError, Prepared, prepared_folder, read_copy, write_copy
+from recgauge.datasets.prepared import Prepared, prepared_folder, read_copy, write_copy
 from recgauge.errors import IntegrityError
 from recgauge.utils.files import digest_of, exclusive
 from recgauge.utils.progress import Progress
@@ -182,7 +182,7 @@ class Keeper:
             found, about = read_copy(self._path, self.key)
         except FileNotFoundError:
             return None
-        except DamagedCopyError as damage:
+        except IntegrityError as damage:
             if not quiet:
                 self.progress.note(
                     f"{self.name}: the prepared copy {self._path} is damaged: {damage}; preparing it anew."

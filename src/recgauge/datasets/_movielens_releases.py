@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from recgauge.data.dataset import PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
-from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.datasets.published_files import (
     PUBLISHED,
     REZIPPED,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recgauge.datasets import DatasetSource
-from recgauge.datasets._download import Download, Patience
+from recgauge.datasets._download import Download
 from recgauge.datasets._fetch_errors import TransferError, explain_storage
 from recgauge.datasets.published_files import (
     PUBLISHED,
@@ -106,9 +106,7 @@ class ArchiveSource(DatasetSource):
         return self.fetch(progress).sha256
 
 
-def find_archive(
-    published: PublishedFile, locations: Locations, progress: Progress, patience: Patience | None = None
-) -> VerifiedFile:
+def find_archive(published: PublishedFile, locations: Locations, progress: Progress) -> VerifiedFile:
     """Return the file from the first location that has it, verified.
 
     A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
@@ -122,8 +120,6 @@ def find_archive(
         Where to look.
     progress : Progress
         Notified about downloads.
-    patience : Patience, optional
-        How long to wait for servers.
 
     Returns
     -------
@@ -142,7 +138,7 @@ def find_archive(
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
         return verify(path, published, locations.pin, named=True)
-    return _Search(published, locations, progress, patience or Patience()).run()
+    return _Search(published, locations, progress).run()
 
 
 @dataclass
@@ -150,7 +146,6 @@ class _Search:
     published: PublishedFile
     locations: Locations
     progress: Progress
-    patience: Patience
     tried: list[str] = field(default_factory=list)
     found_wrong: bool = False
     certificate_refused: bool = False
@@ -207,7 +202,7 @@ class _Search:
             )
 
         try:
-            return Download(address, self._cached, self._size, check, self.progress, self.patience).run()
+            return Download(address, self._cached, self._size, check, self.progress).run()
         except TransferError as error:
             self.certificate_refused |= error.certificate
             self.found_wrong |= error.too_large
@@ -235,7 +230,7 @@ class _Search:
         )
 
 
-def local_copy(published: PublishedFile, locations: Locations) -> tuple[str, Path] | None:
+def local_place(published: PublishedFile, locations: Locations) -> str:
     """Return where on this machine a run would take the archive from, without looking into the file.
 
     Parameters
@@ -245,17 +240,14 @@ def local_copy(published: PublishedFile, locations: Locations) -> tuple[str, Pat
 
     Returns
     -------
-    (str, Path) or None
-        "archive", "cache" or "mirror", and the path; None if it would have to be downloaded.
+    str
+        "archive", "cache" or "mirror"; empty if it would have to be downloaded.
     """
     if locations.archive is not None:
-        return "archive", user_path(locations.archive)
+        return "archive"
     folders = [("cache", locations.cache_folder)]
     folders += [("mirror", user_path(mirror)) for mirror in locations.mirrors if not is_address(mirror)]
-    for owner, folder in folders:
-        if (folder / published.filename).is_file():
-            return owner, folder / published.filename
-    return None
+    return next((owner for owner, folder in folders if (folder / published.filename).is_file()), "")
 
 
 def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFile, str]:
@@ -277,10 +269,7 @@ def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFil
     if file.path == target:
         return file, ""
     if file.provenance not in (PUBLISHED, REZIPPED):
-        return (
-            file,
-            "left where it is, since only the mirror's list of digests or your pin vouches for it",
-        )
+        return file, "left where it is, since only the mirror's list of digests or your pin vouches for it"
     hidden = target.with_name(f".{target.name}.copy")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from recgauge.data.dataset import Dataset
+from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
-from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.datasets import About
 from recgauge.datasets._table import join
 from recgauge.datasets._table.files import TableFile

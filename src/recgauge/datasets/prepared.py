@@ -25,6 +25,7 @@ from scipy import sparse
 
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
+from recgauge.errors import IntegrityError
 from recgauge.utils.files import cache_folder
 
 __all__ = ["PreparedCopy", "clear", "entries", "prepared_folder"]
@@ -145,10 +146,6 @@ def clear(cache: str | None = None, name: str | None = None) -> list[PreparedCop
     return removed
 
 
-class DamagedCopyError(Exception):
-    """A copy is not what was written; the text says what is wrong with it."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """All that reading a source gives; what a run's settings add to it is not part.
@@ -197,7 +194,7 @@ def read_copy(path: Path, key: str) -> tuple[Prepared, dict[str, Any]]:
     ------
     FileNotFoundError
         If there is no copy.
-    DamagedCopyError
+    IntegrityError
         If anything about it is not as it was written.
     OSError
         If it cannot be read.
@@ -211,10 +208,12 @@ def read_copy(path: Path, key: str) -> tuple[Prepared, dict[str, Any]]:
             columns = {member.filename[:-4]: array for member, array in zip(members, arrays, strict=True)}
         about: dict[str, Any] = json.loads(columns[_ABOUT].tobytes())
         if about["key"] != key:
-            raise DamagedCopyError("it belongs to other data")
+            raise IntegrityError("it belongs to other data")
         return _from_columns(columns, about), about
+    except IntegrityError:
+        raise
     except _BROKEN as error:
-        raise DamagedCopyError(f"it is incomplete or was changed ({error})") from error
+        raise IntegrityError(f"it is incomplete or was changed ({error})") from error
 
 
 def read_about(path: Path) -> dict[str, Any]:
@@ -241,7 +240,7 @@ def _mapped(content: memoryview, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
     start = member.header_offset + 30 + n_name + n_extra
     body = content[start : start + member.file_size]
     if zlib.crc32(body) != member.CRC:
-        raise DamagedCopyError(f"{member.filename} does not have its checksum")
+        raise IntegrityError(f"{member.filename} does not have its checksum")
     header = io.BytesIO(body[:_LONGEST_HEADER])
     np.lib.format.read_magic(header)
     shape, _, dtype = np.lib.format.read_array_header_1_0(header)

@@ -11,7 +11,7 @@ from recgauge.data.dataset import Dataset, Feedback
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets._keeper import Inputs
 from recgauge.datasets._table import FORMATS, Format, TableReader, facts_of, join, tell
-from recgauge.datasets._table.columns import Choice, Roles, TextFormat
+from recgauge.datasets._table.columns import Choice, Roles, TextFormat, check_roles
 from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
 from recgauge.datasets._table.rows import TimeUnit, refuse
 from recgauge.datasets.prepared import Prepared
@@ -118,7 +118,7 @@ class Table(DatasetSource):
         check_encoding(self.encoding)
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
-        self._roles()
+        check_roles(self._roles())
 
     def _check_choices(self) -> None:
         for option, value, choices in (
@@ -218,7 +218,7 @@ class Table(DatasetSource):
             "source": "table",
             "format": self.format,
             "members": [[paths.index(file.path), file.member, file.ending] for file in files],
-            "roles": self._roles().choices,
+            "roles": self._roles(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
             "unit": self.time_unit,
@@ -249,4 +249,4 @@ class Table(DatasetSource):
         return tuple(self.path) if isinstance(self.path, (list, tuple)) else (self.path,)  # type: ignore[return-value]
 
     def _roles(self) -> Roles:
-        return Roles(self.user, self.item, self.rating, self.time)
+        return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}

@@ -1,1 +1,282 @@
-"""From lists or predicted ratings to numbers, under the definitions of a convention."""
+"""What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.conventions import Definition
+from recgauge.data.ids import IdArray
+from recgauge.data.relevance import Relevant
+from recgauge.data.top_k import TopK
+from recgauge.errors import MetricError
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MetricT = TypeVar("MetricT")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricResult:
+    """One number with its standard error and the users behind it.
+
+    Parameters
+    ----------
+    key : str
+        Such as ``ndcg_at_10``.
+    name : str
+        The key without its cutoff.
+    k : int or None
+        The cutoff; None: the whole list.
+    value : float
+        Finite.
+    stderr : float or None
+        Standard error of the mean over users; None for one user or a metric without per-user values.
+    per_user : ndarray of float64, shape (m,), or None
+        NaN where a policy or the definition leaves a user out of the mean.
+    definition : str
+        The canonical text of the definition.
+    higher_is_better : bool
+    n_users : int
+        Users whose values make the mean; for a metric of the whole run, users that it saw.
+    """
+
+    key: str
+    name: str
+    k: int | None
+    value: float
+    stderr: float | None
+    per_user: DoubleArray | None
+    definition: str
+    higher_is_better: bool
+    n_users: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """All results of one evaluation.
+
+    Parameters
+    ----------
+    users : ndarray, shape (m,)
+        Ids of the users who have a list or relevant items; per-user values are aligned with them.
+    results : tuple of MetricResult
+    counts : mapping of str to int
+        ``users_evaluated`` and how many of them have no relevant item,
+        ``users_evaluated_without_relevant_items``; ``users_left_out``; and, counted or not,
+        ``users_without_relevant_items`` and ``users_without_list``.
+    policies : str
+        The canonical text of the policies.
+    ties : Ties or None
+        Equal scores at the cutoffs; None where nobody looked or scores are not known.
+    """
+
+    users: IdArray
+    results: tuple[MetricResult, ...]
+    counts: Mapping[str, int]
+    policies: str = ""
+    ties: "Ties | None" = None
+
+    @property
+    def user_ids(self) -> IdArray:
+        """The same as `users`."""
+        return self.users
+
+    def values(self) -> dict[str, float]:
+        """Return ``{key: value}`` in the order of the suite."""
+        return {result.key: result.value for result in self.results}
+
+    def stderrs(self) -> dict[str, float]:
+        """Return ``{key: standard error}`` for the results that have one."""
+        return {result.key: result.stderr for result in self.results if result.stderr is not None}
+
+    def per_user(self, key: str) -> DoubleArray:
+        """Return the per-user values of a result, shape (m,), aligned with `users`.
+
+        Raises
+        ------
+        MetricError
+            If there is no such result, or it has no per-user values.
+        """
+        for result in self.results:
+            if result.key == key and result.per_user is not None:
+                return result.per_user
+        keys = ", ".join(result.key for result in self.results if result.per_user is not None)
+        raise MetricError(f"Evaluation: no per-user values called {key!r}; there are {keys}.")
+
+    def definitions(self) -> dict[str, str]:
+        """Return ``{key: canonical text of the definition}``."""
+        return {result.key: result.definition for result in self.results}
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the per-user values: one row per user, one column per key, indexed by user id.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        columns = {result.key: result.per_user for result in self.results if result.per_user is not None}
+        return pd.DataFrame(columns, index=pd.Index(self.users, name="user"))
+
+
+def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:
+    """Return evaluations of the same users as one, its results in the order of `keys`."""
+    by_key = {result.key: result for part in parts for result in part.results}
+    first = parts[0]
+    return Evaluation(first.users, tuple(by_key[key] for key in keys), first.counts, first.policies)
+
+
+def evaluate_or_refuse(
+    suite: Mapping[str, MetricT], evaluate: Callable[[Mapping[str, MetricT]], Evaluation]
+) -> tuple[Evaluation, dict[str, str]]:
+    """Evaluate a suite; leave out the metrics that their own definition refuses.
+
+    A library's definition may raise for a user without a hit, and a correlation within users has no value
+    where each has one rating; a long run must not lose its other numbers to that.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition or RatingMetric
+    evaluate : callable
+        Evaluates a suite of the same kind.
+
+    Returns
+    -------
+    Evaluation
+        Of the metrics that have a value.
+    dict of str to str
+        ``{name: reason}`` of the others.
+
+    Raises
+    ------
+    MetricError
+        If no metric has a value.
+    """
+    try:
+        return evaluate(suite), {}
+    except MetricError:
+        pass  # one of them; the rest is worth the time of asking one by one
+    done, refused = [], {}
+    for name, definition in suite.items():
+        try:
+            done.append(evaluate({name: definition}))
+        except MetricError as error:
+            refused[name] = str(error).removeprefix(f"{name}: ")
+    if not done:
+        raise MetricError("No metric of the suite has a value: " + " ".join(refused.values()))
+    return merge(done, [result.key for part in done for result in part.results]), refused
+
+
+def mean_and_stderr(values: DoubleArray) -> tuple[float, float | None]:
+    """Return the mean and its standard error, None for a single value."""
+    if len(values) == 1:
+        return float(values[0]), None
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Equal scores at the cutoffs of an evaluation.
+
+    Parameters
+    ----------
+    shares : mapping of int to float
+        Cutoff to the share of users whose k-th item scores as one that is known to follow it.
+    open : float
+        Share of users whose list ends with equal scores and nobody knows whether more of them follow, as in
+        lists from outside.
+    expected : mapping of str to float
+        Result key to the expected value over random orders of equal scores, for metrics with a formula;
+        empty if no cutoff falls inside a tie.
+    """
+
+    shares: Mapping[int, float]
+    open: float
+    expected: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> float:
+        """The share at the largest cutoff."""
+        return self.shares[max(self.shares)] if self.shares else 0.0
+
+
+def ties_at_cutoffs(
+    suite: Mapping[str, Definition],
+    top_k: TopK,
+    relevant: Relevant,
+    *,
+    cutoffs: Sequence[int | None],
+    measure: Callable[[Mapping[str, Definition]], Evaluation],
+) -> Ties:
+    """Look for equal scores at the cutoffs.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition
+        The evaluation's metrics.
+    top_k : TopK
+    relevant : Relevant
+    cutoffs : sequence of int or None
+        None, the whole list, is none.
+    measure : callable
+        Evaluates a suite of the same kind on the lists.
+
+    Returns
+    -------
+    Ties
+    """
+    rows = _counted(top_k, relevant, suite)
+    ks = [k for k in cutoffs if k is not None]
+    items, scores, beyond = top_k.items[rows], top_k.scores[rows], top_k.beyond
+    if not len(items):
+        return Ties(dict.fromkeys(ks, 0.0), 0.0)
+    more = np.zeros(len(items), bool) if beyond is None else beyond.size[rows] > 0
+    shares = {k: float(_cut_at(k, items, scores, more).mean()) for k in ks}
+    is_open = np.zeros(len(items), bool) if beyond is not None else _ends_tied(items, scores)
+    expected: dict[str, float] = {}
+    exact = {
+        name: replace(definition, policies=replace(definition.policies, ties="expected"))
+        for name, definition in suite.items()
+        if definition.metric.has_expected
+    }
+    if exact and any(shares.values()):
+        try:
+            expected = measure(exact).values()
+        except MetricError:  # a definition refuses these lists; the evaluation itself says so
+            expected = {}
+    return Ties(shares, float(is_open.mean()), expected)
+
+
+def _counted(top_k: TopK, relevant: Relevant, suite: Mapping[str, Definition]) -> LongArray | slice:
+    """Return the rows of lists of users who count."""
+    if any(definition.policies.no_relevant == "zero" for definition in suite.values()):
+        return slice(None)
+    judged = relevant.users[np.diff(relevant.start) > 0]
+    if np.array_equal(judged, top_k.users):
+        return slice(None)
+    return np.flatnonzero(np.isin(top_k.users, judged))
+
+
+def _cut_at(k: int, items: IntArray, scores: npt.NDArray[np.floating], more: BoolArray) -> BoolArray:
+    width = items.shape[1]
+    if k == width:
+        return more
+    if k > width:
+        return np.zeros(len(items), bool)
+    cut: BoolArray = (items[:, k] >= 0) & (scores[:, k] == scores[:, k - 1])
+    return cut
+
+
+def _ends_tied(items: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
+    """Return which lists end with two equal scores at least."""
+    last = np.maximum((items >= 0).sum(axis=1) - 1, 0)
+    rows = np.arange(len(items))
+    tied: BoolArray = (last > 0) & (scores[rows, last] == scores[rows, np.maximum(last - 1, 0)])
+    return tied

@@ -5,12 +5,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recgauge.conventions import Convention, Definition, get_convention
-from recgauge.conventions.standard import standard_metric
+from recgauge.conventions import Convention, Definition, get_convention, standard_metric
 from recgauge.errors import ConfigError
-from recgauge.evaluation.results import Evaluation, ties_at_cutoffs
+from recgauge.evaluation import Evaluation, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
-from recgauge.judging.policies import TieOrder
+from recgauge.judging import TieOrder
 from recgauge.metrics import SUITES, Kind, Metric, check_suite
 from recgauge.utils.checks import check_cutoffs
 

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.conventions.convention import canonical_name
-from recgauge.conventions.standard import standard_metric, standard_metrics
+from recgauge.conventions import canonical_name, standard_metric, standard_metrics
 from recgauge.errors import ConfigError, MetricError, SchemaError
+from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr
 from recgauge.evaluation.predict import RatingPredictions
-from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr
 from recgauge.metrics import check_suite
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.utils.checks import DoubleArray, read_only

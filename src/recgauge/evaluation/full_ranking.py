@@ -9,7 +9,7 @@ from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
-from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr
+from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr
 from recgauge.metrics.curves.areas import FullRankingMetric
 from recgauge.metrics.curves.full_ranking import FullRankings, rank_block
 from recgauge.models import Recommender

@@ -14,9 +14,9 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
-from recgauge.evaluation.results import Evaluation, Ties, evaluate_or_refuse, merge, ties_at_cutoffs
+from recgauge.evaluation import Evaluation, Ties, evaluate_or_refuse, merge, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
-from recgauge.judging.policies import Policies
+from recgauge.judging import Policies
 from recgauge.judging.ties import Ask, Draws, recommend_with_ties, shuffled
 from recgauge.models import Recommender
 from recgauge.models.random import Random

@@ -12,9 +12,9 @@ from recgauge.data.ids import IdArray
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
-from recgauge.evaluation.results import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.judging import Policies
 from recgauge.judging.judge import JudgedTopK, judge
-from recgauge.judging.policies import Policies
 from recgauge.judging.ties import tied_rows
 from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, read_only, shown

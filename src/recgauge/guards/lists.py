@@ -6,10 +6,10 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
+from recgauge.evaluation import Evaluation, Ties
 from recgauge.evaluation.ranking_task import SanityRows
-from recgauge.evaluation.results import Evaluation, Ties
 from recgauge.guards import GuardResult, GuardSettings
-from recgauge.judging.policies import Policies
+from recgauge.judging import Policies
 from recgauge.utils.checks import BoolArray, LongArray
 
 MANY_UNREACHABLE = 0.1

@@ -1,6 +1,7 @@
 """Joins ranked lists with held-out interactions, once, for all metrics."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -9,15 +10,15 @@ from recgauge.data.ids import IdArray
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError, SchemaError
+from recgauge.judging import Policies
 from recgauge.judging.gains import RankedGains, TiedGains
-from recgauge.judging.policies import Policies
 from recgauge.judging.ties import order_ties, shared_ranks, shuffled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 
 __all__ = ["JudgedTopK", "RankedGains", "Relevant", "judge"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class JudgedTopK:
     """Ranked lists and relevant items: all that a metric of one user's list needs.
 
@@ -54,8 +55,6 @@ class JudgedTopK:
     none_relevant: BoolArray
     catalogue: Catalogue | None = None
     tied: TiedGains | None = None
-    _ideal: "list[RankedGains]" = field(default_factory=list, init=False, repr=False)
-    _flat_gain: "list[float | None]" = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("users", "items", "list_length", "n_relevant", "none_relevant"):
@@ -74,23 +73,11 @@ class JudgedTopK:
         """Where each user's part of `relevant_gains` begins, and the end, shape (m + 1,)."""
         return np.concatenate(([0], np.cumsum(self.n_relevant)))
 
-    @property
-    def ideal(self) -> RankedGains:
-        """All relevant items of each user, best first: the list of a perfect model."""
-        if not self._ideal:
-            owner = np.repeat(np.arange(self.n_users), self.n_relevant)
-            rank = (np.arange(1, len(owner) + 1) - self.relevant_start[owner]).astype(np.int32)
-            self._ideal.append(RankedGains(owner, rank, self.relevant_gains, rank, self.n_users))
-        return self._ideal[0]
-
-    @property
+    @cached_property
     def flat_gain(self) -> float | None:
         """The gain that all relevant items share, None if they differ."""
-        if not self._flat_gain:
-            lowest = float(self.relevant_gains.min()) if len(self.relevant_gains) else 1.0
-            flat = bool((self.relevant_gains == lowest).all())
-            self._flat_gain.append(lowest if flat else None)
-        return self._flat_gain[0]
+        lowest = float(self.relevant_gains.min()) if len(self.relevant_gains) else 1.0
+        return lowest if (self.relevant_gains == lowest).all() else None
 
     def take(self, rows: LongArray | BoolArray) -> "JudgedTopK":
         """Return the chosen rows (ascending positions or a mask), to evaluate a part of the users.
@@ -163,7 +150,7 @@ def judge(
     ...     np.array([0]), np.array([0, 2]), np.array([3, 7]), np.array([1.0, 2.0]), n_without=0
     ... )
     >>> judged = judge(lists, relevant)
-    >>> judged.hits.rank.tolist(), judged.ideal.gain.tolist()
+    >>> judged.hits.rank.tolist(), judged.relevant_gains.tolist()
     ([2], [2.0, 1.0])
     """
     from recgauge.judging import _lookup

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from recgauge.conventions import Convention, conventions
-from recgauge.judging.policies import Policies
+from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_classes
 from recgauge.report import markdown_table
 

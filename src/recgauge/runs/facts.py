@@ -6,7 +6,7 @@ from typing import Any, Self
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
-from recgauge.evaluation.results import MetricResult
+from recgauge.evaluation import MetricResult
 from recgauge.search.trials import Trial, best
 
 PARTS = ("train", "fold_in", "validation", "test")

@@ -8,10 +8,10 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
+from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.learning import EpochPoint
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.evaluation.ranking_task import SanityRows
-from recgauge.evaluation.results import Evaluation, MetricResult, Ties
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recgauge.data.dataset import PublishedParts
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pair_codes
-from recgauge.data.published import PublishedParts
 from recgauge.splits import Assignment
 from recgauge.utils.checks import BoolArray, LongArray, shown, text_array
 

@@ -6,9 +6,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from recgauge.data.dataset import Dataset
+from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
-from recgauge.data.published import PublishedParts, PublishedSplits
 from recgauge.data.split import Split, Step
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError

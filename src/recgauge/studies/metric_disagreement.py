@@ -207,12 +207,11 @@ def plot_ranges(rows: Sequence[Row]) -> "Figure":
     rows : sequence of dict
         Rows of results.csv that have a value.
     """
-    from recgauge.report.figures.style import look, new_figure
+    from recgauge.report.figures.style import new_figure
 
     datasets, metrics = distinct(rows, "dataset"), distinct(rows, "metric")
     height = 1.2 + 0.15 * (len(distinct(rows, "model")) + 1) * len(metrics)
-    with look():
-        figure, axes = new_figure(None, height=height, panels=len(datasets))
+    with new_figure(None, height=height, panels=len(datasets)) as (figure, axes):
         for panel, dataset in zip(axes, datasets, strict=True):
             _draw(panel, rows, dataset)
             names = [label(metric) for metric in metrics] if panel is axes[0] else [""] * len(metrics)

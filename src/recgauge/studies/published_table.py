@@ -6,10 +6,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.studies import Row, Study, folded, label, table, where
+from recgauge.studies import Row, Study, distinct, folded, label, table, where
 from recgauge.studies.published import (
     CLOSE,
     CLOSE_TOLERANCES,
@@ -173,28 +172,30 @@ def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int)
 
 def published_markdown(rows: Sequence[Row]) -> str:
     """Return published, ours, difference and verdict as a Markdown table, ours with a digit more."""
-    shown_rows = [
+    told = [
         row
         | {
-            "metric": label(row["metric"]),
             "ours": shown(row["ours"], row["published"]),
             "verdict": row["verdict"] + (f": {row['reason']}" if row["reason"] else ""),
         }
         for row in rows
     ]
-    names = ("model", "metric", "published", "ours", "difference", "verdict")
-    titles = {"dataset": "data set"} | {name: name for name in names}
-    return table(shown_rows, titles, right=("published", "ours", "difference"))
+    return _table(told, "published", "ours", "difference", "verdict")
 
 
 def waiting_lines(rows: Sequence[Row]) -> list[str]:
     """Return the numbers of models that recgauge lacks as a table that the page folds away."""
     if not rows:
         return []
-    header = ("data set", "model", "metric", "published")
-    cells = [(row["dataset"], row["model"], label(row["metric"]), row["published"]) for row in rows]
     told = f"{len(rows)} more are open: {NO_MODEL}."
-    return [told, folded("Their published values", markdown_table(cells, header, right=("published",)))]
+    return [told, folded("Their published values", _table(rows, "published"))]
+
+
+def _table(rows: Sequence[Row], *names: str) -> str:
+    """Return columns of the rows behind what the numbers are of."""
+    labelled = [row | {"metric": label(row["metric"])} for row in rows]
+    titles = {"dataset": "data set"} | {name: name for name in ("model", "metric", *names)}
+    return table(labelled, titles, right=("published", "ours", "difference"))
 
 
 def shown(ours: str, published: str) -> str:
@@ -218,7 +219,7 @@ def verdict_lines(rows: Sequence[Row]) -> list[str]:
 
 def plot_values(rows: Sequence[Row], metrics: Sequence[str], without: Sequence[str] = ()) -> "Figure":
     """Return one panel per data set and metric; models in the order of the first panel, largest on top."""
-    from recgauge.report.figures.style import look, new_figure
+    from recgauge.report.figures.style import new_figure
 
     drawn = [
         row
@@ -226,26 +227,16 @@ def plot_values(rows: Sequence[Row], metrics: Sequence[str], without: Sequence[s
         if row["metric"] in metrics and row["model"] not in without and (row["published"] or row["ours"])
     ]
     panels = list(dict.fromkeys((row["dataset"], row["metric"]) for row in drawn))
-    models = _order(drawn, panels[0])
-    with look():
-        figure, axes = new_figure(None, height=1.3 + 0.26 * len(models), panels=len(panels))
-        for panel, one in zip(panels, axes, strict=True):
-            _draw(one, [row for row in drawn if (row["dataset"], row["metric"]) == panel], models)
-            one.set_title(f"{panel[0]}  {label(panel[1])}", loc="left")
-            one.set_yticks(range(len(models)), models if one is axes[0] else [""] * len(models))
+    in_panel = [where(drawn, dataset=dataset, metric=metric) for dataset, metric in panels]
+    ranked = sorted(in_panel[0], key=lambda row: -float(row["published"] or row["ours"]))
+    models = distinct([*ranked, *drawn], "model")
+    with new_figure(None, height=1.3 + 0.26 * len(models), panels=len(panels)) as (figure, axes):
+        for (dataset, metric), its, panel in zip(panels, in_panel, axes, strict=True):
+            _draw(panel, its, models)
+            panel.set_title(f"{dataset}  {label(metric)}", loc="left")
+            panel.set_yticks(range(len(models)), models if panel is axes[0] else [""] * len(models))
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     return figure
-
-
-def _order(rows: Sequence[Row], panel: tuple[str, str]) -> list[str]:
-    """Return the models, those of the first panel by falling value before the others."""
-    first = {
-        row["model"]: float(row["published"] or row["ours"])
-        for row in rows
-        if (row["dataset"], row["metric"]) == panel
-    }
-    ranked = sorted(first, key=lambda model: -first[model])
-    return list(dict.fromkeys([*ranked, *(row["model"] for row in rows)]))
 
 
 def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
@@ -253,12 +244,15 @@ def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
 
     from recgauge.report.figures.style import MUTED, PALETTE
 
-    marks = {"published": ("o", MUTED, "none", 8.0), "ours": ("o", PALETTE[0], PALETTE[0], 4.5)}
-    for column, (marker, edge, face, size) in marks.items():
-        found = [(float(row[column]), models.index(row["model"])) for row in rows if row[column]]
+    for column, edge, face, size in (
+        ("published", MUTED, "none", 8.0),
+        ("ours", PALETTE[0], PALETTE[0], 4.5),
+    ):
+        found = [row for row in rows if row[column]]
         axes.plot(
-            *(zip(*found, strict=True) if found else ([], [])),
-            marker,
+            [float(row[column]) for row in found],
+            [models.index(row["model"]) for row in found],
+            "o",
             markeredgecolor=edge,
             markerfacecolor=face,
             markersize=size,
@@ -275,13 +269,12 @@ def plot_differences(rows: Sequence[Row]) -> "Figure":
 
     Every row needs a published number and ours.
     """
-    from recgauge.report.figures.style import GREY, PALETTE, look, new_figure
+    from recgauge.report.figures.style import GREY, PALETTE, new_figure
 
     shares = [float(row["difference"]) / float(row["tolerance"]) for row in rows]
     labels = [f"{row['dataset']}  {row['model']}  {label(row['metric'])}" for row in rows]
     edge = max(CLOSE_TOLERANCES + 1.0, *(abs(share) * 1.1 for share in shares))
-    with look():
-        figure, (panel,) = new_figure(None, height=1.3 + 0.26 * len(rows))
+    with new_figure(None, height=1.3 + 0.26 * len(rows)) as (figure, (panel,)):
         panel.grid(visible=False)
         panel.axvspan(-CLOSE_TOLERANCES, CLOSE_TOLERANCES, color="#F1F1F1", label=CLOSE)
         panel.axvspan(-1, 1, color="#DCEBF5", label=REPRODUCED)

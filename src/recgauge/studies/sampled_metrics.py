@@ -195,15 +195,13 @@ def plot_ranks(rows: Sequence[Row]) -> "Figure":
     rows : sequence of dict
         Rows of results.csv that have a value.
     """
-    from recgauge.report.figures.style import INK, line_look, look, new_figure, write_beside
+    from recgauge.report.figures.style import INK, line_look, new_figure, write_beside
 
     rules, models = distinct(rows, "candidates"), distinct(rows, "model")
     metric = _shown(rows)
     ranks = [ranks_of(values_of(rows, rule, metric)) for rule in rules]
-    with look():
-        figure, (axes,) = new_figure(
-            f"Rank of each model by {label(metric)}", height=1.4 + 0.31 * len(models)
-        )
+    title = f"Rank of each model by {label(metric)}"
+    with new_figure(title, height=1.4 + 0.31 * len(models)) as (figure, (axes,)):
         for number, model in enumerate(models):
             columns = [column for column, rank in enumerate(ranks) if model in rank]
             heights = [ranks[column][model] for column in columns]

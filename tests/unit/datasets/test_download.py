@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recgauge.datasets._download import Patience
+from recgauge.datasets import _download
 from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
@@ -28,16 +28,22 @@ from unit.datasets.faulty_server import (
     wrong_bytes,
 )
 
-HASTE = Patience(
-    connect=2,
-    silence=0.5,
-    slow_seconds=0.4,
-    slow_bytes=10_000,
-    attempts=3,
-    first_wait=0.01,
-    longest_wait=0.05,
-)
+HASTE = {
+    "CONNECT": 2,
+    "SILENCE": 0.5,
+    "SLOW_SECONDS": 0.4,
+    "SLOW_BYTES": 10_000,
+    "ATTEMPTS": 3,
+    "FIRST_WAIT": 0.01,
+    "LONGEST_WAIT": 0.05,
+}
 OUTAGE = "The toy's certificate is old."
+
+
+@pytest.fixture(autouse=True)
+def haste(monkeypatch):
+    for name, value in HASTE.items():
+        monkeypatch.setattr(_download, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +67,7 @@ def fetch(content, server, tmp_path, progress):
             hashlib.sha256(content).hexdigest(),
             outage=OUTAGE,
         )
-        return find_archive(published, Locations(cache=str(cache), **places), progress, HASTE)
+        return find_archive(published, Locations(cache=str(cache), **places), progress)
 
     return fetch
 
@@ -233,7 +239,7 @@ def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkey
     server.faults += [endless()]
     unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "")
     with pytest.raises(IntegrityError, match="at most 5,242,880 bytes are fetched; nothing was kept"):
-        find_archive(unknown, Locations(cache=str(tmp_path)), progress, HASTE)
+        find_archive(unknown, Locations(cache=str(tmp_path)), progress)
     assert listing(tmp_path) == [".toy.zip.lock"]
 
 
@@ -338,7 +344,7 @@ def test_full_disk_is_told(fetch, server, tmp_path):
 def test_file_larger_than_the_disk_is_not_begun(server, tmp_path, progress):
     huge = PublishedFile("toy.zip", f"{server.address}/toy.zip", 10**18, "0" * 64)
     with pytest.raises(MissingDataError, match="is full"):
-        find_archive(huge, Locations(cache=str(tmp_path)), progress, HASTE)
+        find_archive(huge, Locations(cache=str(tmp_path)), progress)
     assert server.requests == []
 
 
@@ -369,11 +375,10 @@ JOB = """
     from recgauge.datasets.published_files import Locations
     from recgauge.datasets.published_files import PublishedFile
     from recgauge.datasets.archives import find_archive
-    from recgauge.datasets._download import Patience
     from recgauge.utils.progress import NoProgress
     address, size, sha256, cache = sys.argv[1:]
     published = PublishedFile("toy.zip", address, int(size), sha256)
-    print(find_archive(published, Locations(cache=cache), NoProgress(), Patience()).provenance)
+    print(find_archive(published, Locations(cache=cache), NoProgress()).provenance)
 """
 
 

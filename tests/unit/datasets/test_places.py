@@ -2,13 +2,17 @@ import hashlib
 
 import pytest
 
-from recgauge.datasets._download import Patience
+from recgauge.datasets import _download
 from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Locations, PublishedFile
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 
-ONCE = Patience(attempts=1)
 CLOSED = "http://127.0.0.1:9"  # the discard port: nobody listens
+
+
+@pytest.fixture(autouse=True)
+def ask_once(monkeypatch):
+    monkeypatch.setattr(_download, "ATTEMPTS", 1)
 
 
 @pytest.fixture
@@ -40,13 +44,13 @@ def put(tmp_path, folder, make_zip=None, members=None):
 def test_cache_comes_before_the_mirror(toy, tmp_path, make_zip, progress):
     cached = put(tmp_path, "cache", make_zip, {"toy/a": b"abc" * 100, "toy/b": b""})
     put(tmp_path, "mirror")
-    found = find_archive(toy, places(tmp_path), progress, ONCE)
+    found = find_archive(toy, places(tmp_path), progress)
     assert (found.path, found.provenance) == (cached, REZIPPED)
 
 
 def test_mirror_folder_is_read_in_place(toy, tmp_path, progress):
     mirrored = put(tmp_path, "mirror")
-    found = find_archive(toy, places(tmp_path), progress, ONCE)
+    found = find_archive(toy, places(tmp_path), progress)
     assert (found.path, found.provenance) == (mirrored, PUBLISHED)
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -54,15 +58,15 @@ def test_mirror_folder_is_read_in_place(toy, tmp_path, progress):
 def test_named_archive_comes_first_and_alone(toy, tmp_path, progress):
     put(tmp_path, "cache")
     archive = tmp_path / "toy.zip"
-    assert find_archive(toy, places(tmp_path, archive=str(archive)), progress, ONCE).path == archive
+    assert find_archive(toy, places(tmp_path, archive=str(archive)), progress).path == archive
     with pytest.raises(MissingDataError, match="there is no such file"):
-        find_archive(toy, places(tmp_path, archive=str(tmp_path / "absent.zip")), progress, ONCE)
+        find_archive(toy, places(tmp_path, archive=str(tmp_path / "absent.zip")), progress)
 
 
 def test_nobody_is_told_to_delete_an_archive_that_was_named(toy, tmp_path, make_zip, progress):
     other = make_zip({"other/a": b"a good file of another data set"}, "other.zip")
     with pytest.raises(IntegrityError, match=r"Name another file with dataset\.archive=FILE") as caught:
-        find_archive(toy, places(tmp_path, archive=str(other)), progress, ONCE)
+        find_archive(toy, places(tmp_path, archive=str(other)), progress)
     assert "Delete" not in str(caught.value)
 
 
@@ -74,9 +78,7 @@ def test_several_mirrors_are_asked_in_order(toy, tmp_path, make_zip, progress, a
     put(tmp_path, "first", make_zip, {"toy/a": b"abc" * 100, "toy/b": b""})
     put(tmp_path, "second")
     mirrors = [str(folder) for folder in folders]
-    found = find_archive(
-        toy, places(tmp_path, mirror=" | ".join(mirrors) if as_text else mirrors), progress, ONCE
-    )
+    found = find_archive(toy, places(tmp_path, mirror=" | ".join(mirrors) if as_text else mirrors), progress)
     assert found.path == folders[1] / "toy.zip"
 
 
@@ -84,10 +86,10 @@ def test_several_mirrors_are_asked_in_order(toy, tmp_path, make_zip, progress, a
 def test_sums_of_a_mirror_folder_pin_its_file(toy, tmp_path, make_zip, progress, form):
     other = put(tmp_path, "mirror", make_zip, {"toy/a": b"changed"})
     with pytest.raises(IntegrityError):
-        find_archive(toy, places(tmp_path), progress, ONCE)
+        find_archive(toy, places(tmp_path), progress)
     sums = form.format(hashlib.sha256(other.read_bytes()).hexdigest().upper())
     (tmp_path / "mirror" / "SHA256SUMS").write_text(sums)
-    found = find_archive(toy, places(tmp_path), progress, ONCE)
+    found = find_archive(toy, places(tmp_path), progress)
     assert found.provenance == "not the publisher's archive: pinned by the mirror's SHA256SUMS"
 
 
@@ -95,18 +97,18 @@ def test_sums_do_not_vouch_for_other_files(toy, tmp_path, make_zip, progress):
     put(tmp_path, "mirror", make_zip, {"toy/a": b"changed"})
     (tmp_path / "mirror" / "SHA256SUMS").write_text(f"{'0' * 64}  other.zip\n")
     with pytest.raises(IntegrityError):
-        find_archive(toy, places(tmp_path), progress, ONCE)
+        find_archive(toy, places(tmp_path), progress)
 
 
 def test_users_pin_counts_everywhere(toy, tmp_path, make_zip, progress):
     other = put(tmp_path, "cache", make_zip, {"toy/a": b"changed"})
     digest = hashlib.sha256(other.read_bytes()).hexdigest()
-    found = find_archive(toy, places(tmp_path, sha256=digest.upper()), progress, ONCE)
+    found = find_archive(toy, places(tmp_path, sha256=digest.upper()), progress)
     assert found.provenance == "not the publisher's archive: pinned by dataset.sha256"
     other.unlink()
     put(tmp_path, "mirror")
     with pytest.raises(IntegrityError, match="asks for"):
-        find_archive(toy, places(tmp_path, sha256=digest), progress, ONCE)
+        find_archive(toy, places(tmp_path, sha256=digest), progress)
 
 
 def test_wrong_file_in_the_cache_is_refused_not_replaced(toy, tmp_path, progress):
@@ -114,19 +116,19 @@ def test_wrong_file_in_the_cache_is_refused_not_replaced(toy, tmp_path, progress
     cached.write_bytes(b"PK\x03\x04 cut")
     put(tmp_path, "mirror")
     with pytest.raises(IntegrityError, match="truncated"):
-        find_archive(toy, places(tmp_path), progress, ONCE)
+        find_archive(toy, places(tmp_path), progress)
     assert cached.exists()
 
 
 def test_missing_mirror_folder_is_an_error_at_once(toy, tmp_path, progress):
     with pytest.raises(MissingDataError, match=r"no such folder.*RECGAUGE_MIRROR"):
-        find_archive(toy, places(tmp_path, mirror=str(tmp_path / "typo")), progress, ONCE)
+        find_archive(toy, places(tmp_path, mirror=str(tmp_path / "typo")), progress)
 
 
 @pytest.mark.parametrize("offline", [True, False])
 def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, offline):
     with pytest.raises(MissingDataError) as caught:
-        find_archive(toy, places(tmp_path, offline=offline), progress, ONCE)
+        find_archive(toy, places(tmp_path, offline=offline), progress)
     message = str(caught.value)
     for part in (
         f"cache folder {tmp_path / 'cache'}: has no toy.zip",
@@ -142,7 +144,7 @@ def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, of
 
 def test_offline_asks_no_mirror_address(toy, tmp_path, progress):
     with pytest.raises(MissingDataError, match=r"mirror http://127.0.0.1:9/toy.zip: not tried"):
-        find_archive(toy, places(tmp_path, mirror=CLOSED + "/", offline=True), progress, ONCE)
+        find_archive(toy, places(tmp_path, mirror=CLOSED + "/", offline=True), progress)
 
 
 def test_default_cache_is_the_users_own():

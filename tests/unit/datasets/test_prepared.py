@@ -369,7 +369,7 @@ def test_no_changed_byte_gives_other_data(tmp_path_factory, data):
     path.write_bytes(changed)
     try:
         found, _ = prepared.read_copy(path, "k")
-    except prepared.DamagedCopyError:
+    except IntegrityError:
         return
     check_same_content(found, content)  # a date or the padding of the archive
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from recgauge.datasets._table import TableReader
-from recgauge.datasets._table.columns import Roles, TextFormat
+from recgauge.datasets._table.columns import ROLES, TextFormat
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.text import _Source
 from recgauge.datasets.table import Table
@@ -428,7 +428,7 @@ def test_lines_after_broken_rows_are_numbered_right(write, progress):
 
 
 def _lines_of_problems(path):
-    reader = TableReader(None, Roles(), TextFormat(), "s")
+    reader = TableReader(None, dict.fromkeys(ROLES), TextFormat(), "s")
     return [problem.lines for problem in reader.read(TableFile(Path(path))).problems]
 
 

@@ -75,7 +75,7 @@ def split(rows):
 
 @pytest.fixture
 def card(rows, split):
-    return data_card(dataset_of(rows), split, citation="Somebody 2026", split_settings={"seed": "0"})
+    return data_card(dataset_of(rows, citation="Somebody 2026"), split, split_settings={"seed": "0"})
 
 
 def test_counts_of_all_rows(card):

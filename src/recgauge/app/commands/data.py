@@ -25,7 +25,7 @@ from recgauge.datasets.archives import (
     ArchiveSource,
     find_archive,
     keep_in_cache,
-    local_copy,
+    local_place,
 )
 from recgauge.datasets.published_files import Locations, VerifiedFile
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
@@ -56,8 +56,7 @@ def list_data(overrides: Sequence[str]) -> None:
         size, here = "", about.origin
         if about.archive is not None:
             size = f"{about.archive.size / _MIB:.1f}" if about.archive.size else "?"
-            found = local_copy(about.archive, locations)
-            here = found[0] if found else "no"
+            here = local_place(about.archive, locations) or "no"
         texts = ("?" if count is None else f"{count:,}" for count in counts)
         table.add_row(name, *texts, size, here, about.terms)
     console = output()
@@ -120,7 +119,7 @@ def verify_data(name: str, overrides: Sequence[str]) -> None:
     if (source := _with_archive(name, overrides)) is None:
         return
     archive, locations = source.published, source.locations
-    if local_copy(archive, locations) is None:
+    if not local_place(archive, locations):
         mirrors = "".join(f", nor in the mirror {mirror}" for mirror in locations.mirrors)
         raise MissingDataError(
             f"{name}: {archive.filename} is not in the cache folder {locations.cache_folder}{mirrors}; there "
@@ -183,7 +182,6 @@ def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None
         dataset,
         split,
         steps=steps,
-        citation=dataset.citation,
         split_settings=split_settings(settings.split, settings.seed) if asked else None,
     )
     console = output()

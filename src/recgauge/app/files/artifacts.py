@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
 from recgauge.app.files.list_files import HITS, LISTS, which_lists, write_lists
-from recgauge.app.files.run_figures import draw_run
 from recgauge.data.interactions import Interactions
 from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
@@ -101,7 +100,7 @@ def write_run(
         files += _write_card(result, record, folder)
     if settings.figures:
         with timings.stage("figures"):
-            files += draw_run(result, record.names, folder)
+            files += _draw(result, record.names, folder)
     if settings.conventions_table and result.ranking is not None:
         with timings.stage("conventions"):
             values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
@@ -147,11 +146,18 @@ def _write_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path
     card = data_card(
         result.dataset,
         result.split,
-        citation=result.dataset.citation,
         split_settings=split_settings(record.settings["split"], record.seed),
         digests={name: part.sha256 for name, part in record.split.parts.items()},
     )
     return write_card(card, folder)
+
+
+def _draw(result: RunResult, names: Mapping[str, str], folder: Path) -> list[Path]:
+    from recgauge.report.figures.run import run_figures
+    from recgauge.report.figures.style import save_png
+
+    figures = run_figures(result, names["model"], names["dataset"])
+    return [save_png(figure, folder / "figures" / f"{name}.png") for name, figure in figures]
 
 
 def _write_convention_table(

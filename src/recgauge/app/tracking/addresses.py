@@ -54,7 +54,7 @@ def check_store(uri: str) -> None:
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
     elif scheme != "databricks":
-        _check_database(uri, without_secrets(uri))
+        _check_database(uri)
 
 
 def check_there(uri: str) -> None:
@@ -133,11 +133,9 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     create : callable
         Makes the tables of the store at the address that it is given.
     """
-    if not uri.startswith(SQLITE):
+    if has_database(uri):
         return
     path = _database(uri)
-    if path.exists() and path.stat().st_size > 0:
-        return
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     create(f"{SQLITE}{unfinished}")
@@ -245,10 +243,11 @@ def _check_server(uri: str) -> None:
         raise TrackingError(f"tracking.uri={uri}: the server answers with status {answer.status_code}.")
 
 
-def _check_database(uri: str, shown: str) -> None:
-    """Connect once: MLflow would ask again for two minutes. `shown` is the address without a password."""
+def _check_database(uri: str) -> None:
+    """Connect once: MLflow would ask again for two minutes."""
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+    shown = without_secrets(uri)
     try:
         engine = _engine(uri)
     except ImportError as error:

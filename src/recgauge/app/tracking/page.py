@@ -173,7 +173,7 @@ def final_tags(record: RunRecord, seconds: Mapping[str, float]) -> dict[str, str
         "recgauge.seconds": ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items()),
         "recgauge.dataset_sha256": data.sha256,
         "recgauge.fingerprint": record.fingerprint(),
-        "recgauge.judging.policies": record.policies,
+        "recgauge.judging": record.policies,
         "recgauge.leak": leak_mark(record.fit_on) or "",
         "recgauge.evaluate_on": record.evaluated_on,
         "recgauge.tuned": "" if record.search is None else str(record.search),

@@ -1,8 +1,7 @@
 """What a tracker is: it opens a log around a run; and how a finished run is found again and reused."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,14 +55,13 @@ class RunLog:
         return 0.0
 
 
-class Tracker(ABC):
-    """Opens a run log around everything that a job does."""
+class Tracker:
+    """Opens a run log around everything that a job does; this one, of ``tracking=off``, keeps nothing."""
 
-    @abstractmethod
     def prepare(self) -> None:
         """Create or migrate the store, once, before jobs that may run in parallel."""
 
-    def check_there(self) -> None:  # noqa: B027 - most trackers have nothing that could go
+    def check_there(self) -> None:
         """Refuse a store that `prepare` opened and that is gone, rather than begin a new one.
 
         Raises
@@ -72,13 +70,12 @@ class Tracker(ABC):
             If it is gone.
         """
 
-    @abstractmethod
-    def start(self, run: RunStart) -> AbstractContextManager[RunLog]:
+    @contextmanager
+    def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
         """Open a run; leaving the context ends it, with its error if there was one."""
+        yield RunLog()
 
-    def store_search(  # noqa: B027 - trackers may keep final runs only
-        self, names: Mapping[str, str], facts: SearchFacts
-    ) -> None:
+    def store_search(self, names: Mapping[str, str], facts: SearchFacts) -> None:
         """Store the trials of a search apart from final runs, those that are not stored yet; here: nothing.
 
         Parameters
@@ -111,19 +108,6 @@ class Tracker(ABC):
     def run_address(self, run_id: str) -> str | None:  # noqa: ARG002 - contract
         """Return where one run can be looked at, or None."""
         return None
-
-
-@dataclass(frozen=True)
-class NoTracker(Tracker):
-    """Tracks nothing; results stay in the output folder."""
-
-    def prepare(self) -> None:
-        """Do nothing."""
-
-    @contextmanager
-    def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
-        """Yield a log that drops everything."""
-        yield RunLog()
 
 
 def load_record(folder: Path) -> RunRecord:

@@ -1,7 +1,7 @@
 """What Cornac computes under its names; each row is proven by values that it gave."""
 
 from recgauge import metrics as m
-from recgauge.conventions.convention import Convention
+from recgauge.conventions import Convention
 
 CORNAC = Convention(
     name="cornac",

@@ -1,8 +1,8 @@
 """What Elliot computes under its names; each row is proven by values that it gave."""
 
 from recgauge import metrics as m
-from recgauge.conventions.convention import Convention
-from recgauge.judging.policies import Policies
+from recgauge.conventions import Convention
+from recgauge.judging import Policies
 
 ELLIOT = Convention(
     name="elliot",

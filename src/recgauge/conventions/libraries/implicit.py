@@ -1,7 +1,7 @@
 """What implicit computes under its names; each row is proven by values that it gave."""
 
 from recgauge import metrics as m
-from recgauge.conventions.convention import Convention
+from recgauge.conventions import Convention
 
 IMPLICIT = Convention(
     name="implicit",

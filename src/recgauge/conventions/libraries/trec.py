@@ -1,8 +1,8 @@
 """What trec_eval and the other programs behind ir_measures compute; each row is proven by their values."""
 
 from recgauge import metrics as m
-from recgauge.conventions.convention import Convention
-from recgauge.judging.policies import Policies
+from recgauge.conventions import Convention
+from recgauge.judging import Policies
 
 PRINTED = {"score_precision": "double", "round": 5, "rounding": "printf"}
 

@@ -22,49 +22,29 @@ _KNOWN: Mapping[Role, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Roles:
-    """What the user said about the columns.
+# What the user said about the column of every role: a name, a position counted from 0, False for a rating or
+# time that must not be used, or None: the column is recognised by a usual name; if there is no header and no
+# column is chosen, columns are taken in the order of `ROLES`.
+Roles = Mapping[Role, Choice]
 
-    Parameters
-    ----------
-    user, item, rating, time : str, int, False or None
-        A name, a position counted from 0, False for a rating or time that must not be used, or None: the
-        column is recognised by a usual name; if there is no header and no column is chosen, columns are taken
-        in the order user, item, rating, time.
 
-    Raises
-    ------
-    ConfigError
-        If a choice is none of these.
-    """
+def check_roles(roles: Roles) -> None:
+    """Refuse what can be no column with a ConfigError."""
+    for role, choice in roles.items():
+        may_be_off = role in ("rating", "time")
+        usable = (isinstance(choice, str) and choice) or (_is_position(choice) and choice >= 0)
+        if not (usable or choice is None or (choice is False and may_be_off)):
+            off = ", false" if may_be_off else ""
+            raise ConfigError(
+                f"Table: {role} must be a column's name, its position from 0{off} or null, got {choice!r}."
+            )
 
-    user: Choice = None
-    item: Choice = None
-    rating: Choice = None
-    time: Choice = None
 
-    def __post_init__(self) -> None:
-        for role, choice in self.choices.items():
-            may_be_off = role in ("rating", "time")
-            usable = (isinstance(choice, str) and choice) or (_is_position(choice) and choice >= 0)
-            if not (usable or choice is None or (choice is False and may_be_off)):
-                off = ", false" if may_be_off else ""
-                raise ConfigError(
-                    f"Table: {role} must be a column's name, its position from 0{off} or null, "
-                    f"got {choice!r}."
-                )
-
-    @property
-    def choices(self) -> dict[Role, Choice]:
-        """What was said about each role."""
-        return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
-
-    def match_names(self, names: Sequence[str]) -> bool:
-        """Whether `names` must be a header, since a name was chosen, or hold usual ones of user and item."""
-        if any(isinstance(choice, str) for choice in self.choices.values()):
-            return True
-        return all(any(_plain(name) in _KNOWN[role] for name in names) for role in ("user", "item"))
+def _is_header(names: Sequence[str], roles: Roles) -> bool:
+    """Whether `names` must be a header, since a name was chosen, or hold usual ones of user and item."""
+    if any(isinstance(choice, str) for choice in roles.values()):
+        return True
+    return all(any(_plain(name) in _KNOWN[role] for name in names) for role in ("user", "item"))
 
 
 def columns_by_name(roles: Roles, names: Sequence[str], location: str) -> dict[Role, int]:
@@ -76,7 +56,7 @@ def columns_by_name(roles: Roles, names: Sequence[str], location: str) -> dict[R
         If a column is absent, or several columns fit.
     """
     chosen: dict[Role, int] = {}
-    for role, choice in roles.choices.items():
+    for role, choice in roles.items():
         if choice is False:
             continue
         if choice is None:
@@ -101,13 +81,12 @@ def columns_by_position(roles: Roles, n_columns: int, location: str) -> dict[Rol
         If a column is absent.
     """
     names = [str(position) for position in range(n_columns)]
-    choices = roles.choices
-    if any(_is_position(choice) or isinstance(choice, str) for choice in choices.values()):
-        chosen = {role: choice for role, choice in choices.items() if _is_position(choice)}
+    if any(_is_position(choice) or isinstance(choice, str) for choice in roles.values()):
+        chosen = {role: choice for role, choice in roles.items() if _is_position(choice)}
     else:
-        unsaid = [role for role in ROLES if choices[role] is None]
+        unsaid = [role for role in ROLES if roles[role] is None]
         chosen = dict(zip(unsaid, range(n_columns), strict=False))
-    for role, choice in choices.items():
+    for role, choice in roles.items():
         needed = role in ("user", "item") or isinstance(choice, str)
         if chosen.get(role, n_columns if needed else 0) >= n_columns:
             raise SchemaError(_unclear(role, choice, names, [], f"{location} (no header)"))
@@ -211,7 +190,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     names = _quoted_fields(file, line, separator) if quotes else line.split(separator)
     if how.atomic:
         names = [name.partition(":")[0] for name in names]
-    header = roles.match_names(names) if how.header is None else how.header
+    header = _is_header(names, roles) if how.header is None else how.header
     if header:
         positions = columns_by_name(roles, names, str(file))
     else:

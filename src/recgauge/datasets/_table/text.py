@@ -4,7 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,15 +79,6 @@ def _columns(
     keep_broken: Callable[[Any], str] | None = None,
     refuse_quotes: bool = False,
 ) -> dict[Role, "pa.ChunkedArray"]:
-    with file.open() as stream:
-        source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
-        table = _read(source, layout, how, keep_broken)
-    return {role: table.column(str(position)) for role, position in layout.positions.items()}
-
-
-def _read(
-    source: "_Source", layout: Layout, how: TextFormat, keep_broken: Callable[[Any], str] | None
-) -> "pa.Table":
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -101,8 +92,7 @@ def _read(
         "time": pa.string() if careful or how.dates else pa.int64(),
     }
     wanted = {str(position): types[role] for role, position in layout.positions.items()}
-    return arrow_csv.read_csv(
-        source,
+    options = (
         arrow_csv.ReadOptions(
             use_threads=not careful,  # only then are broken rows given with their numbers
             block_size=_BLOCK,
@@ -120,6 +110,10 @@ def _read(
             include_columns=list(wanted), column_types=wanted, null_values=[], strings_can_be_null=False
         ),
     )
+    with file.open() as stream:
+        source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
+        table = arrow_csv.read_csv(source, *options)
+    return {role: table.column(str(position)) for role, position in layout.positions.items()}
 
 
 def _with_lines(
@@ -209,34 +203,23 @@ def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
     SchemaError
         With the line where the quoted field begins.
     """
-    lines = _Lines(file, layout)
-    rows = csv.reader(iter(lines), delimiter=lines.separator)
+    separator = layout.separator if len(layout.separator) == 1 else _UNIT_SEPARATOR
+    rows = csv.reader(_lines(file, layout.separator, separator), delimiter=separator)
     first = 1
     try:
         for row in rows:
             if rows.line_num > first and first > layout.n_skipped:
-                _refuse_if_swallowing(row, layout, lines.separator, f"{file}, line {first}")
+                _refuse_if_swallowing(row, layout, separator, f"{file}, line {first}")
             first = rows.line_num + 1
     except csv.Error as error:  # a field of more than 128 KiB
         raise SchemaError(_message(f"{file}, line {first}", "over more than 128 KiB")) from error
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """The lines of a file as text; bytes that are no text do not matter here."""
-
-    file: TableFile
-    layout: Layout
-
-    @property
-    def separator(self) -> str:
-        return self.layout.separator if len(self.layout.separator) == 1 else _UNIT_SEPARATOR
-
-    def __iter__(self) -> Iterator[str]:
-        with self.file.open() as stream:
-            for line in stream:
-                text = line.decode("utf-8", "replace").replace("\0", " ")
-                yield text.replace(self.layout.separator, self.separator)
+def _lines(file: TableFile, old: str, new: str) -> Iterator[str]:
+    """Yield lines as text with another separator; bytes that are no text do not matter here."""
+    with file.open() as stream:
+        for line in stream:
+            yield line.decode("utf-8", "replace").replace("\0", " ").replace(old, new)
 
 
 def _refuse_if_swallowing(row: list[str], layout: Layout, separator: str, location: str) -> None:

@@ -10,7 +10,7 @@ from scipy import sparse
 from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.metric import Metric, divide, list_length
+from recgauge.metrics.metric import Metric, denominator, divide
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 T = TypeVar("T")
@@ -165,10 +165,7 @@ def mean_over_list(
     -------
     ndarray of float64, shape (m,)
     """
-    total = sum_over_list(item_value, judged, k)
-    if divisor == "k" and k is not None:
-        return total / k
-    return divide(total, list_length(judged, k), empty=np.nan)
+    return divide(sum_over_list(item_value, judged, k), denominator(divisor, judged, k), empty=np.nan)
 
 
 def exposure(

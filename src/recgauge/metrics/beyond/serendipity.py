@@ -9,7 +9,7 @@ from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.beyond.lists import catalogue_of, seen_items, train_rows
 from recgauge.metrics.beyond.long_tail import by_popularity, whole
 from recgauge.metrics.beyond.similarity import NEEDS, SimilarityKind, item_similarity, listed
-from recgauge.metrics.metric import UserMetric, divide, list_length
+from recgauge.metrics.metric import UserMetric, denominator, divide, list_length
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 
@@ -74,9 +74,7 @@ class UnpopularSerendipity(UserMetric):
         hits = judged.hits.cut(k)
         surprising = ~self._popular(judged)[judged.items[hits.owner, hits.rank - 1]]
         found = hits.total(surprising.astype(np.float64))
-        if self.divisor == "k" and k is not None:
-            return found / k
-        return divide(found, list_length(judged, k))
+        return divide(found, denominator(self.divisor, judged, k))
 
     def _popular(self, judged: JudgedTopK) -> BoolArray:
         rows = train_rows(self, judged)

@@ -37,7 +37,6 @@ def data_card(
     split: Split | None = None,
     *,
     steps: tuple[Step, ...] = (),
-    citation: str | None = None,
     split_settings: Mapping[str, str] | None = None,
     digests: Mapping[str, str] | None = None,
 ) -> DataCard:
@@ -51,8 +50,6 @@ def data_card(
         Of that data set.
     steps : tuple of Step
         What filters dropped, where there is no split that knows it.
-    citation : str, optional
-        What publications must cite.
     split_settings : mapping of str to str, optional
         How the split was made, to be shown.
     digests : mapping of str to str, optional
@@ -93,7 +90,7 @@ def data_card(
         provenance=dataset.provenance,
         source=dataset.source,
         licence=dataset.licence,
-        citation=citation,
+        citation=dataset.citation,
         split=None if split is None else split.name,
         split_settings=dict(split_settings or {}),
         steps=steps if split is None else split.steps,

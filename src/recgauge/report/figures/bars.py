@@ -13,7 +13,6 @@ from recgauge.report.figures.style import (
     PALETTE,
     check_labels,
     check_numbers,
-    look,
     new_figure,
     percent_axis,
     write_beside,
@@ -54,8 +53,7 @@ def plot_bars(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['0.180', '0.090']
     """
-    with look():
-        figure, (axes,) = new_figure(title, height=_height(len(values)))
+    with new_figure(title, height=_height(len(values))) as (figure, (axes,)):
         draw_bars(axes, "plot_bars", values, text=lambda value: f"{value:.3f}", stderr=stderr)
         axes.set_xlabel(metric)
     return figure
@@ -89,8 +87,7 @@ def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalog
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['42.0 %', '99.5 %']
     """
-    with look():
-        figure, (axes,) = new_figure(title, height=_height(len(coverage)))
+    with new_figure(title, height=_height(len(coverage))) as (figure, (axes,)):
         draw_bars(axes, "plot_coverage", coverage, text=lambda value: f"{value * 100:.1f} %", highest=1.0)
         percent_axis(axes.xaxis)
         axes.set_xlabel("items in at least one list")
@@ -140,8 +137,7 @@ def plot_personalization_and_similarity(
         )
     similarity = {label: intra_list_similarity[label] for label in personalization}
     named = {"personalization": personalization, "intra-list similarity": similarity}
-    with look():
-        figure, panels = new_figure(title, height=_height(len(personalization)), panels=2)
+    with new_figure(title, height=_height(len(personalization)), panels=2) as (figure, panels):
         for axes, (name, values) in zip(panels, named.items(), strict=True):
             first = axes is panels[0]
             draw_bars(axes, owner, values, text=lambda value: f"{value:.3f}", highest=1.0, names=first)

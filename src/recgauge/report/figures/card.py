@@ -24,7 +24,6 @@ from recgauge.report.figures.style import (
     check_labels,
     color,
     count_axis,
-    look,
     new_figure,
     percent_axis,
 )
@@ -96,8 +95,7 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
 
 
 def _over_time_figure(table: RowsOverTime, title: str | None) -> Figure:
-    with look():
-        figure, (axes,) = new_figure(title)
+    with new_figure(title) as (figure, (axes,)):
         _draw_over_time(axes, table)
         axes.set_ylabel(f"rows per {table.unit}")
         if len(table.counts) > 1:
@@ -159,8 +157,7 @@ def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figur
         raise MetricError(f"plot_drift: the card of {card.name} has no split; make it with one.")
     train, test, times = card.parts["train"], card.parts["test"], card.over_time
     has_ratings = card.drift.ratings is not None
-    with look():
-        figure, panels = new_figure(title, height=3.3, panels=1 + has_ratings + (times is not None))
+    with new_figure(title, height=3.3, panels=1 + has_ratings + (times is not None)) as (figure, panels):
         remaining = iter(panels)
         if train.ratings is not None and test.ratings is not None and has_ratings:
             _draw_ratings(next(remaining), train.ratings, test.ratings)

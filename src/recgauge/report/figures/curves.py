@@ -18,7 +18,6 @@ from recgauge.report.figures.style import (
     color,
     label_ends,
     line_look,
-    look,
     new_figure,
     thin,
     write_beside,
@@ -70,8 +69,7 @@ def plot_metric_over_k(
     ks = check_cutoffs(f"{owner}: cutoffs", cutoffs)
     errors = stderr or {}
     ends = []
-    with look():
-        figure, (axes,) = new_figure(title)
+    with new_figure(title) as (figure, (axes,)):
         for index, (label, line) in enumerate(check_labels(owner, values).items()):
             numbers = check_numbers(owner, label, line, len(ks))
             widths = None
@@ -136,8 +134,7 @@ def plot_precision_recall_over_k(
     owner = "plot_precision_recall_over_k"
     check_labels(owner, curves)
     outermost = max(curves, key=lambda label: float(curves[label].precision.max(initial=0)))
-    with look():
-        figure, (axes,) = new_figure(title, height=4.0)
+    with new_figure(title, height=4.0) as (figure, (axes,)):
         for index, (label, curve) in enumerate(curves.items()):
             size = len(check_numbers(owner, f"recall of {label}", curve.recall))
             check_numbers(owner, f"precision of {label}", curve.precision, size)
@@ -192,8 +189,7 @@ def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve")
     ['svd (area 0.875)', 'chance (area 0.5)']
     """
     owner = "plot_roc"
-    with look():
-        figure, (axes,) = new_figure(title, height=4.0)
+    with new_figure(title, height=4.0) as (figure, (axes,)):
         for index, (label, curve) in enumerate(check_labels(owner, curves).items()):
             x = check_numbers(owner, f"false positives of {label}", curve.false_positive_rate)
             y = check_numbers(owner, f"true positives of {label}", curve.true_positive_rate, len(x))
@@ -238,8 +234,7 @@ def plot_precision_recall_curve(
     ['svd (average precision 0.833)']
     """
     owner = "plot_precision_recall_curve"
-    with look():
-        figure, (axes,) = new_figure(title, height=4.0)
+    with new_figure(title, height=4.0) as (figure, (axes,)):
         for index, (label, curve) in enumerate(check_labels(owner, curves).items()):
             x = check_numbers(owner, f"recall of {label}", curve.recall)
             y = check_numbers(owner, f"precision of {label}", curve.precision, len(x))

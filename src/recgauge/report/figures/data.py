@@ -14,7 +14,6 @@ from recgauge.report.figures.style import (
     SMALL,
     check_numbers,
     count_axis,
-    look,
     new_figure,
     percent_axis,
     thin,
@@ -50,8 +49,7 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
     >>> figure.axes[0].get_xlabel()
     'items, most popular first'
     """
-    with look():
-        figure, (axes,) = new_figure(title)
+    with new_figure(title) as (figure, (axes,)):
         n_items, n_head = len(table.items), table.n_head
         rank = np.arange(1, n_items + 1)
         shown = np.union1d(thin(n_items), thin(min(n_items, 300)))  # the steep beginning keeps every item
@@ -130,8 +128,7 @@ def plot_activity_and_popularity(
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['users (median 2 rows)', 'items (median 2 rows)']
     """
-    with look():
-        figure, (axes,) = new_figure(title)
+    with new_figure(title) as (figure, (axes,)):
         for index, (name, counts) in enumerate((("users", rows_per_user), ("items", rows_per_item))):
             curve = np.array(share_with_at_least(counts))
             median = float(np.median(counts[counts > 0]))
@@ -185,8 +182,7 @@ def plot_rating_distribution(
     values, shares = table.values, table.shares
     mean = float(values @ shares)
     gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
-    with look():
-        figure, (axes,) = new_figure(title)
+    with new_figure(title) as (figure, (axes,)):
         axes.bar(values, shares, width=0.8 * gap, color=PALETTE[0])
         if len(values) <= _MOST_NAMED:
             axes.set_xticks(values)
@@ -238,8 +234,7 @@ def plot_predicted_against_actual(
         [np.quantile(guess[group == g], (0.05, 0.25, 0.5, 0.75, 0.95)) for g in range(len(values))]
     )
     counts = np.bincount(group)
-    with look():
-        figure, (axes,) = new_figure(title, height=4.0)
+    with new_figure(title, height=4.0) as (figure, (axes,)):
         ends = [float(values[0]), float(values[-1])]
         axes.plot(ends, ends, label="perfect", **REFERENCE)
         ink = PALETTE[0]

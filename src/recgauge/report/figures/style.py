@@ -1,7 +1,7 @@
 """One look for all figures: colours, sizes and texts, direct labels, and how a figure becomes a file."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,10 +59,11 @@ def look() -> AbstractContextManager[None]:
     return rc_context(_LOOK)
 
 
+@contextmanager
 def new_figure(
-    title: str | None, *, height: float = 3.7, panels: int = 1, widths: Sequence[float] | None = None
-) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure and its panels, side by side.
+    title: str | None, *, height: float = 3.7, panels: int = 1
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Give an empty figure and its panels, side by side, with the common look inside a ``with`` block.
 
     Parameters
     ----------
@@ -70,16 +71,15 @@ def new_figure(
     height : float
         Inches; every figure is 7.2 inches (1080 pixels) wide.
     panels : int
-    widths : sequence of float, optional
-        Relative widths of the panels.
     """
-    figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
-    axes = list(figure.subplots(1, panels, squeeze=False, width_ratios=widths)[0])
-    if title is not None:
-        figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
-    for one in axes:
-        one.tick_params(color=GREY, length=3)
-    return figure, axes
+    with look():
+        figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
+        axes = list(figure.subplots(1, panels, squeeze=False)[0])
+        if title is not None:
+            figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+        for one in axes:
+            one.tick_params(color=GREY, length=3)
+        yield figure, axes
 
 
 def save_png(figure: Figure, path: Path) -> Path:

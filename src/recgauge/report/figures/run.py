@@ -1,47 +1,50 @@
 """The figures that a run leaves behind."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from recgauge.evaluation.predict import RatingPredictions
+from recgauge.judging.judge import judge
+from recgauge.metrics.curves.averaged import full_ranking_curves
 from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.metrics.curves.points import precision_recall_curve, precision_recall_over_k, roc_curve
+from recgauge.report.distributions import long_tail, rating_distribution
+from recgauge.report.figures.bars import plot_coverage
+from recgauge.report.figures.curves import (
+    plot_metric_over_k,
+    plot_precision_recall_curve,
+    plot_precision_recall_over_k,
+    plot_roc,
+)
+from recgauge.report.figures.data import (
+    plot_long_tail,
+    plot_predicted_against_actual,
+    plot_rating_distribution,
+)
 from recgauge.runs.result import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
 _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 
 
-def draw_run(result: RunResult, names: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write figures/*.png: the training rows' long tail, the ratings, and what lists or predictions show.
+def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
+    """Draw the training rows' long tail, the ratings, and what lists or predictions show.
 
     Parameters
     ----------
     result : RunResult
-    names : mapping of str to str
-        The chosen option of each group, for titles.
-    folder : Path
+    model, dataset : str
+        Their names, for titles.
+
+    Yields
+    ------
+    str
+        What the figure is called.
+    Figure
     """
-    from recgauge.report.figures.style import save_png
-
-    drawn = _figures(result, names["model"], names["dataset"])
-    return [save_png(figure, folder / "figures" / f"{name}.png") for name, figure in drawn]
-
-
-def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, "Figure"]]:
-    from recgauge.report.distributions import long_tail, rating_distribution
-    from recgauge.report.figures import (
-        plot_long_tail,
-        plot_predicted_against_actual,
-        plot_rating_distribution,
-    )
-
     train = result.split.train
     yield "long_tail", plot_long_tail(long_tail(train.item_counts()), title=f"Long tail of {dataset}, train")
     if result.dataset.feedback == "explicit":
@@ -59,11 +62,7 @@ def _figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str,
             yield from _rating_curves(made, liked_from, f"{model} on {dataset}")
 
 
-def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, "Figure"]]:
-    from recgauge.judging.judge import judge
-    from recgauge.metrics.curves.points import precision_recall_over_k
-    from recgauge.report.figures import plot_coverage, plot_metric_over_k, plot_precision_recall_over_k
-
+def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, Figure]]:
     results = [one for one in lists.evaluation.results if one.name in _DRAWN and one.k is not None]
     cutoffs = sorted({one.k for one in results if one.k is not None})
     lines = {one.name: [r for r in results if r.name == one.name] for one in results}
@@ -98,11 +97,8 @@ def _coverage(lists: RankingResult) -> dict[str, float]:
     }
 
 
-def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterator[tuple[str, "Figure"]]:
+def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterator[tuple[str, Figure]]:
     """Yield the curves of full rankings, averaged over users."""
-    from recgauge.metrics.curves.averaged import full_ranking_curves
-    from recgauge.report.figures import plot_precision_recall_over_k, plot_roc
-
     roc, over_k = full_ranking_curves(rankings, n_relevant)
     if roc is not None:
         yield "roc", plot_roc({"mean over users": roc}, title=f"ROC curve, {title}")
@@ -112,11 +108,8 @@ def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterat
     yield "precision_recall", figure
 
 
-def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, "Figure"]]:
+def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, Figure]]:
     """Yield the curves of predicted ratings, all rows pooled: liked against not liked."""
-    from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
-    from recgauge.report.figures import plot_precision_recall_curve, plot_roc
-
     liked = made.actual >= liked_from
     if liked.all() or not liked.any():
         return
