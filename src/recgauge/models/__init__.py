@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.random_rating import RandomRating as RandomRating
+    from recgauge.models.rating_knn import RatingKNN as RatingKNN
     from recgauge.models.rating_predictor import KnownRatings as KnownRatings
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
     from recgauge.models.saved import SavedModel as SavedModel
