@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from recgauge.datasets.demo import Demo as Demo
     from recgauge.datasets.gowalla import Gowalla as Gowalla
     from recgauge.datasets.movielens import MovieLens as MovieLens
+    from recgauge.datasets.prepared import DamagedCopyError as DamagedCopyError
+    from recgauge.datasets.prepared import Prepared as Prepared
     from recgauge.datasets.prepared import PreparedCopy as PreparedCopy
-    from recgauge.datasets.published_files import PublishedFile
+    from recgauge.datasets.published_files import Locations as Locations
+    from recgauge.datasets.published_files import Pin as Pin
+    from recgauge.datasets.published_files import PublishedFile as PublishedFile
+    from recgauge.datasets.published_files import VerifiedFile as VerifiedFile
     from recgauge.datasets.table import Table as Table
 else:
     __getattr__, __dir__ = lazy_names(__name__)
