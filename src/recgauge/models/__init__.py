@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.ease import EASE as EASE
+    from recgauge.models.nmf import NMF as NMF
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.random_rating import RandomRating as RandomRating
