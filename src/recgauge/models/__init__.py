@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
+    from recgauge.models.ials import IALS as IALS
     from recgauge.models.nmf import NMF as NMF
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random

@@ -7,7 +7,7 @@ from recgauge.utils.compiled import compiled
 
 
 @compiled(nogil=True)
-def update(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def update(
     start: npt.NDArray[np.int64],
     others: npt.NDArray[np.int32],
     value: npt.NDArray[np.float64],

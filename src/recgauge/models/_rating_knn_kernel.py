@@ -148,7 +148,7 @@ def vote(y: int, similar: F64s, ratings: Ratings, rule: Rule, near: F64s, who: I
 
 
 @compiled(nogil=True, error_model="numpy")
-def predict(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def predict(
     pairs: Pairs, begin: int, end: int, ratings: Ratings, centre: F64s, other_centre: F64s, scale: F64s,
     rule: Rule, out: F32s,
 ) -> None:  # fmt: skip

@@ -7,7 +7,7 @@ from recgauge.utils.compiled import compiled
 
 
 @compiled(nogil=True)
-def mean_deviations(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def mean_deviations(
     user_start: npt.NDArray[np.int64],
     user: npt.NDArray[np.int32],
     item: npt.NDArray[np.int32],
