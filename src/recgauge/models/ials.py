@@ -30,7 +30,8 @@ class IALS(EpochModel, FactorModel):
         + \sum_i (n_i + \alpha |U|)^\nu \lVert h_i \rVert^2 \right)
 
     Among the strongest baselines when its settings are tuned, above all `alpha`, `regularization` and
-    `n_factors` [2]_.
+    `n_factors` [2]_: on MovieLens 20M that article found 0.1 and 0.003 best, with up to 2048 factors. The
+    defaults here serve data of MovieLens 1M's size.
 
     Parameters
     ----------
@@ -86,15 +87,15 @@ class IALS(EpochModel, FactorModel):
     Examples
     --------
     >>> train = Interactions.from_ids([0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 2, 3, 2])
-    >>> model = IALS(n_factors=2, alpha=0.1).fit(train, rng=np.random.default_rng(0))
+    >>> model = IALS(n_factors=2).fit(train, rng=np.random.default_rng(0))
     >>> model.score(np.array([3], np.int32)).astype(float).round(1).tolist()
-    [[0.0, 0.0, 0.8, 0.7]]
+    [[0.0, 0.0, 0.7, 0.5]]
     """
 
     n_factors: int = 64
     n_epochs: int = 16
-    alpha: float = 0.1
-    regularization: float = 0.003
+    alpha: float = 0.3
+    regularization: float = 0.01
     nu: float = 1.0
     init_std: float = 0.1
     n_steps: int = 3

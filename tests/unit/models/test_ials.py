@@ -16,7 +16,9 @@ def train():
 
 
 def fit(train, seed=0, **settings):
-    return IALS(**{"n_factors": 5, "n_epochs": 3} | settings).fit(train, rng=np.random.default_rng(seed))
+    return IALS(**{"n_factors": 5, "n_epochs": 3, "alpha": 0.1, "regularization": 0.003} | settings).fit(
+        train, rng=np.random.default_rng(seed)
+    )
 
 
 def objective(train, factors, weights, alpha=0.1, pull=0.003, nu=1.0):
@@ -32,7 +34,7 @@ def objective(train, factors, weights, alpha=0.1, pull=0.003, nu=1.0):
 @pytest.mark.parametrize("values", ["binary", "rating"])
 @pytest.mark.parametrize("nu", [0.0, 0.5, 1.0])
 def test_the_loss_is_the_sum_that_the_page_gives(train, values, nu):
-    model = IALS(n_factors=5, n_epochs=4, nu=nu, values=values)
+    model = IALS(n_factors=5, n_epochs=4, alpha=0.1, regularization=0.003, nu=nu, values=values)
     weights = train.value if values == "rating" else np.ones(len(train))
     losses = []
     for loss in model.epochs(train, rng=np.random.default_rng(0)):
