@@ -128,9 +128,10 @@ def test_order_of_rows_changes_nothing_much(kind, checkerboard):
     )
 
 
-def test_svd_finds_the_withheld_item(checkerboard):
+@pytest.mark.parametrize("name", ["SVD", "IALS"])
+def test_taste_is_found(checkerboard, name):
     train, withheld = checkerboard
-    model = fit(next(kind for kind in all_models() if kind.__name__ == "SVD"), train)
+    model = fit(next(kind for kind in all_models() if kind.__name__ == name), train)
     lists = recommend(model, np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
     assert np.array_equal(lists.items[:, 0], withheld)
 

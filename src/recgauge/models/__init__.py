@@ -19,13 +19,18 @@ from recgauge.utils.progress import NoProgress, Progress
 if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
+    from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
+    from recgauge.models.ials import IALS as IALS
+    from recgauge.models.nmf import NMF as NMF
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.random_rating import RandomRating as RandomRating
+    from recgauge.models.rating_knn import RatingKNN as RatingKNN
     from recgauge.models.rating_predictor import KnownRatings as KnownRatings
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
     from recgauge.models.saved import SavedModel as SavedModel
+    from recgauge.models.slope_one import SlopeOne as SlopeOne
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
 else:

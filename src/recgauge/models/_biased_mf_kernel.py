@@ -13,7 +13,7 @@ REORDER = {"reassoc", "contract", "nsz"}
 
 
 @compiled(fastmath=REORDER, nogil=True)
-def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def descend(
     user: npt.NDArray[np.int32],
     item: npt.NDArray[np.int32],
     deviation: npt.NDArray[np.float32],

@@ -33,7 +33,7 @@ def implicit_sums(
 
 
 @compiled(nogil=True)
-def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def descend(
     visited: npt.NDArray[np.int32],
     start: npt.NDArray[np.int64],
     item: npt.NDArray[np.int32],

@@ -92,17 +92,17 @@ class Bias(FactorModel, RatingPredictor):
             case "global_mean":
                 return no_user, no_item
             case "user_mean":
-                return _shrunk_means(train.user, deviation, train.n_users, 0.0), no_item
+                return shrunk_means(train.user, deviation, train.n_users, 0.0), no_item
             case "item_mean":
-                return no_user, _shrunk_means(train.item, deviation, train.n_items, 0.0)
-        user_bias, item_bias = no_user, no_item
+                return no_user, shrunk_means(train.item, deviation, train.n_items, 0.0)
+        return self.alternate(train, deviation)
+
+    def alternate(self, train: Interactions, deviation: DoubleArray) -> tuple[DoubleArray, DoubleArray]:
+        """Return users' and items' biases by the alternating estimator, from the ratings less their mean."""
+        user_bias, item_bias = np.zeros(train.n_users), np.zeros(train.n_items)
         for _ in range(self.n_epochs):
-            item_bias = _shrunk_means(
-                train.item, deviation - user_bias[train.user], train.n_items, self.reg_i
-            )
-            user_bias = _shrunk_means(
-                train.user, deviation - item_bias[train.item], train.n_users, self.reg_u
-            )
+            item_bias = shrunk_means(train.item, deviation - user_bias[train.user], train.n_items, self.reg_i)
+            user_bias = shrunk_means(train.user, deviation - item_bias[train.item], train.n_users, self.reg_u)
         return user_bias, item_bias
 
     def fold_in(self, histories: Interactions) -> Self:
@@ -119,7 +119,7 @@ class Bias(FactorModel, RatingPredictor):
             if self.method == "als":
                 deviation -= factors.item[histories.item, 0]
             pull = self.reg_u if self.method == "als" else 0.0
-            user_bias = _shrunk_means(histories.user, deviation, histories.n_users, pull)
+            user_bias = shrunk_means(histories.user, deviation, histories.n_users, pull)
             users = np.flatnonzero(histories.user_counts())
             folded = factors.user.copy()
             folded[users, 1] = known.mean + user_bias[users]
@@ -141,8 +141,8 @@ def bias_factors(mean: float, user_bias: DoubleArray, item_bias: DoubleArray) ->
     return Factors(user.astype(np.float32), item.astype(np.float32))
 
 
-def _shrunk_means(codes: IntArray, deviation: DoubleArray, n_codes: int, shrinkage: float) -> DoubleArray:
-    """Sum of deviations over count plus shrinkage, 0 for codes without rows; shape (n_codes,)."""
+def shrunk_means(codes: IntArray, deviation: DoubleArray, n_codes: int, shrinkage: float) -> DoubleArray:
+    """Return sums of deviations over count plus shrinkage, 0 for codes without rows; shape (n_codes,)."""
     counts = np.bincount(codes, minlength=n_codes)
     totals = np.bincount(codes, deviation, minlength=n_codes)
     means = np.zeros(n_codes)

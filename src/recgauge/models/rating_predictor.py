@@ -49,6 +49,11 @@ class KnownRatings:
         mean = float(train.value.mean(dtype=np.float64))
         return cls(mean, train.user_counts() > 0, train.item_counts() > 0)
 
+    def both(self, users: IntArray, items: IntArray) -> BoolArray:
+        """Return True for pairs whose user and item have training rows, shape (n,)."""
+        pairs: BoolArray = self.users[users] & self.items[items]
+        return pairs
+
     def with_users_of(self, histories: Interactions) -> "KnownRatings":
         """Return the same summary with the users of fold-in rows as known users."""
         return replace(self, users=self.users | (histories.user_counts() > 0))

@@ -1,0 +1,62 @@
+"""The compiled loop of non-negative matrix factorisation; imported when a model is fitted."""
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.utils.compiled import compiled
+
+
+@compiled(nogil=True)
+def update(
+    start: npt.NDArray[np.int64],
+    others: npt.NDArray[np.int32],
+    value: npt.NDArray[np.float64],
+    own: npt.NDArray[np.float64],
+    other_factors: npt.NDArray[np.float64],
+    pull: float,
+    first: int,
+    last: int,
+    updated: npt.NDArray[np.float64],
+) -> float:
+    """Write the factors of some users after one multiplicative update; items likewise.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (n_users + 1,)
+        Where each user's rows begin.
+    others : ndarray of int32, shape (n,)
+        Items of the rows.
+    value : ndarray of float64, shape (n,)
+    own, other_factors : ndarray of float64, shape (n_users, d) and (n_items, d)
+        Before the update.
+    pull : float
+        Regularisation.
+    first, last : int
+        The users that are updated.
+    updated : ndarray of float64, shape (n_users, d)
+
+    Returns
+    -------
+    float
+        Sum of the squared errors of their rows before the update.
+    """
+    n_factors = own.shape[1]
+    above, below = np.empty(n_factors), np.empty(n_factors)
+    squares = 0.0
+    for u in range(first, last):
+        p = own[u]
+        above[:] = 0.0
+        for f in range(n_factors):
+            below[f] = (start[u + 1] - start[u]) * pull * p[f]
+        for row in range(start[u], start[u + 1]):
+            q = other_factors[others[row]]
+            predicted = 0.0
+            for f in range(n_factors):
+                predicted += p[f] * q[f]
+            squares += (value[row] - predicted) ** 2
+            for f in range(n_factors):
+                above[f] += q[f] * value[row]
+                below[f] += q[f] * predicted
+        for f in range(n_factors):
+            updated[u, f] = p[f] * above[f] / below[f] if below[f] > 0.0 else p[f]
+    return squares

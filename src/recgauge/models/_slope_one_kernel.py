@@ -1,0 +1,100 @@
+"""The compiled loops of Slope One; imported when a model is fitted."""
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.utils.compiled import compiled
+
+
+@compiled(nogil=True)
+def mean_deviations(
+    user_start: npt.NDArray[np.int64],
+    user: npt.NDArray[np.int32],
+    item: npt.NDArray[np.int32],
+    value: npt.NDArray[np.float32],
+    item_start: npt.NDArray[np.int64],
+    by_item: npt.NDArray[np.int64],
+    first: int,
+    last: int,
+    deviations: npt.NDArray[np.float32],
+) -> None:
+    """Write how much better item i is rated than item j by those who rated both, NaN if nobody did.
+
+    Parameters
+    ----------
+    user_start : ndarray of int64, shape (n_users + 1,)
+        Where each user's rows begin; rows are sorted by user, then by item.
+    user, item : ndarray of int32, shape (n,)
+    value : ndarray of float32, shape (n,)
+    item_start : ndarray of int64, shape (n_items + 1,)
+        Where each item's rows begin in `by_item`.
+    by_item : ndarray of int64, shape (n,)
+        Positions of the rows, those of one item after the other.
+    first, last : int
+        The items i, between which and all behind them deviations are written, with their negatives.
+    deviations : ndarray of float32, shape (n_items, n_items)
+    """
+    n_items = len(item_start) - 1
+    sums, counts = np.empty(n_items), np.empty(n_items, np.int32)
+    for i in range(first, last):
+        sums[:] = 0.0
+        counts[:] = 0
+        for row in by_item[item_start[i] : item_start[i + 1]]:
+            for other in range(
+                row + 1, user_start[user[row] + 1]
+            ):  # items behind i; the rest is the negative
+                sums[item[other]] += value[row] - value[other]
+                counts[item[other]] += 1
+        deviations[i, i] = 0.0 if item_start[i + 1] > item_start[i] else np.nan
+        for j in range(i + 1, n_items):
+            mean = np.float32(sums[j] / counts[j]) if counts[j] else np.float32(np.nan)
+            deviations[i, j] = mean
+            deviations[j, i] = -mean
+
+
+@compiled(nogil=True)
+def predict_pairs(
+    users: npt.NDArray[np.int32],
+    items: npt.NDArray[np.int32],
+    start: npt.NDArray[np.int64],
+    item: npt.NDArray[np.int32],
+    user_means: npt.NDArray[np.float64],
+    deviations: npt.NDArray[np.float32],
+    predicted: npt.NDArray[np.float32],
+) -> None:
+    """Write the predictions of pairs, shape (n,); `start` and `item` are the users' training rows."""
+    for pair in range(len(users)):
+        u, i = users[pair], items[pair]
+        total, count = 0.0, 0
+        for j in item[start[u] : start[u + 1]]:
+            deviation = deviations[i, j]
+            if not np.isnan(deviation):
+                total += deviation
+                count += 1
+        predicted[pair] = user_means[u] + total / max(count, 1)
+
+
+@compiled(nogil=True)
+def predict_all(
+    users: npt.NDArray[np.int32],
+    start: npt.NDArray[np.int64],
+    item: npt.NDArray[np.int32],
+    user_means: npt.NDArray[np.float64],
+    deviations: npt.NDArray[np.float32],
+    predicted: npt.NDArray[np.float32],
+) -> None:
+    """Write the predictions of all items, shape (b, n_items)."""
+    n_items = len(deviations)
+    total, count = np.empty(n_items, np.float32), np.empty(n_items, np.int32)
+    for at in range(len(users)):
+        u = users[at]
+        total[:] = np.float32(0.0)
+        count[:] = 0
+        for j in item[start[u] : start[u + 1]]:
+            behind = deviations[j]  # of j behind every item: the negative of what is added
+            for i in range(n_items):
+                known = behind[i] == behind[i]
+                total[i] -= behind[i] if known else np.float32(0.0)
+                count[i] += np.int32(known)
+        for i in range(n_items):
+            predicted[at, i] = user_means[u] + total[i] / max(count[i], 1)

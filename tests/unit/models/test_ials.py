@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError, FitError, NotFittedError
+from recgauge.models.ials import IALS
+from recgauge.utils import threads
+
+
+@pytest.fixture
+def train():
+    rng = np.random.default_rng(5)
+    pairs = np.unique(rng.integers(0, [60, 40], (700, 2)), axis=0)
+    values = rng.integers(1, 6, len(pairs))
+    return Interactions(*pairs.T, values, None, np.arange(62), np.arange(41))
+
+
+def fit(train, seed=0, **settings):
+    return IALS(**{"n_factors": 5, "n_epochs": 3, "alpha": 0.1, "regularization": 0.003} | settings).fit(
+        train, rng=np.random.default_rng(seed)
+    )
+
+
+def objective(train, factors, weights, alpha=0.1, pull=0.003, nu=1.0):
+    w, h = factors.user.astype(float), factors.item.astype(float)
+    product = w @ h.T
+    n_u, n_i = train.user_counts(), train.item_counts()
+    loss = (weights * (1 - product[train.user, train.item]) ** 2).sum() + alpha * (product**2).sum()
+    for n, m, own in ((n_u, train.n_items, w), (n_i, train.n_users, h)):
+        loss += pull * ((n + alpha * m) ** nu * (own**2).sum(axis=1)).sum()
+    return loss
+
+
+@pytest.mark.parametrize("values", ["binary", "rating"])
+@pytest.mark.parametrize("nu", [0.0, 0.5, 1.0])
+def test_the_loss_is_the_sum_that_the_page_gives(train, values, nu):
+    model = IALS(n_factors=5, n_epochs=4, alpha=0.1, regularization=0.003, nu=nu, values=values)
+    weights = train.value if values == "rating" else np.ones(len(train))
+    losses = []
+    for loss in model.epochs(train, rng=np.random.default_rng(0)):
+        assert loss == pytest.approx(objective(train, model.factors(), weights, nu=nu), rel=1e-5)
+        losses.append(loss)
+    assert len(losses) == 4
+    assert (np.diff(losses) < 0).all()
+
+
+def test_enough_steps_solve_the_systems(train):
+    factors = fit(train, n_steps=50, n_epochs=1).factors()
+    w, h = factors.user.astype(float), factors.item.astype(float)
+    for i in range(40):
+        own = w[train.user[train.item == i]]
+        pull = 0.003 * (len(own) + 0.1 * 62)
+        system = 0.1 * w.T @ w + own.T @ own + pull * np.eye(5)
+        np.testing.assert_allclose(h[i], np.linalg.solve(system, own.sum(axis=0)), rtol=1e-3, atol=1e-5)
+
+
+def test_few_steps_come_to_the_same(train):
+    few, many = (
+        list(IALS(n_factors=5, n_epochs=60, n_steps=n).epochs(train, rng=np.random.default_rng(0)))[-1]
+        for n in (3, 50)
+    )
+    assert few == pytest.approx(many, rel=0.01)
+
+
+def test_folding_in_the_training_rows_solves_their_systems(train):
+    model = fit(train, n_epochs=100)
+    before = model.factors()
+    after = model.fold_in(train).factors()
+    assert np.array_equal(before.item, after.item)
+    np.testing.assert_allclose(after.user, before.user, atol=0.03)
+
+
+def test_fold_in_leaves_other_users_alone(train):
+    model = fit(train)
+    before = model.factors().user
+    after = model.fold_in(train.take(train.user == 7)).factors().user
+    assert np.array_equal(np.delete(before, 7, axis=0), np.delete(after, 7, axis=0))
+    assert not np.array_equal(before[7], after[7])
+
+
+@pytest.mark.parametrize("cpus", [1, 3])
+def test_threads_change_nothing(train, cpus, monkeypatch):
+    here = fit(train).factors()
+    monkeypatch.setattr(threads, "usable_cpus", lambda: cpus)
+    monkeypatch.setattr("recgauge.models.ials.ROWS_AT_A_TIME", 7)
+    there = fit(train).factors()
+    assert np.array_equal(here.user, there.user)
+    assert np.array_equal(here.item, there.item)
+
+
+def test_users_and_items_without_rows_have_no_factors(train):
+    factors = fit(train).factors()
+    assert not factors.user[60:].any()
+    assert not factors.item[40].any()
+
+
+def test_an_epochs_factors_stay_as_they_are(train):
+    model = IALS(n_factors=16, n_epochs=2)
+    epochs = model.epochs(train, rng=np.random.default_rng(0))
+    next(epochs)
+    first, copy = model.factors(), model.factors().user.copy()
+    next(epochs)
+    assert np.array_equal(first.user, copy)
+    assert not np.array_equal(model.factors().user, copy)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_factors": 0}, {"alpha": 0}, {"regularization": -1}, {"nu": 2}, {"n_steps": 0}, {"values": "x"}],
+)
+def test_wrong_settings_are_refused(settings):
+    with pytest.raises(ConfigError, match=f"IALS: {next(iter(settings))}"):
+        IALS(**settings)
+
+
+def test_rows_without_weight_are_refused(train):
+    with pytest.raises(FitError, match="no row"):
+        fit(train.take(train.value > 9))
+    zeros = Interactions(train.user, train.item, train.value - 3, None, train.user_ids, train.item_ids)
+    with pytest.raises(FitError, match="got a pair with -2"):
+        fit(zeros, values="rating")
+
+
+def test_fold_in_before_fit_is_refused(train):
+    with pytest.raises(NotFittedError):
+        IALS().fold_in(train)
