@@ -61,7 +61,31 @@ def test_popularity_by_sum_and_damped_mean():
     assert scores(by="mean_rating", damping=3) == [4, 4.25, 3.75, 4]
 
 
-@pytest.mark.parametrize("settings", [{"by": "fame"}, {"damping": -1}, {"by": "mean_rating", "damping": "x"}])
+def test_recent_popularity_counts_the_last_days_before_the_newest_row():
+    day = 86_400
+    times = np.array([10 * day, 10 * day - 1, 9 * day + 1, 9 * day, 3 * day])
+    train = Interactions.from_ids([1, 2, 3, 4, 5], ["x", "x", "y", "y", "z"], [5, 3, 2, 4, 1], times)
+
+    def scores(**settings):
+        model = Popularity(**settings).fit(train, rng=stream(0, "fit"))
+        return model.score(np.array([0], np.int32))[0].tolist()
+
+    assert scores(last_days=1) == [2, 1, 0]
+    assert scores(last_days=2.5) == [2, 2, 0]
+    assert scores(last_days=1000) == scores() == [2, 2, 1]
+    assert scores(last_days=1, by="sum") == [8, 2, 0]
+    # the window's mean, not that of all rows, is what the damped means are pulled to
+    assert scores(last_days=1, by="mean_rating", damping=1) == pytest.approx([34 / 9, 8 / 3, 10 / 3])
+
+
+def test_recent_popularity_needs_timestamps():
+    with pytest.raises(FitError, match="last_days=7 needs the time of every training row"):
+        Popularity(last_days=7).fit(Interactions.from_ids([1], [1]), rng=stream(0, "fit"))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"by": "fame"}, {"last_days": 0}, {"damping": -1}, {"by": "mean_rating", "damping": "x"}]
+)
 def test_popularity_refuses_wrong_settings(settings):
     with pytest.raises(ConfigError, match="Popularity: "):
         Popularity(**settings)

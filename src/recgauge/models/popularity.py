@@ -6,9 +6,11 @@ from typing import Literal, Self, get_args
 import numpy as np
 
 from recgauge.data.interactions import Interactions
+from recgauge.errors import FitError
 from recgauge.models import FactorModel, Factors
 from recgauge.utils.checks import DoubleArray, check_choice, check_real
 
+_DAY = 24 * 60 * 60  # seconds
 Measure = Literal["count", "sum", "mean_rating"]
 
 
@@ -25,6 +27,9 @@ class Popularity(FactorModel):
     damping : float
         For ``mean_rating``, >= 0: as if each item had so many more rows with the mean of all ratings, so
         that one rating of 5 is no proof. With 0, items without rows are last.
+    last_days : float, optional
+        Only rows of the last so many days of the training part count, > 0; all if not given. What is popular
+        now is a stronger baseline where tastes or catalogues change. Needs timestamps.
 
     Raises
     ------
@@ -33,7 +38,8 @@ class Popularity(FactorModel):
 
     Notes
     -----
-    The damped mean of item i with :math:`n_i` rows, where :math:`\mu` is the mean of all training ratings:
+    The damped mean of item i with :math:`n_i` rows, where :math:`\mu` is the mean of all training ratings
+    (those of the last days, if so set; the newest training row is the end of the last day):
 
     .. math:: \frac{\sum_u r_{ui} + d \mu}{n_i + d}
 
@@ -51,16 +57,38 @@ class Popularity(FactorModel):
 
     by: Measure = "count"
     damping: float = 0.0
+    last_days: float | None = None
 
     def __post_init__(self) -> None:
         check_choice("Popularity: by", self.by, get_args(Measure))
         self.damping = check_real("Popularity: damping", self.damping, low=0.0, high=np.inf)
+        if self.last_days is not None:
+            self.last_days = check_real(
+                "Popularity: last_days", self.last_days, low=0.0, high=np.inf, low_open=True
+            )
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
-        """Count or add up the training rows of each item."""
+        """Count or add up the training rows of each item.
+
+        Raises
+        ------
+        FitError
+            If `last_days` is given and the rows have no timestamps.
+        """
+        train = self._window(train)
         ones = np.ones((train.n_users, 1), dtype=np.float32)
         self._factors = Factors(ones, self._popularity(train).astype(np.float32)[:, None])
         return self
+
+    def _window(self, train: Interactions) -> Interactions:
+        if self.last_days is None or len(train) == 0:
+            return train
+        if train.timestamp is None:
+            raise FitError(
+                f"Popularity: last_days={self.last_days:g} needs the time of every training row, but rows "
+                "have no timestamps. Leave last_days out, or choose a data set with timestamps."
+            )
+        return train.take(train.timestamp > train.timestamp.max() - self.last_days * _DAY)
 
     def _popularity(self, train: Interactions) -> DoubleArray:
         counts: DoubleArray = train.item_counts().astype(np.float64)
