@@ -14,7 +14,7 @@ pytestmark = pytest.mark.e2e
 # Training that sums in an order which processors choose: factors differ in their last bits, lists where two
 # items are closer than that.
 ROUNDED = {
-    "svd": "ARPACK multiplies through BLAS",
+    "svd": "the basis of its search is kept orthogonal through BLAS",
     "ease": "LAPACK's rounding depends on the processor and its threads",
     "biased_mf": "its kernel sums over factors in vectors as wide as the processor's",
 }

@@ -128,6 +128,32 @@ def test_svd_is_the_best_approximation_of_its_rank(rng):
     np.testing.assert_allclose(scores, best, atol=1e-4)
 
 
+@pytest.mark.parametrize("k", [1, 5, 140])
+def test_svd_of_many_items_is_exact(k):
+    """Above 500 items only products are made; some singular values are equal, some are 0."""
+    rng = np.random.default_rng(4)
+    dense = np.zeros((300, 700))
+    dense[:, :600] = (rng.random((300, 600)) < 0.05) * rng.integers(1, 6, (300, 600))
+    dense[200:250] = 0
+    dense[200:250, 600:650] = 3 * np.eye(50)
+    user, item = np.nonzero(dense)
+    train = Interactions(user, item, dense[user, item], None, np.arange(300), np.arange(700))
+    factors = SVD(k).fit(train, rng=stream(0, "fit")).factors()
+    singular = np.linalg.svd(dense, compute_uv=False)[:k]
+    np.testing.assert_allclose(np.linalg.norm(factors.user, axis=0), singular, rtol=1e-6)
+    np.testing.assert_allclose(factors.item.T @ factors.item, np.eye(k), atol=1e-5)
+    np.testing.assert_allclose(dense @ factors.item, factors.user, atol=1e-4)
+
+
+def test_svd_of_fewer_distinct_users_than_factors_is_finite():
+    user, item = np.repeat(np.arange(60), 10), np.tile(np.arange(10), 60)
+    rows = Interactions(user, item, np.ones(600), None, np.arange(60), np.arange(600))
+    factors = SVD(30).fit(rows, rng=stream(0, "fit")).factors()
+    expected = np.zeros((60, 600))
+    expected[:, :10] = 1
+    np.testing.assert_allclose(factors.user @ factors.item.T, expected, atol=1e-5)
+
+
 def test_svd_orders_factors_and_fixes_signs(demo):
     factors = SVD(6).fit(demo.interactions, rng=stream(0, "fit")).factors()
     strength = np.linalg.norm(factors.user, axis=0)
