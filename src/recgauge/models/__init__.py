@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from recgauge.models.ease import EASE as EASE
     from recgauge.models.ials import IALS as IALS
     from recgauge.models.nmf import NMF as NMF
+    from recgauge.models.p3alpha import P3alpha as P3alpha
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
     from recgauge.models.random_rating import RandomRating as RandomRating
     from recgauge.models.rating_knn import RatingKNN as RatingKNN
     from recgauge.models.rating_predictor import KnownRatings as KnownRatings
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
+    from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.saved import SavedModel as SavedModel
     from recgauge.models.slope_one import SlopeOne as SlopeOne
     from recgauge.models.svd import SVD as SVD
