@@ -8,6 +8,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.models.ease import EASE
 from recgauge.models.p3alpha import P3alpha
 from recgauge.models.rp3beta import RP3beta
+from recgauge.models.slim import SLIM
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 SHAPES = pytest.mark.parametrize(
@@ -74,3 +75,15 @@ def test_neighbours_that_are_kept():
     np.fill_diagonal(expected, 0)
     found = ours(RP3beta(top_k=10), rows)
     np.testing.assert_allclose(found[:, alike], expected[:, alike], rtol=1e-5)
+
+
+@SHAPES
+@pytest.mark.parametrize(("l1", "l2"), [(0.5, 20.0), (2.0, 5.0), (0.0, 10.0)])
+@pytest.mark.parametrize("non_negative", [True, False])
+def test_slim(n_users, n_items, share, l1, l2, non_negative):
+    irspack = pytest.importorskip("irspack.recommenders")
+    rows, matrix = rows_and_matrix(n_users, n_items, share)
+    strength = {"alpha": (l1 + l2) / n_users, "l1_ratio": l1 / (l1 + l2), "positive_only": non_negative}
+    expected = theirs(irspack.SLIMRecommender(matrix, **strength, n_iter=2000, tol=1e-7))
+    found = ours(SLIM(l1, l2, non_negative=non_negative, tol=1e-7), rows)
+    np.testing.assert_allclose(found, expected, atol=1e-4)  # they descend in float32

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
     from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.saved import SavedModel as SavedModel
+    from recgauge.models.slim import SLIM as SLIM
     from recgauge.models.slope_one import SlopeOne as SlopeOne
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp

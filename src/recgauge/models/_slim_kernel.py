@@ -1,0 +1,194 @@
+"""Coordinate descent over the items' Gram matrix, item by item; imported when SLIM is fitted.
+
+The Gram matrix is given by rows: where each begins, its item codes and its values. Without codes the rows
+hold all items. No sum depends on the width of vectors: whatever runs in vectors changes numbers one by one.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.models._walk_kernel import with_room
+from recgauge.utils.compiled import compiled
+
+F32s = npt.NDArray[np.float32]
+F64s = npt.NDArray[np.float64]
+I32s = npt.NDArray[np.int32]
+I64s = npt.NDArray[np.int64]
+FIRST = 16  # items that enter the first working set; later ones at most double it
+SWEEPS = 1000  # of one working set
+
+
+@compiled(nogil=True)
+def subtract_row(starts: I64s, codes: I32s, values: F32s, item: int, factor: float, out: F64s) -> None:
+    """Subtract a row of the Gram matrix times a factor."""
+    row = values[starts[item] : starts[item + 1]]
+    if len(codes) == 0:
+        for other in range(len(row)):
+            out[other] -= factor * row[other]
+    else:
+        for place, other in enumerate(codes[starts[item] : starts[item + 1]]):
+            out[other] -= factor * row[place]
+
+
+@compiled(nogil=True)
+def could_enter(rest: F64s, target: int, threshold: float, out: I32s) -> I32s:
+    """Return the items whose first step is not 0; all others stay at 0 where `threshold` is a bound."""
+    count = 0
+    for item in range(len(rest)):
+        if item != target and rest[item] > threshold:
+            out[count] = item
+            count += 1
+    return out[:count]
+
+
+@compiled(nogil=True)
+def entering(
+    rest: F64s, l1: float, positive: bool, curvature: F64s, position: I32s, items: I32s, step: F64s
+) -> tuple[float, int]:
+    """Return the largest step of an item at 0, and how many there are; all steps are written."""
+    most, count = 0.0, 0
+    for place, item in enumerate(items):
+        size = rest[item] if positive else abs(rest[item])
+        step[place] = (size - l1) / curvature[item] if size > l1 and position[item] < 0 else 0.0
+        most = max(most, step[place])
+        count += step[place] > 0.0
+    return most, count
+
+
+@compiled(nogil=True)
+def admit(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+    starts: I64s, codes: I32s, values: F32s, new: I32s, members: I32s, size: int, position: I32s, small: F32s
+) -> F32s:
+    """Append items to the working set; return the part of the Gram matrix between its members."""
+    wanted = size + len(new)
+    if wanted > len(small):
+        wider = np.empty((2 * wanted, 2 * wanted), np.float32)
+        wider[:size, :size] = small[:size, :size]
+        small = wider
+    for at in range(size, wanted):
+        item = new[at - size]
+        members[at], position[item] = item, at
+        row = values[starts[item] : starts[item + 1]]
+        if len(codes) == 0:
+            for before in range(at + 1):
+                small[at, before] = row[members[before]]
+        else:
+            small[at, : at + 1] = 0.0
+            for place, other in enumerate(codes[starts[item] : starts[item + 1]]):
+                if position[other] >= 0:
+                    small[at, position[other]] = row[place]
+        small[:at, at] = small[at, :at]
+    return small
+
+
+@compiled(nogil=True)
+def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+    rest: F64s, weights: F64s, small: F32s, curvature: F64s, l1: float, l2: float, positive: bool, tol: float
+) -> bool:
+    """Step from member to member until no weight of the working set moves by more than `tol`."""
+    size = len(rest)
+    for _ in range(SWEEPS):
+        most = 0.0
+        for at in range(size):
+            old = weights[at]
+            pull = rest[at] + (curvature[at] - l2) * old
+            new = max(pull - l1, 0.0) / curvature[at]
+            if pull < 0.0:
+                new = 0.0 if positive else min(pull + l1, 0.0) / curvature[at]
+            move = new - old
+            if move != 0.0:
+                weights[at] = new
+                row = small[at]
+                for other in range(size):
+                    rest[other] -= move * row[other]
+                most = max(most, abs(move))
+        if most <= tol:
+            return True
+    return False
+
+
+@compiled(nogil=True)
+def regress(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+    starts: I64s,
+    codes: I32s,
+    values: F32s,
+    curvature: F64s,
+    l1: float,
+    l2: float,
+    positive: bool,
+    tol: float,
+    start: int,
+    stop: int,
+) -> tuple[I32s, I32s, F32s, int]:
+    """Return the weights that predict each item from `start` to `stop` by the others.
+
+    Parameters
+    ----------
+    starts, codes, values : ndarray of int64, int32 and float32
+        Rows of the Gram matrix.
+    curvature : ndarray of float64, shape (n_items,)
+        Its diagonal plus `l2`.
+    l1, l2 : float
+    positive : bool
+        Only weights >= 0.
+    tol : float
+        Largest step that may be left.
+    start, stop : int
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (stop - start,)
+        How many weights of each item are not 0.
+    codes : ndarray of int32
+        The items that they are of, one list after the other.
+    weights : ndarray of float32
+    unfinished : int
+        Items whose descent was ended before its steps were small.
+    """
+    n_items = len(curvature)
+    rest, step, position = np.empty(n_items), np.empty(n_items), np.full(n_items, -1, np.int32)
+    places, members, small = (
+        np.empty(n_items, np.int32),
+        np.empty(n_items, np.int32),
+        np.empty((64, 64), np.float32),
+    )
+    counts, out_codes, out_weights = (
+        np.empty(stop - start, np.int32),
+        np.empty(1024, np.int32),
+        np.empty(1024, np.float32),
+    )
+    filled, unfinished = 0, 0
+    for target in range(start, stop):
+        rest[:] = 0.0
+        subtract_row(starts, codes, values, target, -1.0, rest)
+        items = could_enter(rest, target, l1 if positive else -np.inf, places)
+        weights, size, finished = np.zeros(0), 0, True
+        while True:
+            most, n_entering = entering(rest, l1, positive, curvature, position, items, step)
+            if most <= tol or not finished:
+                break
+            level, room = 0.0, max(FIRST, size)
+            if n_entering > room:
+                level = np.partition(step[: len(items)], len(items) - room)[len(items) - room]
+            new = items[step[: len(items)] >= max(level, tol)]
+            small = admit(starts, codes, values, new, members, size, position, small)
+            size += len(new)
+            before = weights
+            weights = np.zeros(size)
+            weights[: len(before)] = before
+            inside = members[:size]
+            finished = descend(rest[inside], weights, small, curvature[inside], l1, l2, positive, tol)
+            for at in range(size):
+                moved = weights[at] - (before[at] if at < len(before) else 0.0)
+                if moved != 0.0:
+                    subtract_row(starts, codes, values, members[at], moved, rest)
+        position[members[:size]] = -1
+        chosen = weights != 0.0
+        count = int(chosen.sum())
+        out_codes, out_weights = with_room(out_codes, out_weights, filled, count)
+        out_codes[filled : filled + count] = members[:size][chosen]
+        out_weights[filled : filled + count] = weights[chosen]
+        counts[target - start] = count
+        filled += count
+        unfinished += not finished
+    return counts, out_codes[:filled].copy(), out_weights[:filled].copy(), unfinished
