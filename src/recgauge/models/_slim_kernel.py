@@ -56,7 +56,7 @@ def entering(
 
 
 @compiled(nogil=True)
-def admit(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def admit(
     starts: I64s, codes: I32s, values: F32s, new: I32s, members: I32s, size: int, position: I32s, small: F32s
 ) -> F32s:
     """Append items to the working set; return the part of the Gram matrix between its members."""
@@ -82,7 +82,7 @@ def admit(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
 
 
 @compiled(nogil=True)
-def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def descend(
     rest: F64s, weights: F64s, small: F32s, curvature: F64s, l1: float, l2: float, positive: bool, tol: float
 ) -> bool:
     """Step from member to member until no weight of the working set moves by more than `tol`."""
@@ -108,7 +108,7 @@ def descend(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
 
 
 @compiled(nogil=True)
-def regress(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def regress(
     starts: I64s,
     codes: I32s,
     values: F32s,

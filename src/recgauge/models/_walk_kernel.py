@@ -53,7 +53,7 @@ def reach(
 
 
 @compiled(nogil=True)
-def walk_back(  # noqa: PLR0913 - a compiled loop takes arrays, not objects
+def walk_back(
     item_starts: I32s,
     item_users: I32s,
     user_starts: I32s,
