@@ -108,6 +108,49 @@ def descend(
 
 
 @compiled(nogil=True)
+def solve(
+    starts: I64s,
+    codes: I32s,
+    values: F32s,
+    curvature: F64s,
+    l1: float,
+    l2: float,
+    positive: bool,
+    tol: float,
+    target: int,
+    rest: F64s,
+    members: I32s,
+    small: F32s,
+) -> tuple[F64s, F32s, bool]:
+    """Return one item's weights, of the first of `members`, the room that they needed, and whether they rest.
+
+    `rest` and `members` have a place for every item.
+    """
+    step, position = np.empty(len(rest)), np.full(len(rest), -1, np.int32)
+    rest[:] = 0.0
+    subtract_row(starts, codes, values, target, -1.0, rest)
+    items = could_enter(rest, target, l1 if positive else -np.inf, np.empty(len(rest), np.int32))
+    weights, rests = np.zeros(0), True
+    while True:
+        most, n_entering = entering(rest, l1, positive, curvature, position, items, step)
+        if most <= tol or not rests:
+            return weights, small, rests
+        size, level = len(weights), tol
+        room = max(FIRST, size)
+        if n_entering > room:
+            level = max(tol, np.partition(step[: len(items)], len(items) - room)[len(items) - room])
+        new = items[step[: len(items)] >= level]
+        small = admit(starts, codes, values, new, members, size, position, small)
+        before = np.concatenate((weights, np.zeros(len(new))))
+        weights = before.copy()
+        inside = members[: len(weights)]
+        rests = descend(rest[inside], weights, small, curvature[inside], l1, l2, positive, tol)
+        for at, moved in enumerate(weights - before):
+            if moved != 0.0:
+                subtract_row(starts, codes, values, members[at], moved, rest)
+
+
+@compiled(nogil=True)
 def regress(
     starts: I64s,
     codes: I32s,
@@ -145,50 +188,19 @@ def regress(
     unfinished : int
         Items whose descent was ended before its steps were small.
     """
-    n_items = len(curvature)
-    rest, step, position = np.empty(n_items), np.empty(n_items), np.full(n_items, -1, np.int32)
-    places, members, small = (
-        np.empty(n_items, np.int32),
-        np.empty(n_items, np.int32),
-        np.empty((64, 64), np.float32),
-    )
-    counts, out_codes, out_weights = (
-        np.empty(stop - start, np.int32),
-        np.empty(1024, np.int32),
-        np.empty(1024, np.float32),
-    )
-    filled, unfinished = 0, 0
+    n_items, filled, unfinished = len(curvature), 0, 0
+    rest, members = np.empty(n_items), np.empty(n_items, np.int32)
+    small, counts = np.empty((64, 64), np.float32), np.empty(stop - start, np.int32)
+    out_codes, out_weights = np.empty(1024, np.int32), np.empty(1024, np.float32)
+    gram_and_settings = (starts, codes, values, curvature, l1, l2, positive, tol)
     for target in range(start, stop):
-        rest[:] = 0.0
-        subtract_row(starts, codes, values, target, -1.0, rest)
-        items = could_enter(rest, target, l1 if positive else -np.inf, places)
-        weights, size, finished = np.zeros(0), 0, True
-        while True:
-            most, n_entering = entering(rest, l1, positive, curvature, position, items, step)
-            if most <= tol or not finished:
-                break
-            level, room = 0.0, max(FIRST, size)
-            if n_entering > room:
-                level = np.partition(step[: len(items)], len(items) - room)[len(items) - room]
-            new = items[step[: len(items)] >= max(level, tol)]
-            small = admit(starts, codes, values, new, members, size, position, small)
-            size += len(new)
-            before = weights
-            weights = np.zeros(size)
-            weights[: len(before)] = before
-            inside = members[:size]
-            finished = descend(rest[inside], weights, small, curvature[inside], l1, l2, positive, tol)
-            for at in range(size):
-                moved = weights[at] - (before[at] if at < len(before) else 0.0)
-                if moved != 0.0:
-                    subtract_row(starts, codes, values, members[at], moved, rest)
-        position[members[:size]] = -1
+        weights, small, rests = solve(*gram_and_settings, target, rest, members, small)
         chosen = weights != 0.0
         count = int(chosen.sum())
         out_codes, out_weights = with_room(out_codes, out_weights, filled, count)
-        out_codes[filled : filled + count] = members[:size][chosen]
+        out_codes[filled : filled + count] = members[: len(weights)][chosen]
         out_weights[filled : filled + count] = weights[chosen]
         counts[target - start] = count
         filled += count
-        unfinished += not finished
+        unfinished += not rests
     return counts, out_codes[:filled].copy(), out_weights[:filled].copy(), unfinished
