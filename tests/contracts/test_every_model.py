@@ -12,7 +12,7 @@ from conftest import make_checkerboard
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
-from recgauge.models import Recommender
+from recgauge.models import EpochModel, Recommender
 from recgauge.models._factor_ratings import BiasedFactors
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
@@ -147,3 +147,32 @@ def test_saved_and_loaded_it_gives_the_same_lists(kind, checkerboard, tmp_path):
     loaded = again.lists(train.user_ids, 5)
     assert np.array_equal(loaded.items, lists.items)
     assert np.array_equal(loaded.scores, lists.scores)
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in all_models() if issubclass(k, EpochModel)], ids=lambda kind: kind.__name__
+)
+def test_between_epochs_it_is_the_model_of_fewer_epochs(kind, checkerboard):
+    def of_epochs(n):
+        model = build(kind)
+        model.n_epochs = n
+        return model
+
+    train, users = checkerboard[0], np.arange(10, dtype=np.int32)
+    model, losses, scores = of_epochs(3), [], []
+    for loss in model.epochs(train, rng=np.random.default_rng(3)):
+        losses.append(loss)
+        scores.append(model.score(users))
+    assert len(losses) == 3
+    assert np.isfinite(losses).all()
+    for n, found in enumerate(scores, 1):
+        fewer = of_epochs(n).fit(train, rng=np.random.default_rng(3))
+        assert np.array_equal(found, fewer.score(users))
+
+
+@every_model
+def test_fitted_again_it_forgets_the_first_rows(kind, checkerboard):
+    train, users = checkerboard[0], np.arange(10, dtype=np.int32)
+    model = fit(kind, train.take(np.arange(len(train) // 2)))
+    model.fit(train, rng=np.random.default_rng(3))
+    assert np.array_equal(model.score(users), fit(kind, train, seed=3).score(users))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Self
 
 import numpy as np
@@ -81,29 +82,34 @@ class CoClustering(EpochModel, FactorRatings):
             If `train` has no row.
         """
         known = self._known = KnownRatings.of(train)
+        user, item = (codes.astype(np.int64) for codes in (train.user, train.item))  # these index faster
         groups = rng.integers(self.n_user_clusters, size=train.n_users)
         clusters = rng.integers(self.n_item_clusters, size=train.n_items)
         user_means = _means(train.user, train.value, train.n_users, known.mean)
         self._item_means = _means(train.item, train.value, train.n_items, known.mean)
-        deviation = train.value - user_means[train.user] - self._item_means[train.item]
-        self._take_means(train, groups, clusters)
+        deviation = train.value - user_means[user] - self._item_means[item]
+        of_all = float(np.square(deviation).sum())
+        self._take_means(groups[user] * self.n_item_clusters + clusters[item], train.value)
         for _ in range(self.n_epochs):
             table = self._offsets - self._item_averages
-            groups = _nearest(train.user, clusters[train.item], deviation, train.n_users, table)
-            clusters = _nearest(train.item, groups[train.user], deviation, train.n_items, table.T)
-            self._take_means(train, groups, clusters)
+            groups = _nearest(user, clusters[item], deviation, train.n_users, table)
+            clusters = _nearest(item, groups[user], deviation, train.n_items, table.T)
+            cells = groups[user] * self.n_item_clusters + clusters[item]
+            self._take_means(cells, train.value)
             self._item_clusters = clusters
-            user = self._user_factors(groups, user_means, known.users)
-            self._factors = Factors(user, self._item_factors(known))
-            table = self._offsets - self._item_averages
-            yield float(np.mean((deviation - table[groups[train.user], clusters[train.item]]) ** 2))
+            self._factors = Factors(
+                self._user_factors(groups, user_means, known.users), self._item_factors(known)
+            )
+            table = (self._offsets - self._item_averages).ravel()
+            counts, sums = _counts_and_sums(cells, deviation, table.shape)
+            yield (of_all + float(np.sum(counts * table**2 - 2.0 * sums * table))) / len(train)
 
-    def _take_means(self, train: Interactions, groups: LongArray, clusters: LongArray) -> None:
-        mean, shape = self.known().mean, (self.n_user_clusters, self.n_item_clusters)
-        group, cluster = groups[train.user], clusters[train.item]
-        cells = _means(group * shape[1] + cluster, train.value, shape[0] * shape[1], mean).reshape(shape)
-        self._offsets = cells - _means(group, train.value, shape[0], mean)[:, None]
-        self._item_averages = _means(cluster, train.value, shape[1], mean)
+    def _take_means(self, cells: LongArray, values: FloatArray) -> None:
+        shape = self.n_user_clusters, self.n_item_clusters
+        counts, sums = _counts_and_sums(cells, values, shape)
+        mean = self.known().mean
+        self._offsets = _ratio(sums, counts, mean) - _ratio(sums.sum(1), counts.sum(1), mean)[:, None]
+        self._item_averages = _ratio(sums.sum(0), counts.sum(0), mean)
 
     def _user_factors(self, groups: LongArray, means: DoubleArray, known: BoolArray) -> FloatArray:
         """Return columns of the clusters of items, then 1 and the mean: what counts for an unknown item."""
@@ -142,25 +148,36 @@ class CoClustering(EpochModel, FactorRatings):
         return np.where(self.known().both(users, items), predicted, np.float32(np.nan))
 
 
-def _means(codes: IntArray | LongArray, values: FloatArray, n_codes: int, empty: float) -> DoubleArray:
-    """Return the mean value of each code, `empty` where there is none."""
-    counts = np.bincount(codes, minlength=n_codes)
-    means = np.full(n_codes, empty)
-    np.divide(np.bincount(codes, values, minlength=n_codes), counts, out=means, where=counts > 0)
+def _counts_and_sums(
+    codes: IntArray | LongArray, values: FloatArray | DoubleArray, shape: tuple[int, ...]
+) -> tuple[LongArray, DoubleArray]:
+    n_codes = prod(shape)
+    counts = np.bincount(codes, minlength=n_codes).astype(np.int64, copy=False)
+    sums = np.bincount(codes, values, minlength=n_codes).astype(np.float64, copy=False)
+    return counts.reshape(shape), sums.reshape(shape)
+
+
+def _ratio(sums: DoubleArray, counts: LongArray, empty: float) -> DoubleArray:
+    """Return the means of what has counts, `empty` elsewhere."""
+    means = np.full(sums.shape, empty)
+    np.divide(sums, counts, out=means, where=counts > 0)
     return means
 
 
+def _means(codes: IntArray, values: FloatArray, n_codes: int, empty: float) -> DoubleArray:
+    counts, sums = _counts_and_sums(codes, values, (n_codes,))
+    return _ratio(sums, counts, empty)
+
+
 def _nearest(
-    codes: IntArray, others: LongArray, deviation: DoubleArray, n_codes: int, table: DoubleArray
+    codes: IntArray | LongArray, others: LongArray, deviation: DoubleArray, n_codes: int, table: DoubleArray
 ) -> LongArray:
     """Return each code's row of `table` with the least squared error over its rows.
 
     `others` are the columns of `table` that the rows are compared with.
     """
     n_others = table.shape[1]
-    cell = codes * np.int64(n_others) + others
-    counts = np.bincount(cell, minlength=n_codes * n_others).reshape(n_codes, n_others)
-    sums = np.bincount(cell, deviation, minlength=n_codes * n_others).reshape(n_codes, n_others)
+    counts, sums = _counts_and_sums(codes * np.int64(n_others) + others, deviation, (n_codes, n_others))
     # column after column: a product of matrices may add up in another order on another processor
     errors = np.zeros((n_codes, len(table)))
     for other in range(n_others):
