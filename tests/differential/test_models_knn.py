@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from recgauge.data.interactions import Interactions
+from recgauge.models.item_knn import ItemKNN
 from recgauge.models.rating_knn import RatingKNN
+from recgauge.models.user_knn import UserKNN
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 
@@ -51,3 +54,66 @@ def test_surprise_predicts_the_same_ratings(method, theirs, similarity, user_bas
         found = ours.predict(rows.user[test], rows.item[test])
         found = np.where(np.isnan(found), ours.known().mean, found)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def random_counts(seed, n_users=80, n_items=50):
+    rng = np.random.default_rng(seed)
+    user, item = np.nonzero(rng.random((n_users, n_items)) < 0.4 * rng.random(n_items))
+    ids = np.arange(n_users), np.arange(n_items)
+    return Interactions(user, item, rng.integers(1, 6, len(user)).astype(np.float32), None, *ids)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "settings"),
+    [
+        ("CosineRecommender", {}),
+        ("TFIDFRecommender", {"weighting": "tf_idf"}),
+        ("BM25Recommender", {"weighting": "bm25", "similarity": "dot"}),
+    ],
+)
+@pytest.mark.parametrize("k", [3, 10, 60])
+def test_implicit_has_the_same_item_neighbours(theirs, settings, k):
+    implicit = pytest.importorskip("implicit.nearest_neighbours")
+    train = random_counts(k)
+    model = ItemKNN(k=k, values="rating", **settings).fit(train, rng=np.random.default_rng(0))
+    found = model.learned_weights().weights.toarray()
+    peer = getattr(implicit, theirs)(K=k + 1)  # an item is its own first neighbour there
+    peer.fit(sparse.csr_matrix(train.to_csr().astype(np.float64)), show_progress=False)
+    expected = peer.similarity.toarray()
+    if theirs == "BM25Recommender":  # not normalised, an item need not be the nearest to itself
+        own = np.diag(expected) > 0
+        expected, found = expected[own], found[own]
+        expected[np.arange(len(expected)), np.flatnonzero(own)] = 0.0
+    else:
+        np.fill_diagonal(expected, 0.0)
+    np.testing.assert_allclose(np.sort(found, axis=1), np.sort(expected, axis=1), rtol=1e-5, atol=1e-6)
+    distinct = found > found.max(axis=1, keepdims=True) * 1e-3
+    agree = np.isclose(found, expected, rtol=1e-5, atol=1e-6) | ~distinct
+    assert agree.mean() > 0.99  # of equally similar items another may be kept
+
+
+@pytest.mark.parametrize(
+    ("theirs", "settings", "options"),
+    [
+        ("Cosine", {}, {"normalize": True}),
+        ("AsymmetricCosine", {"similarity": "asymmetric_cosine", "alpha": 0.7}, {"alpha": 0.7}),
+        ("Jaccard", {"similarity": "jaccard"}, {}),
+    ],
+)
+@pytest.mark.parametrize("shrinkage", [0.0, 5.0])
+@pytest.mark.parametrize("kind", [ItemKNN, UserKNN])
+def test_irspack_gives_the_same_scores(theirs, settings, options, shrinkage, kind):
+    irspack = pytest.importorskip("irspack")
+    train = random_counts(1)
+    rows = train.to_csr().astype(np.float64)
+    rows.data[:] = 1.0
+    if theirs == "Jaccard" and kind is UserKNN:
+        pytest.skip("irspack has no Jaccard similarity of users")
+    of = "KNN" if kind is ItemKNN else "UserKNN"
+    peer = getattr(irspack, f"{theirs}{of}Recommender")
+    # all neighbours: irspack drops an item's own similarity after it has chosen
+    model = kind(k=1000, shrinkage=shrinkage, **settings).fit(train, rng=np.random.default_rng(0))
+    learned = peer(sparse.csr_matrix(rows), shrinkage=shrinkage, top_k=1000, n_threads=1, **options).learn()
+    expected = learned.get_score(np.arange(train.n_users))
+    found = model.score(np.arange(train.n_users, dtype=np.int32))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

@@ -111,10 +111,10 @@ class WeightLists:
 
     def __init__(self, source: ItemWeights, seen: SeenRows | None, items: Allowed | None, name: str) -> None:
         rows = sparse.csr_array(source.interactions)
-        self.n_users, self.n_items = rows.shape
+        self.n_users, self.n_items = rows.shape[0], source.weights.shape[1]
         self._rows = (
             frozen(rows.indptr.astype(np.int64)),
-            checked_codes("interactions", rows.indices, self.n_items),
+            checked_codes("interactions", rows.indices, rows.shape[1]),
         )
         self._values = as_float32(f"{name}: interactions", rows.data)
         self._barred = _barred(seen, items, self.n_users, self.n_items)

@@ -42,10 +42,11 @@ class ItemWeights:
 
     Parameters
     ----------
-    interactions : scipy.sparse.csr_array of float32, shape (n_users, n_items)
-        What each user has done, usually the training matrix.
-    weights : ndarray of float32, shape (n_items, n_items), or scipy.sparse CSR or CSC
-        Row j: what item j says about every item (EASE, SLIM, item neighbours).
+    interactions : scipy.sparse.csr_array of float32, shape (n_users, n)
+        What each user has done, usually the training matrix: n is the number of items. Or how similar each
+        user is to others: n is the number of users.
+    weights : ndarray of float32, shape (n, n_items), or scipy.sparse CSR or CSC
+        Row j: what item j says about every item (EASE, SLIM, item neighbours), or what user j has done.
 
     Raises
     ------
@@ -57,10 +58,10 @@ class ItemWeights:
     weights: FloatArray | SparseWeights
 
     def __post_init__(self) -> None:
-        n_items = self.interactions.shape[1]
-        if self.weights.shape != (n_items, n_items):
+        n = self.interactions.shape[1]
+        if len(self.weights.shape) != 2 or self.weights.shape[0] != n:
             raise ModelError(
-                f"ItemWeights: weights must have shape ({n_items}, {n_items}) to fit interactions of shape "
+                f"ItemWeights: weights must have shape ({n}, n_items) to fit interactions of shape "
                 f"{self.interactions.shape}, got {self.weights.shape}."
             )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
     from recgauge.models.ials import IALS as IALS
+    from recgauge.models.item_knn import ItemKNN as ItemKNN
     from recgauge.models.nmf import NMF as NMF
     from recgauge.models.p3alpha import P3alpha as P3alpha
     from recgauge.models.popularity import Popularity as Popularity
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from recgauge.models.slope_one import SlopeOne as SlopeOne
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
+    from recgauge.models.user_knn import UserKNN as UserKNN
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -173,16 +175,7 @@ class ItemWeightModel(Recommender):
 
         Sums are made in float64, so that a score does not depend on the other users in the call.
         """
-        found = self.learned_weights()
-        rows = found.interactions[users].astype(np.float64)
-        scores = np.empty(rows.shape, np.float32)
-        # some columns at a time: a square of weights in float64 would take twice its memory
-        width = max(1, _NUMBERS_AT_A_TIME // max(1, rows.shape[1]))
-        weights = found.weights.tocsc() if sparse.issparse(found.weights) else found.weights
-        for start in range(0, rows.shape[1], width):
-            some = rows @ weights[:, start : start + width]
-            scores[:, start : start + width] = some.toarray() if sparse.issparse(some) else some
-        return scores
+        return summed_weights(self.learned_weights(), users)
 
     def fold_in(self, histories: Interactions) -> Self:
         """Put the users' rows, made like the training rows by `user_rows`, beside them.
@@ -202,6 +195,21 @@ class ItemWeightModel(Recommender):
         matrix = rows.to_csr().astype(np.float32)
         matrix.data[:] = 1.0
         return matrix
+
+
+def summed_weights(source: ItemWeights, users: IntArray) -> FloatArray:
+    """Return the scores of item weights, shape (b, n_items) float32, summed in float64."""
+    rows, weights = source.interactions[users].astype(np.float64), source.weights
+    n, n_items = weights.shape
+    scores = np.empty((rows.shape[0], n_items), np.float32)
+    # some columns at a time: a square of weights in float64 would take twice its memory
+    width = max(1, _NUMBERS_AT_A_TIME // max(1, n))
+    if sparse.issparse(weights):
+        weights = weights.tocsc()
+    for start in range(0, n_items, width):
+        some = rows @ weights[:, start : start + width]
+        scores[:, start : start + width] = some.toarray() if sparse.issparse(some) else some
+    return scores
 
 
 class EpochModel(ABC):

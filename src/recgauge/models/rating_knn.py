@@ -17,6 +17,7 @@ from recgauge.utils.checks import (
     check_choice,
     check_int,
     check_real,
+    read_only,
 )
 from recgauge.utils.threads import over_blocks
 
@@ -260,15 +261,13 @@ class RatingKNN(Recommender, RatingPredictor):
 
         if self._trained is None:
             raise not_fitted(self)
-        ratings = Ratings(
-            *(self._own.indptr.astype(np.int64), self._own.indices, self._own.data),
-            *(self._other.indptr.astype(np.int64), self._other.indices, self._other.data),
-            self._votes,
-        )
+        sides = (self._own, self._other)
+        arrays = [a for m in sides for a in (m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data)]
+        ratings = Ratings(*map(read_only, (*arrays, self._votes)))
         kind = get_args(Similarity).index(self.similarity)
         k, needs = min(self.k, len(self._scale)), self.method == "basic"
         rule = Rule(kind, k, self.min_k, self.min_support, self.shrinkage, needs)
-        centres = self._centre, self._other_centre, self._scale
+        centres = read_only(self._centre), read_only(self._other_centre), read_only(self._scale)
         n_own = len(pairs.own)
         over_blocks(
             lambda begin, end: predict(pairs, begin, end, ratings, *centres, rule, out),

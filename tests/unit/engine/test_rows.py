@@ -107,8 +107,8 @@ def test_scores_of_a_wrong_form_are_refused(score, message):
 
 def test_weights_must_fit():
     rows = sparse.csr_array(np.eye(3, dtype=np.float32))
-    with pytest.raises(ModelError, match=r"must have shape \(3, 3\)"):
-        ItemWeights(rows, np.zeros((3, 4), np.float32))
+    with pytest.raises(ModelError, match=r"must have shape \(3, n_items\)"):
+        ItemWeights(rows, np.zeros((4, 3), np.float32))
     with pytest.raises(ScoreError, match="weights must be finite"):
         top_k(ItemWeights(rows, np.full((3, 3), np.nan, np.float32)), np.arange(3), 1)
 

@@ -1,0 +1,161 @@
+"""Neighbours by items and users, against dense matrices and a full sort."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from recgauge.data.interactions import Interactions
+from recgauge.engine import top_k
+from recgauge.errors import ConfigError, FitError
+from recgauge.models import _neighbours
+from recgauge.models.item_knn import ItemKNN
+from recgauge.models.user_knn import UserKNN
+
+RNG = np.random.default_rng(0)
+SETTINGS = [
+    {},
+    {"shrinkage": 3.0},
+    {"similarity": "asymmetric_cosine", "alpha": 0.8, "shrinkage": 1.0},
+    {"similarity": "adjusted_cosine", "values": "rating"},
+    {"similarity": "pearson", "values": "rating", "shrinkage": 2.0},
+    {"similarity": "jaccard"},
+    {"similarity": "dot", "values": "rating"},
+    {"similarity": "dot", "weighting": "bm25", "values": "rating"},
+    {"weighting": "tf_idf"},
+    {"weighting": "bm25", "k1": 2.0, "b": 0.3, "normalize": True},
+]
+
+
+def random_ratings(seed, n_users=50, n_items=30, share=0.25):
+    rng = np.random.default_rng(seed)
+    user, item = np.nonzero(rng.random((n_users, n_items)) < share * rng.random(n_items) * 2)
+    values = rng.choice([1.0, 2.0, 3.5, 4.0, 5.0], len(user))
+    return Interactions(user, item, values, None, np.arange(n_users + 1), np.arange(n_items + 1))
+
+
+def dense_similarities(model, matrix, own_power):
+    """Similarity of each column (its row) to the others (columns), all in float64."""
+    x = matrix.toarray().astype(np.float64)
+    there, n = x != 0, x.shape[1]
+    if model.similarity == "jaccard":
+        both = there.T.astype(float) @ there
+        counts = there.sum(axis=0)
+        return both / np.maximum(counts[:, None] + counts - both + model.shrinkage, 1e-300)
+    if model.similarity in ("adjusted_cosine", "pearson"):
+        axis = 1 if model.similarity == "adjusted_cosine" else 0
+        means = x.sum(axis=axis, keepdims=True) / np.maximum(1, there.sum(axis=axis, keepdims=True))
+        x = np.where(there, x - means, 0.0)
+    rarity = np.log(n / (1 + there.sum(axis=1)))[:, None]
+    if model.weighting == "tf_idf":
+        x = np.sqrt(x) * rarity
+    if model.weighting == "bm25":
+        lengths = x.sum(axis=0)
+        relative = 1 - model.b + model.b * lengths / lengths.mean()
+        x = x * (model.k1 + 1) / (model.k1 * relative + x) * rarity
+    if model.similarity == "dot":
+        return x.T @ x
+    squares = (x**2).sum(axis=0)
+    power = own_power if model.similarity == "asymmetric_cosine" else 0.5
+    below = np.outer(squares**power, squares ** (1 - power)) + model.shrinkage
+    return x.T @ x / np.maximum(below, 1e-300)
+
+
+def nearest(similarities, k, normalize):
+    """Rows with the k largest positive similarities but for a column's own, equal ones by rising code."""
+    similarities = np.float32(similarities.round(9))
+    np.fill_diagonal(similarities, 0.0)
+    kept = np.zeros_like(similarities)
+    for row, values in enumerate(similarities):
+        order = np.argsort(-values, kind="stable")[:k]
+        kept[row, order] = np.maximum(values[order], 0.0)
+    return kept / np.maximum(kept.sum(axis=1, keepdims=True), 1e-30) if normalize else kept
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("k", [1, 4, 100])
+def test_items_are_scored_by_their_neighbours(settings, k):
+    train = random_ratings(k)
+    users = np.arange(train.n_users, dtype=np.int32)
+    for of, power in (("history", 0.8), ("candidate", 1 - 0.8)):
+        model = ItemKNN(k=k, neighbours_of=of, **settings).fit(train, rng=RNG)
+        rows = model.user_rows(train)
+        kept = nearest(dense_similarities(model, rows, power), k, model.normalize)
+        expected = rows.toarray() @ (kept if of == "history" else kept.T)
+        np.testing.assert_allclose(model.score(users), expected, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("k", [1, 4, 100])
+def test_users_are_given_what_their_neighbours_have(settings, k):
+    train = random_ratings(k + 10)
+    model = UserKNN(k=k, **settings).fit(train, rng=RNG)
+    rows = model.user_rows(train)
+    kept = nearest(dense_similarities(model, rows.T, 0.8), k, model.normalize)
+    users = np.arange(train.n_users, dtype=np.int32)
+    scores = model.score(users)
+    np.testing.assert_allclose(scores, kept @ rows.toarray(), rtol=2e-5, atol=1e-6)
+    seen = train.to_csr()
+    lists, best = top_k(model.item_weights(), users, 5, seen=seen)
+    for user in users:
+        free = np.where(seen[[user]].toarray()[0] == 0, scores[user], -np.inf)
+        np.testing.assert_allclose(best[user], np.sort(free)[::-1][:5], rtol=1e-5, atol=1e-6)
+    assert lists.shape == (len(users), 5)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_neighbours_are_the_same_on_any_number_of_threads(monkeypatch, n_threads):
+    rng = np.random.default_rng(3)
+    taken = sparse.csr_array((rng.random((300, 200)) < rng.random(200) ** 3).astype(np.float32))
+    model = ItemKNN(k=7)
+    expected = model.nearest(taken, 0.5, None)
+    monkeypatch.setattr(_neighbours, "usable_cpus", lambda: n_threads)
+    found = model.nearest(taken, 0.5, None)
+    assert (np.diff(found.indptr) <= 7).all()
+    for name in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_many_things_with_few_entries_take_the_sparse_way():
+    rng = np.random.default_rng(4)
+    rows, things = rng.integers(0, 2000, 6000), rng.integers(0, 3000, 6000)
+    taken = sparse.coo_array((np.ones(6000, np.float32), (rows, things)), shape=(2000, 3000)).tocsr()
+    taken.data[:] = rng.choice([1.0, 2.0], taken.nnz)
+    model = ItemKNN(k=3, values="rating")
+    expected = nearest(dense_similarities(model, taken, 0.5), 3, normalize=False)
+    np.testing.assert_allclose(model.nearest(taken, 0.5, None).toarray(), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_users_can_be_folded_in():
+    train = random_ratings(5)
+    new = train.take(train.user == 2)
+    model = ItemKNN(k=5, values="rating").fit(train.take(train.user != 2), rng=RNG)
+    weights = model.learned_weights().weights
+    model.fold_in(new)
+    found = model.score(np.array([2], np.int32))
+    np.testing.assert_allclose(found, (new.to_csr() @ weights).toarray()[[2]], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"k": 0}, {"similarity": "euclid"}, {"values": "stars"}, {"shrinkage": -1.0}, {"alpha": 1.5},
+     {"weighting": "idf"}, {"k1": -1}, {"b": 2.0}, {"normalize": 1}],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", [ItemKNN, UserKNN])
+def test_wrong_settings_are_refused(kind, settings):
+    with pytest.raises(ConfigError, match=f"{kind.__name__}: {next(iter(settings))} must be"):
+        kind(**settings)
+
+
+def test_settings_that_do_not_fit_together_are_refused():
+    with pytest.raises(ConfigError, match="neighbours_of must be one of candidate, history"):
+        ItemKNN(neighbours_of="both")
+    with pytest.raises(ConfigError, match="similarity=pearson compares ratings; set values=rating"):
+        UserKNN(similarity="pearson")
+    with pytest.raises(ConfigError, match="weighting=bm25 has no meaning for similarity=jaccard"):
+        ItemKNN(similarity="jaccard", weighting="bm25")
+
+
+def test_ratings_without_spread_cannot_be_compared_by_deviations():
+    train = Interactions.from_ids([0, 0, 1], [0, 1, 1], [3.0, 3.0, 3.0])
+    with pytest.raises(FitError, match=r"ItemKNN: similarity=pearson .* all are 0 here"):
+        ItemKNN(similarity="pearson", values="rating").fit(train, rng=RNG)
