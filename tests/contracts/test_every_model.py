@@ -128,7 +128,7 @@ def test_order_of_rows_changes_nothing_much(kind, checkerboard):
     )
 
 
-@pytest.mark.parametrize("name", ["SVD", "IALS"])
+@pytest.mark.parametrize("name", ["SVD", "IALS", "BPR"])
 def test_taste_is_found(checkerboard, name):
     train, withheld = checkerboard
     model = fit(next(kind for kind in all_models() if kind.__name__ == name), train)

@@ -19,6 +19,7 @@ from recgauge.utils.progress import NoProgress, Progress
 if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
+    from recgauge.models.bpr import BPR as BPR
     from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
     from recgauge.models.ials import IALS as IALS

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError, FitError
+from recgauge.models import _bpr_kernel as kernel
+from recgauge.models.bpr import BPR
+
+
+@pytest.fixture
+def train():
+    rng = np.random.default_rng(5)
+    pairs = np.unique((rng.random((900, 2)) ** 2 * [60, 40]).astype(int), axis=0)
+    return Interactions(*pairs.T, np.ones(len(pairs)), None, np.arange(62), np.arange(41))
+
+
+def fit(train, seed=0, **settings):
+    return BPR(**{"n_factors": 5, "n_epochs": 3} | settings).fit(train, rng=np.random.default_rng(seed))
+
+
+def triples(train, n=40_000, *, popular=False, n_negatives=1):
+    rows = train.to_csr()
+    owner = np.repeat(np.arange(rows.shape[0], dtype=np.int32), np.diff(rows.indptr))
+    found = np.empty((n, 3), np.int32)
+    lists = owner, rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+    kernel.draw_triples(np.array([3], np.uint64), *lists, rows.shape[1], popular, n_negatives, found)
+    return rows.toarray() > 0, found
+
+
+@pytest.mark.parametrize("popular", [False, True])
+def test_triples_are_of_a_taken_and_another_item(train, popular):
+    taken, found = triples(train, popular=popular)
+    user, item, other = found[found[:, 2] >= 0].T
+    assert taken[user, item].all()
+    assert not taken[user, other].any()
+    pairs = np.bincount(user * 41 + item, minlength=62 * 41).reshape(62, 41)[taken]
+    expected = len(user) / taken.sum()
+    assert pairs.min() > expected / 2
+    assert pairs.max() < expected * 2
+
+
+def test_popular_others_are_drawn_in_proportion_to_their_rows(train):
+    taken, found = triples(train, 400_000, popular=True)
+    found, user = found[found[:, 2] >= 0], 20
+    others = np.bincount(found[found[:, 0] == user, 2], minlength=41)
+    counts = np.where(taken[user], 0, taken.sum(axis=0))
+    np.testing.assert_allclose(others / others.sum(), counts / counts.sum(), atol=0.02)
+
+
+def test_negatives_share_a_row(train):
+    _, found = triples(train, 999, n_negatives=3)
+    assert (found.reshape(-1, 3, 3)[:, :, :2] == found.reshape(-1, 3, 3)[:, :1, :2]).all()
+
+
+def test_who_has_every_item_is_passed_over():
+    train = Interactions.from_ids([0, 0, 1], [0, 1, 0])
+    model = fit(train, n_epochs=50)
+    assert np.isfinite(model.score(np.arange(2, dtype=np.int32))).all()
+
+
+def test_descent_equals_a_loop(train):
+    """One step a triple, in float64; the chance is that of the logistic function."""
+    rng = np.random.default_rng(1)
+    p, q = (rng.standard_normal((n, 16)).astype(np.float32) * 0.3 for n in (62, 41))
+    bias = rng.standard_normal(41).astype(np.float32)
+    _, found = triples(train, 500)
+    users, items, biases, loss = p.astype(float), q.astype(float), bias.astype(float), 0.0
+    for u, i, j in found[found[:, 2] >= 0]:
+        margin = biases[i] - biases[j] + users[u] @ (items[i] - items[j])
+        wrong, own = 1 / (1 + np.exp(margin)), users[u].copy()
+        loss += np.log1p(np.exp(-margin))
+        users[u] += 0.1 * (wrong * (items[i] - items[j]) - 0.02 * own)
+        items[i] += 0.1 * (wrong * own - 0.02 * items[i])
+        items[j] += 0.1 * (-wrong * own - 0.02 * items[j])
+        biases[i] += 0.1 * (wrong - 0.02 * biases[i])
+        biases[j] += 0.1 * (-wrong - 0.02 * biases[j])
+    assert kernel.descend(found, p, q, bias, np.float32(0.1), np.float32(0.02)) == pytest.approx(
+        loss, rel=1e-5
+    )
+    np.testing.assert_allclose(p, users, atol=1e-5)
+    np.testing.assert_allclose(q, items, atol=1e-5)
+    np.testing.assert_allclose(bias, biases, atol=1e-5)
+
+
+def test_the_loss_falls(train):
+    losses = list(BPR(n_factors=8, n_epochs=60).epochs(train, rng=np.random.default_rng(0)))
+    assert losses[0] == pytest.approx(np.log(2), abs=0.05)
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_one_seed_gives_one_model(train):
+    first, again, other = (fit(train, seed).factors().user for seed in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_factors": 0}, {"learning_rate": 0}, {"regularization": -1}, {"negatives": "x"}, {"n_negatives": 0}],
+)
+def test_wrong_settings_are_refused(settings):
+    with pytest.raises(ConfigError, match=f"BPR: {next(iter(settings))}"):
+        BPR(**settings)
+
+
+def test_data_that_teach_nothing_are_refused(train):
+    with pytest.raises(FitError, match="at least one training row"):
+        fit(train.take(train.value > 9))
+
+
+def test_divergence_is_told(train):
+    with pytest.raises(FitError, match=r"diverged in epoch .* Lower learning_rate"):
+        fit(train, learning_rate=1e20, n_epochs=9)
