@@ -130,6 +130,22 @@ def test_large_catalogues_are_told_how_long_they_take(demo, monkeypatch):
     assert "take 9 MB; the inverse takes about 0.1 minutes here" in notes.texts[0]
 
 
+@pytest.mark.parametrize("size", [7, 64, 100, 512])
+def test_a_large_inverse_is_made_in_blocks(rng, size):
+    rows = rng.random((900, 300), np.float32)
+    gram = rows.T @ rows + 10 * np.eye(300, dtype=np.float32)
+    square = np.tril(gram)
+    ease.invert_large(square, NoProgress(), size)
+    inverse = np.linalg.inv(gram.astype(np.float64))
+    np.testing.assert_allclose(np.tril(-square), np.tril(inverse), atol=1e-5 * np.abs(inverse).max())
+
+
+def test_small_and_large_inverses_give_the_same_weights(demo, monkeypatch):
+    small = fitted(demo.interactions).item_weights().weights
+    monkeypatch.setattr(ease, "_LARGE", 100)
+    np.testing.assert_allclose(fitted(demo.interactions).item_weights().weights, small, atol=2e-6)
+
+
 def test_a_penalty_too_small_to_invert_is_refused():
     same = Interactions.from_ids(np.repeat(np.arange(2000), 3), np.tile(np.arange(3), 2000))
     with pytest.raises(FitError, match="Raise l2"):
