@@ -176,7 +176,7 @@ def run_experiment(
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
-    return RunResult(ready.dataset, split, ranking, rating, timings.seconds, guards, learned)
+    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned)
 
 
 def prepare(experiment: Experiment, timings: Timings) -> Prepared:
@@ -279,9 +279,7 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         evaluation,
         ties,
         refused,
-        candidates.incomparable,
-        candidates.sha256(),
-        candidates.facts,
+        candidates,
         sanity,
         rankings,
     )

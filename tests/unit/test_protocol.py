@@ -74,7 +74,7 @@ def test_lists_are_a_full_sort_of_the_candidates(model, rule):
 def test_all_models_get_the_same_negatives():
     first, second = (run_experiment(experiment(model, SampledNegatives(n=9))) for model in (SVD(4), Random()))
     chosen = SampledNegatives(n=9).choose(first.split, rng=stream(0, "candidates"))
-    assert first.ranking.candidates_sha256 == second.ranking.candidates_sha256 == chosen.sha256()
+    assert first.ranking.candidates.sha256() == second.ranking.candidates.sha256() == chosen.sha256()
     other = SampledNegatives(n=9).choose(first.split, rng=stream(1, "candidates"))
     assert other.sha256() != chosen.sha256()
     assert not AllItems().choose(first.split, rng=stream(0, "candidates")).sha256()

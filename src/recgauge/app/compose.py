@@ -20,7 +20,7 @@ from recgauge.metrics import Metric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on
-from recgauge.runs.settings import RunSettings
+from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.search import Search
 from recgauge.splits import Splitter
 from recgauge.studies import Study
@@ -63,6 +63,11 @@ def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
     filters = (settings.filters or {}).items()
     model = build_model(settings.model, settings.allowed_targets)
     suite = _possible(model, suite, leave_out=all_metrics)
+    if stores_model(settings) and not isinstance(model, Recommender):
+        raise ConfigError(
+            f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
+            "Leave out save_model and tracking.log_model, or choose a model that ranks items."
+        )
     return Experiment(
         dataset=part(settings.dataset, DatasetSource, "dataset"),
         filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),

@@ -140,7 +140,7 @@ def run_job(cfg: DictConfig) -> None:
     except (Exception, SystemExit) as error:
         outcome = replace(outcome, status="failed", reason=_tell(error, folder))
     outcome = _leave(outcome, folder)
-    if sweep is None and outcome.status in ("failed", "not tracked"):
+    if sweep is None and outcome.status in ("failed", "not tracked", "not saved"):
         raise SystemExit(1)
 
 

@@ -207,8 +207,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     progress = ConsoleProgress()
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)  # missing data leave no failed run in the store
-    record = failure = address = None
-    said: list[str] = []
+    written = failure = address = None
     try:
         with job.tracker.start(start) as log:
             result = run_experiment(experiment, progress)
@@ -222,16 +221,19 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
             )
             begun = replace(begun, search=job.search)
             with unfinished(job.folder) as folder:
-                record, files, said = write_run(result, begun, job.typed, folder, progress)
-                files = finish(files, folder, job.folder)
-            outcome = replace(outcome, tracking_seconds=log.finish(record, files))
+                written = write_run(result, begun, job.typed, folder, progress)
+                files = finish(written.files, folder, job.folder)
+            outcome = replace(outcome, tracking_seconds=log.finish(written.record, files))
         outcome = replace(outcome, run_id=log.run_id)
         address = None if log.run_id is None else job.tracker.run_address(log.run_id)
     except TrackingError as error:
-        if record is None:
+        if written is None:
             raise
         failure = error
-    _print(job, record, outcome, address, said)
+    _print(job, written.record, outcome, address, written.said)
+    if written.unsaved is not None:
+        print_error(f"the run is complete, but its model is not saved: {written.unsaved}")
+        outcome = replace(outcome, status="not saved", reason=written.unsaved)
     return outcome if failure is None else _not_tracked(outcome, failure, job.folder)
 
 

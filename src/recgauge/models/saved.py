@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from recgauge.errors import ConfigError, ModelError
 from recgauge.models import Factors, Recommender
 from recgauge.models.rating_predictor import KnownRatings
 from recgauge.models.recommend import recommend
+from recgauge.utils.checks import shown
 
 FORMAT = 1
 ABOUT, ARRAYS = "model.json", "arrays.npz"
@@ -92,19 +94,49 @@ class SavedModel:
 
     def lists(self, users: Any, k: int = 10) -> TopK:
         """Return the same as codes."""
-        code_of = {one: code for code, one in enumerate(self.user_ids.tolist())}
-        known_by_text = {str(one): code for one, code in code_of.items()}
-        codes = [code_of.get(user, known_by_text.get(str(user))) for user in users]
-        if unknown := [user for user, code in zip(users, codes, strict=True) if code is None]:
-            shown = ", ".join(map(repr, unknown[:5])) + (" ..." if len(unknown) > 5 else "")
+        codes = [self._code(user) for user in users]
+        if unknown := self.unknown(users):
+            named = ", ".join(map(repr, unknown[:5])) + (" ..." if len(unknown) > 5 else "")
             raise ConfigError(
-                f"users: {len(unknown)} of {len(codes)} were not in the training rows: {shown}. "
-                f"Ids look like {self.user_ids[0]!r}."
+                f"users: {len(unknown)} of {len(codes)} were not in the training rows: {named}. "
+                f"Ids look like {shown(self.user_ids[0])}."
             )
         return recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
 
+    def rows(self, users: Any, k: int = 10) -> dict[str, npt.NDArray[Any]]:
+        """Return the same as the columns of a table: user_id, rank (from 1), item_id, title, score.
+
+        A list with fewer than `k` candidates has fewer rows; without titles there is no such column.
+        """
+        lists = self.lists(users, k)
+        row, column = np.nonzero(lists.items >= 0)
+        items = lists.items[row, column]
+        titles = {} if self.titles is None else {"title": self.titles[items]}
+        return {
+            "user_id": self.user_ids[lists.users[row]],
+            "rank": (column + 1).astype(np.int32),
+            "item_id": self.item_ids[items],
+            **titles,
+            "score": lists.scores[row, column],
+        }
+
+    def unknown(self, users: Any) -> list[Any]:
+        """Return the users that are not known."""
+        return [user for user in users if self._code(user) is None]
+
+    def _code(self, user: Any) -> int | None:
+        return self._codes.get(user, self._codes_of_texts.get(str(user)))
+
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        return {one: code for code, one in enumerate(self.user_ids.tolist())}
+
+    @cached_property
+    def _codes_of_texts(self) -> dict[str, int]:
+        return {str(one): code for one, code in self._codes.items()}
+
     def save(self, folder: Path) -> None:
-        """Write the folder: model.json and arrays.npz, without pickles; docs/models.md describes them.
+        """Write the folder: model.json and arrays.npz, without pickles; see docs/saved_models.md.
 
         Raises
         ------
@@ -114,8 +146,7 @@ class SavedModel:
             If the folder cannot be written.
         """
         arrays: dict[str, npt.NDArray[Any]] = {}
-        settings = {one.name: getattr(self.model, one.name) for one in fields(self.model)}  # type: ignore[arg-type]
-        learned = {name: each for name, each in vars(self.model).items() if name not in settings}
+        settings, learned = _parts(self.model)
         about = {
             "format": FORMAT,
             "class": f"{type(self.model).__module__}.{type(self.model).__qualname__}",
@@ -127,9 +158,12 @@ class SavedModel:
             "excluded": _pack(self.candidates.excluded, "excluded", arrays),
             "items": _pack(self.candidates.items, "items", arrays),
         }
+        try:
+            text = json.dumps(about, indent=2) + "\n"
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"the model cannot be saved: its settings are no JSON: {error}.") from error
         folder.mkdir(parents=True, exist_ok=True)
         np.savez(folder / ARRAYS, **arrays)  # type: ignore[arg-type]
-        text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         (folder / ABOUT).write_text(text, encoding="utf-8")
 
     @classmethod
@@ -170,6 +204,17 @@ class SavedModel:
                 return cls(model, *ids, candidates, get(about["titles"]))
         except _BROKEN as error:
             raise ModelError(f"{folder} holds no model that can be loaded: {error}") from error
+
+
+def _parts(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments that build a model, and the other attributes, which `fit` has stored."""
+    if not is_dataclass(model) or not hasattr(model, "__dict__"):
+        raise ModelError(
+            f"the model cannot be saved: {type(model).__qualname__} is no dataclass (without slots), so it "
+            "is not known which arguments build it."
+        )
+    settings = {one.name: getattr(model, one.name) for one in fields(model) if one.init}
+    return settings, {name: each for name, each in vars(model).items() if name not in settings}
 
 
 def _pack(value: Any, name: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:

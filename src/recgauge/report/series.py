@@ -18,6 +18,7 @@ STATUSES: dict[Status, str] = {
     "done": "green",
     "reused": "cyan",
     "not tracked": "yellow",
+    "not saved": "yellow",
     "no data": "yellow",
     "stopped": "red",
     "failed": "red",

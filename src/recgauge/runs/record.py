@@ -100,8 +100,8 @@ class RunRecord:
         if ranking is not None:
             sanity, ties = ranking.sanity, ranking.ties
             of_lists = {
-                "incomparable": ranking.incomparable,
-                "candidates_sha256": ranking.candidates_sha256,
+                "incomparable": ranking.candidates.incomparable,
+                "candidates_sha256": ranking.candidates.sha256(),
                 "sanity": None if sanity is None else SanityFacts(dict(sanity.chance), dict(sanity.oracle)),
                 "ties": TieFacts({str(k): share for k, share in ties.shares.items()}, dict(ties.expected)),
             }

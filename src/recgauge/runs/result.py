@@ -3,17 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from recgauge.candidates import CandidateItems
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.dataset import Dataset
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
+from recgauge.errors import ModelError
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.learning import EpochPoint
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.models import RatingPredictor, Recommender
+from recgauge.models.saved import SavedModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,12 +35,8 @@ class RankingResult:
         Equal scores at the cutoffs.
     refused : mapping of str to str
         Metrics that their own definition refuses for these lists, and why.
-    incomparable : str
-        Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
-    candidates_sha256 : str
-        Digest of the candidates that the rule names; runs with equal ones ranked equal candidates.
-    candidate_facts : mapping of str to int
-        What the candidate rule counted.
+    candidates : CandidateItems
+        What the lists were chosen from.
     sanity : SanityRows or None
         Chance and the best reachable, if requested.
     rankings : FullRankings or None
@@ -49,9 +49,7 @@ class RankingResult:
     evaluation: Evaluation
     ties: Ties
     refused: Mapping[str, str] = field(default_factory=dict)
-    incomparable: str = ""
-    candidates_sha256: str = ""
-    candidate_facts: Mapping[str, int] = field(default_factory=dict)
+    candidates: CandidateItems = field(default_factory=CandidateItems)
     sanity: SanityRows | None = None
     rankings: FullRankings | None = None
 
@@ -83,6 +81,8 @@ class RunResult:
     dataset : Dataset
         After the filters.
     split : Split
+    model : Recommender or RatingPredictor
+        Fitted.
     ranking : RankingResult or None
         None if no metric of lists was requested.
     rating : RatingResult or None
@@ -97,6 +97,7 @@ class RunResult:
 
     dataset: Dataset
     split: Split
+    model: Recommender | RatingPredictor
     ranking: RankingResult | None
     rating: RatingResult | None
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -126,4 +127,23 @@ class RunResult:
         merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
-        return merged if self.ranking is None else merged | dict(self.ranking.candidate_facts)
+        return merged if self.ranking is None else merged | dict(self.ranking.candidates.facts)
+
+    def saved_model(self) -> SavedModel:
+        """Return the fitted model with all that recommending to users by their ids needs.
+
+        It recommends what the run did. Where the run gave every user candidates of their own, such as sampled
+        ones, it recommends all items that a user has not seen.
+
+        Raises
+        ------
+        ModelError
+            If the model only predicts ratings.
+        """
+        if not isinstance(self.model, Recommender):
+            raise ModelError(f"{type(self.model).__name__} only predicts ratings; it has no lists to give.")
+        candidates = None if self.ranking is None else self.ranking.candidates
+        if candidates is None or candidates.per_user is not None:
+            candidates = CandidateItems(excluded=self.split.history.to_csr())
+        ids = self.split.train
+        return SavedModel(self.model, ids.user_ids, ids.item_ids, candidates, self.dataset.item_titles)

@@ -122,6 +122,23 @@ def free_settings() -> frozenset[str]:
     return _settings_that("free")
 
 
+def stores_model(settings: RunSettings | Mapping[str, Any]) -> bool:
+    """Whether a run with these settings stores its fitted model: for itself, or to register it.
+
+    Examples
+    --------
+    >>> stores_model({"tracking": {"log_model": True}}), stores_model({"save_model": False})
+    (True, False)
+    """
+    chosen = vars(settings) if isinstance(settings, RunSettings) else settings
+    return bool(chosen.get("save_model") or registers_model(chosen))
+
+
+def registers_model(settings: Mapping[str, Any]) -> bool:
+    """Whether a run with these settings registers its fitted model in the tracking store."""
+    return bool((settings.get("tracking") or {}).get("log_model"))
+
+
 def data_settings() -> frozenset[str]:
     """Return the root settings that decide which data a run reads.
 

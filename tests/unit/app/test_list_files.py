@@ -201,7 +201,7 @@ def test_a_large_table_lies_once_on_the_disk(tmp_path, monkeypatch):
     files = run_files(folder, lists_parquet="x" * 2000, small_parquet="y", record_json="z" * 2000)
     for file in files:
         (store / file.name).write_bytes(file.read_bytes())
-    share_files(files, str(store))
+    share_files(files, folder, str(store))
     shared = {file.name for file in files if file.samefile(store / file.name)}
     assert shared == {"lists.parquet"}
     run_files(folder, lists_parquet="another run")  # in the same folder: the store's copy stays
@@ -212,7 +212,7 @@ def test_a_large_table_lies_once_on_the_disk(tmp_path, monkeypatch):
 def test_what_cannot_be_shared_stays_a_copy(tmp_path, monkeypatch, location):
     monkeypatch.setattr(stores, "WORTH_SHARING", 10)
     files = run_files(tmp_path, lists_parquet="x" * 20)
-    share_files(files, location)
+    share_files(files, tmp_path, location)
     assert (tmp_path / "lists.parquet").read_text() == "x" * 20
     assert files[0].stat().st_nlink == 1
     assert not list(tmp_path.glob(".*"))

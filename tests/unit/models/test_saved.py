@@ -105,3 +105,35 @@ def test_what_cannot_be_stored_is_named(tmp_path):
     model = Odd().fit(train, rng=np.random.default_rng(0))
     with pytest.raises(ModelError, match="_kept is a builtin_function_or_method"):
         saved(model=model).save(tmp_path)
+
+
+@dataclass(eq=False)
+class OddSettings(Popularity):
+    kept: object = open
+
+
+class Plain(FactorModel):
+    def fit(self, train, *, rng):
+        self._factors = Factors(np.ones((train.n_users, 1)), np.ones((train.n_items, 1)))
+        return self
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [(OddSettings, "its settings are no JSON"), (Plain, "Plain is no dataclass")]
+)
+def test_models_that_cannot_be_built_again_are_refused(tmp_path, kind, told):
+    train = Interactions.from_ids([1, 2], [1, 2])
+    model = kind().fit(train, rng=np.random.default_rng(0))
+    with pytest.raises(ModelError, match=told):
+        saved(model=model).save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_rows_are_a_table_without_the_padding(tmp_path):
+    rows = saved(titles=np.array(["X", "Y", "Z"])).rows(["ann", "bob"], k=3)
+    assert list(rows) == ["user_id", "rank", "item_id", "title", "score"]
+    assert rows["user_id"].tolist() == ["ann", "bob", "bob"]
+    assert rows["rank"].tolist() == [1, 1, 2]
+    assert rows["title"].tolist() == ["Z", "Y", "Z"]
+    assert rows["score"].dtype == np.float32
+    assert "title" not in saved().rows(["ann"])

@@ -52,6 +52,13 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    lists = commands.add_parser("recommend", parents=[store], help="lists of the model that a run has saved")
+    lists.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
+    lists.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
+    lists.add_argument("--k", type=int, default=10, help="length of the lists (default: %(default)s)")
+    lists.add_argument("--out", metavar="FILE", type=Path, help="write a .csv, .parquet or .json instead")
+    allowed = "another package whose models may be loaded, as allowed_targets of a run"
+    lists.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=allowed)
     _add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
     experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
     experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
@@ -101,6 +108,19 @@ def _run_data(asked: argparse.Namespace) -> None:
         data.print_card(asked.name, asked.overrides, asked.out)
 
 
+def _recommend(asked: argparse.Namespace) -> None:
+    from recgauge.app.commands.recommend import print_recommendations
+
+    print_recommendations(
+        asked.run,
+        uri=asked.uri or store_of_user(),
+        users=asked.users,
+        k=asked.k,
+        out=asked.out,
+        packages=asked.allow,
+    )
+
+
 def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
     try:
@@ -113,6 +133,9 @@ def _carry_out(asked: argparse.Namespace) -> int:
             from recgauge.app.commands.experiments import list_experiments, run_experiments
 
             return run_experiments() if asked.run else list_experiments()
+        if asked.command == "recommend":
+            _recommend(asked)
+            return 0
         from recgauge.app.commands.conventions import print_conventions
 
         print_conventions(asked.run, uri=asked.uri or store_of_user(), k=asked.k)

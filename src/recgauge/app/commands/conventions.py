@@ -1,18 +1,16 @@
 """``recgauge conventions RUN_ID``: one run's lists under every convention."""
 
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pyarrow.parquet as pq
 from rich.table import Table
 
+from recgauge.app.commands.run_files import run_folder
 from recgauge.app.files.list_files import LISTS, holds
 from recgauge.app.terminal.printing import output, print_table
-from recgauge.app.tracking.addresses import has_database
-from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import load_record
 from recgauge.conventions import conventions, get_convention
-from recgauge.errors import ConfigError, MissingDataError, TrackingError
+from recgauge.errors import ConfigError, MissingDataError
 from recgauge.evaluation.inputs import EvaluationInputs, convert
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
@@ -38,14 +36,7 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     RecgaugeError
         If the run is unknown or has stored no lists.
     """
-    try:
-        folder = _run_folder(run, uri)
-    except TrackingError as error:
-        reason = str(error).removesuffix("Check the address, or run without tracking: tracking=off.")
-        raise TrackingError(
-            f"{reason.rstrip()} Name the store that has the run, --uri=ADDRESS, or give the run's output "
-            "folder."
-        ) from error
+    folder = _with_lists(run, uri)
     record = load_record(folder)
     cutoff = _cutoff(record, k)
     names = _names(record)
@@ -59,29 +50,15 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     console.print("blank    the source does not compute this metric")
 
 
-def _run_folder(run: str, uri: str) -> Path:
-    """Return a folder with a run's files.
-
-    Parameters
-    ----------
-    run : str
-        An output folder, or the id of a run in the tracking store.
-    uri : str
-        The tracking store.
+def _with_lists(run: str, uri: str) -> Path:
+    """Return a folder with a run's lists; see `run_folder`.
 
     Raises
     ------
     MissingDataError
         If the run did not store lists.
-    TrackingError
-        If there is no such run, or the store cannot be opened.
     """
-    folder = Path(run)
-    if not folder.is_dir():
-        if not has_database(uri):
-            raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist.")
-        folder = Path(mkdtemp(prefix="recgauge-"))
-        MlflowTracker(uri).download(run, NEEDED, folder)
+    folder = run_folder(run, uri, NEEDED)
     missing = [name for name in NEEDED if not (folder / name).is_file()]
     if missing == [LISTS] and not holds(load_record(folder).settings, "true"):
         stored = str(load_record(folder).settings["artifacts"]["lists"]).lower()

@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -16,22 +16,49 @@ from omegaconf import OmegaConf
 
 from recgauge.app.files.list_files import HITS, LISTS, which_lists, write_lists
 from recgauge.data.interactions import Interactions
+from recgauge.errors import ModelError
 from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.curves.averaged import full_ranking_curves
 from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.models.saved import ABOUT, ARRAYS
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card.build import data_card, split_settings
 from recgauge.report.data_card.page import write_card
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
-from recgauge.runs.settings import RunSettings
+from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.utils.checks import LongArray
 from recgauge.utils.files import digest_of
 from recgauge.utils.progress import NoProgress, Progress, Timings
 
 CHECKSUMS = "SHA256SUMS"
 CONVENTIONS = "conventions.csv"
+MODEL = "model"
+"""The folder of the fitted model."""
+MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What `write_run` did.
+
+    Parameters
+    ----------
+    record : RunRecord
+        The one that was written, with the time that the files took.
+    files : list of Path
+        SHA256SUMS last.
+    said : list of str
+        What the user should read of them.
+    unsaved : str or None
+        Why the fitted model, which was asked for, is not among them.
+    """
+
+    record: RunRecord
+    files: list[Path]
+    said: list[str]
+    unsaved: str | None = None
 
 
 @contextmanager
@@ -60,8 +87,9 @@ def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
     """
     (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
     sums = read_checksums(hidden / CHECKSUMS)
-    for old in (folder / LISTS, folder / HITS):  # another run's lists must not look like those of this one
-        if old.is_file() and file_digest(old) != sums.get(old.name):
+    for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
+        old = folder / name
+        if old.is_file() and file_digest(old) != sums.get(name):
             old.unlink()
     moved = [folder / file.relative_to(hidden) for file in files]
     for file, target in zip(files, moved, strict=True):
@@ -72,7 +100,7 @@ def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
 
 def write_run(
     result: RunResult, record: RunRecord, settings: RunSettings, folder: Path, progress: Progress
-) -> tuple[RunRecord, list[Path], list[str]]:
+) -> Written:
     """Write all files of a run, the digests of the others last.
 
     Parameters
@@ -87,14 +115,11 @@ def write_run(
 
     Returns
     -------
-    RunRecord
-        The one that was written, with the time that the files took.
-    list of Path
-    list of str
-        What the user should read of them.
+    Written
     """
     files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
     said: list[str] = []
+    unsaved = None
     timings = Timings(NoProgress())
     with timings.stage("card"):
         files += _write_card(result, record, folder)
@@ -106,9 +131,16 @@ def write_run(
             values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
         files.append(folder / CONVENTIONS)
         said = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
+    if stores_model(settings):
+        try:
+            with timings.stage("model"):
+                result.saved_model().save(folder / MODEL)
+            files += [folder / name for name in MODEL_FILES]
+        except ModelError as error:  # the numbers are good all the same
+            unsaved = str(error)
     record = replace(record, seconds=record.seconds | timings.seconds)
     files += _write_record(record, folder)
-    return record, [*files, write_checksums(files, folder)], said
+    return Written(record, [*files, write_checksums(files, folder)], said, unsaved)
 
 
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:

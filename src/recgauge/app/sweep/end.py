@@ -58,7 +58,7 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
         print_error(str(error))
     _write_summary(jobs, folder)
     print_sweep(jobs, address=address, folder=folder)
-    ended_well = not any(job.status in ("failed", "stopped", "not tracked") for job in jobs)
+    ended_well = not any(job.status in ("failed", "stopped", "not tracked", "not saved") for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
     try:
@@ -84,7 +84,7 @@ def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
 
 def _with_record(job: JobOutcome) -> JobOutcome:
     """Read the record of a job that has one; one that cannot be read makes the job a failed one."""
-    if job.status not in ("done", "reused", "not tracked"):
+    if job.status not in ("done", "reused", "not tracked", "not saved"):
         return job
     try:
         return replace(job, record=load_record(job.folder))

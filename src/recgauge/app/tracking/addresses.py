@@ -173,27 +173,35 @@ def check_artifact_folder(location: str) -> None:
         ) from error
 
 
-def share_files(files: Sequence[Path], location: str) -> None:
-    """Let large tables in an output folder and their copies in a local store be one file under two names.
+def subfolder(file: Path, root: Path) -> str | None:
+    """Return the folder of a run's file as a folder of the store's, None for none."""
+    folder = file.parent.relative_to(root).as_posix()
+    return None if folder == "." else folder
 
-    The table then takes space on the disk once. Removing either name leaves the other. Where it cannot
+
+def share_files(files: Sequence[Path], root: Path, location: str) -> None:
+    """Let large files in an output folder and their copies in a local store be one file under two names.
+
+    The file then takes space on the disk once. Removing either name leaves the other. Where it cannot
     be done, as between two disks, the copies stay.
 
     Parameters
     ----------
     files : sequence of Path
         In the output folder.
+    root : Path
+        The output folder.
     location : str
         Where the store keeps the run's copies of them.
     """
     folder = _local(location)
     for file in files:
-        if folder is None or file.suffix != ".parquet" or file.stat().st_size < WORTH_SHARING:
+        if folder is None or file.suffix not in (".parquet", ".npz") or file.stat().st_size < WORTH_SHARING:
             continue
         link = file.with_name(f".{file.name}.link")
         with suppress(OSError):
             link.unlink(missing_ok=True)
-            link.hardlink_to(folder / file.name)
+            link.hardlink_to(folder / file.relative_to(root))
             link.replace(file)
 
 

@@ -1,6 +1,5 @@
 """Stores runs in MLflow, one flat run per job; only this folder imports mlflow."""
 
-import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from recgauge.app.files.artifacts import CHECKSUMS, file_digest
+from recgauge.app.files.artifacts import CHECKSUMS, MODEL, MODEL_FILES, file_digest
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking import views
 from recgauge.app.tracking.addresses import (
@@ -25,17 +24,20 @@ from recgauge.app.tracking.addresses import (
     explained,
     share_files,
     store_lock,
+    subfolder,
 )
+from recgauge.app.tracking.inputs import dataset_inputs
 from recgauge.app.tracking.page import curve_points, final_tags, metric_values
 from recgauge.app.tracking.searches import store_trials
+from recgauge.app.tracking.served import register
 from recgauge.app.tracking.tracker import FILES_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
+from recgauge.utils.checks import check_bool
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import DatasetInput
 
 KIND = ("mlflow.experimentKind", "custom_model_development")
 """Tag of the experiment that lets MLflow 3 open its pages for model training."""
@@ -60,10 +62,16 @@ class MlflowTracker(Tracker):
         Address of a server or a database, such as ``sqlite:///mlflow.db``.
     experiment : str
         Name of the MLflow experiment; made if it does not exist.
+    log_model : bool
+        Also register each run's fitted model, so that ``mlflow models serve`` finds it.
     """
 
     uri: str = "sqlite:///mlflow.db"
     experiment: str = "recgauge"
+    log_model: bool = False
+
+    def __post_init__(self) -> None:
+        check_bool("tracking.log_model", self.log_model)
 
     def prepare(self) -> None:
         """Open the store, creating or migrating it, and make the experiment."""
@@ -82,7 +90,7 @@ class MlflowTracker(Tracker):
         """
         begin = perf_counter()
         with explained(self.uri, "open a run"):
-            log = _MlflowRunLog(self.uri, self._client, self._open(run), begin)
+            log = _MlflowRunLog(self, self._client, self._open(run), begin)
         try:
             yield log
         except BaseException as error:
@@ -225,8 +233,8 @@ class MlflowTracker(Tracker):
 class _MlflowRunLog(RunLog):
     """One run in MLflow."""
 
-    def __init__(self, uri: str, client: "MlflowClient", run_id: str, begin: float) -> None:
-        self._uri = uri
+    def __init__(self, tracker: MlflowTracker, client: "MlflowClient", run_id: str, begin: float) -> None:
+        self._uri, self._log_model = tracker.uri, tracker.log_model
         self._client = client
         self.run_id: str = run_id
         self._opening_seconds = perf_counter() - begin
@@ -236,14 +244,17 @@ class _MlflowRunLog(RunLog):
         begin = perf_counter()
         client, run_id = self._client, self.run_id
         with explained(self._uri, "store the results"):
-            client.log_inputs(run_id, datasets=_inputs(record))
+            root = next(file.parent for file in files if file.name == CHECKSUMS)
+            client.log_inputs(run_id, datasets=dataset_inputs(record))
             for file in files:
-                client.log_artifact(run_id, str(file), "figures" if file.suffix == ".png" else None)
+                client.log_artifact(run_id, str(file), subfolder(file, root))
+            if self._log_model and root / MODEL_FILES[0] in files:
+                register(client, client.get_run(run_id), root / MODEL)
             seconds = self._opening_seconds + perf_counter() - begin
             self._log_numbers(record, record.seconds | {"tracking": seconds})
             for file in (file for file in files if file.name == CHECKSUMS):
                 client.set_tag(run_id, FILES_TAG, file_digest(file))  # last: only whole runs can be reused
-            share_files(files, client.get_run(run_id).info.artifact_uri)
+            share_files(files, root, client.get_run(run_id).info.artifact_uri)
         return seconds
 
     def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
@@ -270,23 +281,3 @@ class _MlflowRunLog(RunLog):
 def _now() -> int:
     """Return the time in milliseconds; MLflow refuses times before 1970, which wrong clocks show."""
     return max(0, int(time() * 1000))
-
-
-def _inputs(record: RunRecord) -> list["DatasetInput"]:
-    """Describe the train and the test part as MLflow's dataset inputs, each with the digest of its rows."""
-    from mlflow.entities import Dataset, DatasetInput, InputTag
-
-    data = record.dataset
-    return [
-        DatasetInput(
-            Dataset(
-                name=data.name,
-                digest=part.sha256[:36],
-                source_type="http" if data.source.startswith("http") else "code",
-                source=json.dumps({"uri": data.source, "sha256": data.sha256}),
-                profile=json.dumps({"num_rows": part.rows, "num_users": part.users}),
-            ),
-            tags=[InputTag("mlflow.data.context", name)],
-        )
-        for name, part in (("train", record.split.train), ("test", record.split.test))
-    ]

@@ -12,7 +12,7 @@ from recgauge.app.files.list_files import holds
 from recgauge.errors import SchemaError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import fingerprint
+from recgauge.runs.settings import fingerprint, registers_model, stores_model
 from recgauge.utils.progress import Progress
 
 FILES_TAG = "recgauge.files_sha256"
@@ -175,6 +175,12 @@ def _difference(record: RunRecord, wanted: str, settings: Mapping[str, Any]) -> 
     lists = settings.get("artifacts", {}).get("lists", True)
     if not holds(record.settings, lists):
         return f"it did not store the lists that artifacts.lists={str(lists).lower()} asks for"
+    for wants, words in (
+        (stores_model, "did not store its model, which save_model=true asks for"),
+        (registers_model, "did not register its model, which tracking.log_model=true asks for"),
+    ):
+        if wants(settings) and not wants(record.settings):
+            return f"it {words}"
     return None
 
 

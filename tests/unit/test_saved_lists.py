@@ -1,0 +1,94 @@
+"""The model that a run saves gives the lists that the run has stored, bit for bit; for every model."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hydra import compose as hydra_compose
+from hydra import initialize_config_dir
+from omegaconf import OmegaConf
+
+from recgauge.app.compose import compose
+from recgauge.app.files.artifacts import write_tables
+from recgauge.app.settings import conf_folder, register_schema
+from recgauge.errors import ModelError
+from recgauge.experiment import run_experiment
+from recgauge.models import RatingPredictor, SavedModel
+from recgauge.utils.progress import NoProgress
+
+MODELS = sorted(path.stem for path in (conf_folder() / "model").glob("*.yaml"))
+SMALL = (
+    "filters=[sample_users,item_rows]",
+    "filters.item_rows.at_least=6",
+    "metrics=[ranking]",
+    "cutoffs=[7]",
+)
+
+
+@cache
+def result_of(*overrides):
+    register_schema()
+    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        config = hydra_compose("config", overrides=[*SMALL, *overrides])
+    return run_experiment(compose(OmegaConf.to_object(config)))
+
+
+def again(result, folder):
+    result.saved_model().save(folder / "model")
+    return SavedModel.load(folder / "model")
+
+
+def check_lists(result, saved, folder):
+    write_tables(result, folder, "true", NoProgress())
+    lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
+    users = lists["user_id"].unique()
+    for asked in (users, users[::-3]):  # some of them, in another order, have the same lists
+        expected = lists.set_index("user_id").loc[asked].reset_index()
+        rows = saved.rows(asked, 7)
+        for name in expected:
+            assert rows[name].dtype == expected[name].dtype
+            assert rows[name].tolist() == expected[name].tolist(), name
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_saved_models_give_the_stored_lists(model, tmp_path):
+    result = result_of(f"model={model}")
+    check_lists(result, again(result, tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [("candidates=train_items",), ("candidates.seen=none",), ("split=strong_generalisation", "model=ease")],
+)
+def test_candidates_of_the_run_are_those_of_the_model(overrides, tmp_path):
+    result = result_of(*overrides)
+    check_lists(result, again(result, tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "overrides", [("candidates=sampled",), ("candidates=test_items",), ("metrics=[rating]",)]
+)
+def test_without_common_candidates_what_users_have_seen_is_left_out(overrides, tmp_path):
+    extra = ("model=biased_mf",) if overrides == ("metrics=[rating]",) else ()
+    result = result_of(*overrides, *extra)
+    saved = again(result, tmp_path)
+    seen = saved.candidates.excluded
+    history = result.split.history.to_csr()
+    assert seen.indptr.tolist() == history.indptr.tolist()
+    assert seen.indices.tolist() == history.indices.tolist()
+    lists = saved.lists(saved.user_ids, 1000)
+    assert lists.lengths.tolist() == (len(saved.item_ids) - np.diff(seen.indptr)).tolist()
+
+
+def test_a_model_that_only_predicts_ratings_has_no_lists():
+    class Half(RatingPredictor):
+        def fit(self, train, *, rng):
+            return self
+
+        def predict(self, users, items):
+            return np.zeros(len(users))
+
+    with pytest.raises(ModelError, match="Half only predicts ratings"):
+        replace(result_of("model=popularity"), model=Half()).saved_model()
