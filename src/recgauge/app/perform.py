@@ -19,7 +19,7 @@ from recgauge.app.terminal.secrets import learn_settings, without_secrets
 from recgauge.app.tracking.environment import environment, read_beside
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.tracker import Tracker, experiment_tag, find_finished
-from recgauge.app.tune import check_tuning, tune
+from recgauge.app.tune import check_tuning, fixed_settings, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.runs.facts import SearchFacts
@@ -135,32 +135,50 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
         job.tracker.check_there()
         return _reuse_or_make(job, experiment, outcome)
     except TrackingError as error:  # the store worked when the sweep began: compute without it
-        made = _make(replace(job, tracker=Tracker()), experiment, outcome)
+        made = _reuse_or_make(replace(job, tracker=Tracker()), experiment, outcome)
         return _not_tracked(made, error, job.folder)
 
 
 def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
-    if job.typed.tune is not None and job.search is None:
-        job, experiment = _tuned(job, experiment)
+    if job.typed.tune is not None:
+        job, experiment, reason = _tuned(job, experiment)
+        outcome = replace(outcome, reason=reason)
     reusing = job.typed.reuse and not job.typed.force
     return (_reuse(job, experiment, outcome) if reusing else None) or _make(job, experiment, outcome)
 
 
-def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
-    """Search the model's settings, and return the job that trains and evaluates the chosen ones."""
-    progress = ConsoleProgress()
+def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment, str | None]:
+    """Search the model's settings; return the job that trains and evaluates the chosen ones, and a note.
+
+    A job of a sweep whose model has nothing to search runs as it is, for comparison, and learns from the
+    same rows as the tuned ones.
+    """
+    progress, fixed = ConsoleProgress(), fixed_settings(job.words)
+    reason = nothing_to_search(job.typed, fixed)
+    if reason and job.sweep is not None:
+        return *_final(replace(job, typed=replace(job.typed, tune=None)), experiment), f"not tuned: {reason}."
+    planned = plan(job.typed, fixed, experiment)
+    if given := [name for name in fixed if name in job.typed.search]:
+        progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)
-    fixed = [word.split("=")[0].lstrip("+").removeprefix("model.") for word in job.words if "model." in word]
-    facts = tune(job.typed, fixed, experiment, progress)
-    final = {"model": job.typed.model | facts.chosen.settings, "fit_on": "train_validation"}
-    guards = replace(job.typed.guards, selected_on="validation")
-    typed = replace(job.typed, **final, guards=guards)
-    settings = job.settings | without_secrets(final) | {"guards": asdict(guards)}
-    model = build_model(typed.model, typed.allowed_targets)
-    chosen = replace(experiment, model=model, fit_on="train_validation", guards=guard_settings(typed))
+    job.tracker.prepare()  # a store that does not work should not wait for the end of the search
+    facts = tune(job.typed, planned, progress)
     job.tracker.store_search(job.names, facts)
-    return replace(job, typed=typed, settings=settings, search=facts), chosen
+    return *_final(replace(job, search=facts), experiment), None
+
+
+def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
+    """Return the job of the final model: chosen settings, trained on training and validation rows."""
+    typed, guards = replace(job.typed, fit_on="train_validation"), job.typed.guards
+    if job.search is not None:
+        chosen = job.typed.model | job.search.chosen.settings
+        guards = replace(guards, selected_on=guards.selected_on or "validation")
+        typed = replace(typed, model=chosen, guards=guards)
+    settings = without_secrets(asdict(typed))
+    model = build_model(typed.model, typed.allowed_targets)
+    final = replace(experiment, model=model, fit_on="train_validation", guards=guard_settings(typed))
+    return replace(job, typed=typed, settings=settings), final
 
 
 def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome | None:
@@ -182,6 +200,9 @@ def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome 
     if found is None:
         return None
     run_id, record = found
+    if job.search is not None and not job.search.same(record.search):
+        progress.note(f"run {run_id} is the same but was not chosen by this search, so it is repeated.")
+        return None
     if job.grid is not None:
         job.tracker.mark(run_id, experiment_tag(job.grid))
     outcome = replace(outcome, status="reused", run_id=run_id)

@@ -7,7 +7,6 @@ from typing import TypeVar
 from rich.table import Table
 
 from recgauge.data.split import Step
-from recgauge.evaluation.learning import EpochPoint
 from recgauge.models.fitting import leak_mark
 from recgauge.report import markdown_table
 from recgauge.runs.facts import MetricValue, SanityFacts
@@ -120,7 +119,7 @@ def run_lines(record: RunRecord) -> list[str]:
     if record.search is not None:
         lines.append(f"tuned    {record.search}")
     if record.learned:
-        lines.append(_learned_line(record.learned))
+        lines.append(_learned_line(record))
     if "users_left_out" in counts:
         lines.append(_users_line(data.relevant_from, counts))
     if "ratings_predicted" in counts:
@@ -134,11 +133,13 @@ def run_lines(record: RunRecord) -> list[str]:
     return lines
 
 
-def _learned_line(points: Sequence[EpochPoint]) -> str:
+def _learned_line(record: RunRecord) -> str:
+    points = record.learned
     seen = [f"{point.epoch}: {point.value:.4f}" for point in points if point.value is not None]
     shown = seen if len(seen) <= 6 else [*seen[:3], "...", *seen[-3:]]
     return (
-        f"learned  {len(points)} epochs; {points[0].metric} on validation rows after epoch {', '.join(shown)}"
+        f"learned  {len(points)} epochs; {points[0].metric} on validation rows after epoch "
+        f"{', '.join(shown)}; the model is that of epoch {record.kept_epoch}"
     )
 
 

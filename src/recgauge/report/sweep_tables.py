@@ -129,6 +129,15 @@ def _status(job: JobOutcome) -> Text:
     return Text(f"{job.status} {MARK}" if marked else job.status, style=STATUSES[job.status])
 
 
+def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
+    """Return one line for each tuned job of a sweep: its trials, seconds and settings."""
+    return [
+        f"tuned    job {job.number}: {job.record.search}; fit {job.record.seconds.get('fit', 0.0):.2f} s"
+        for job in jobs
+        if job.record is not None and job.record.search is not None
+    ]
+
+
 def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     """Return the notes below a sweep's table: what a reader must know, and the jobs that it concerns.
 

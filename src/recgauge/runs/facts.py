@@ -7,7 +7,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.evaluation import MetricResult
-from recgauge.search.trials import Trial, best
+from recgauge.search.trial import Trial, best
 
 PARTS = ("train", "fold_in", "validation", "test")
 """The parts that a split can have."""
@@ -190,21 +190,21 @@ class SearchFacts:
         """The trial whose settings the run has."""
         return best(self.trials, maximize=self.higher_is_better)
 
+    def same(self, other: Self | None) -> bool:
+        """Whether another search is this one, with as many trials."""
+        return other is not None and (self.sha256, len(self.trials)) == (other.sha256, len(other.trials))
+
     @property
     def seconds(self) -> float:
         """Wall-clock seconds of all trials."""
         return sum(trial.seconds for trial in self.trials)
 
     def __str__(self) -> str:
-        chosen = ", ".join(
-            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in self.chosen.settings.items()
-        )
         ended = [sum(trial.state == state for trial in self.trials) for state in ("pruned", "failed")]
         told = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
         return (
             f"{len(self.trials)} trials ({', '.join([self.sampler, *told])}) in {self.seconds:.1f} s; "
-            f"{self.metric} {self.chosen.value:.4f} on validation rows with {chosen}"
+            f"{self.metric} {self.chosen.value:.4f} on validation rows with {self.chosen.words}"
         )
 
 

@@ -141,6 +141,16 @@ class RunRecord:
         """Rows that the numbers are of: ``test`` or ``validation``."""
         return self.split.evaluated
 
+    @property
+    def kept_epoch(self) -> int | None:
+        """The epoch that the model is of: the last, or the best where `learning.patience` was set."""
+        looks = [point for point in self.learned if point.value is not None]
+        if (self.settings.get("learning") or {}).get("patience") is None or not looks:
+            return self.learned[-1].epoch if self.learned else None
+        entry = self.result(looks[0].metric)
+        sign = -1.0 if entry is not None and not entry.higher_is_better else 1.0
+        return max(looks, key=lambda point: (sign * float(point.value or 0.0), -point.epoch)).epoch
+
     def fingerprint(self) -> str:
         """Return the digest of everything that can change a number: `recgauge.runs.settings.fingerprint`."""
         return fingerprint(

@@ -206,6 +206,9 @@ def fingerprint(
     counted = {key: value for key, value in settings.items() if key not in free_settings()}
     counted["filters"] = list((counted.get("filters") or {}).items())  # their order counts
     dataset = counted.get("dataset") or {}
+    guards = counted.get("guards") or {}
+    if guards.get("selected_on") == "validation":  # nothing to warn of, as if nothing had been said
+        counted["guards"] = guards | {"selected_on": None}
     counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}
     facts = json.dumps([counted, data_sha256, numeric_version, dict(sources)], sort_keys=True, default=str)
     return sha256(facts.encode()).hexdigest()

@@ -61,6 +61,12 @@ def _distribution(path: str, node: Any) -> "BaseDistribution":
         raise ConfigError(f"{path}: {said(error)}") from error
 
 
+def ends(distribution: "BaseDistribution") -> tuple[Any, ...]:
+    """Return the ends of a range, or all values of a list."""
+    values = getattr(distribution, "choices", None)
+    return (distribution.low, distribution.high) if values is None else tuple(values)  # type: ignore[attr-defined]
+
+
 def holds(space: Space, settings: Mapping[str, Any]) -> bool:
     """Whether all settings of a space are given and inside it."""
     return all(name in settings and _inside(each, settings[name]) for name, each in space.items())

@@ -3,13 +3,14 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from recgauge.errors import ConfigError, FitError, ScoreError, SearchError
 from recgauge.search.space import Space, holds
+from recgauge.search.trial import Trial, told
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.files import exclusive
 from recgauge.utils.plain import from_plain
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Sampler = Literal["tpe", "random"]
 """How settings are proposed: by a tree-structured Parzen estimator of the earlier trials, or at random."""
-State = Literal["finished", "pruned", "failed"]
 Report = Callable[[int, float], None]
 """Tells a trial the value after an epoch; ends the trial if it is to be pruned."""
 Measure = Callable[[dict[str, Any], Report], float]
@@ -31,35 +31,6 @@ Measure = Callable[[dict[str, Any], Report], float]
 
 class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
     """Ends a trial whose values so far are worse than those of other trials at the same epoch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One setting of the model and what it gave on validation rows.
-
-    Parameters
-    ----------
-    number : int
-        From 0.
-    settings : dict of str to Any
-    state : {"finished", "pruned", "failed"}
-    value : float or None
-        None if the training failed; of the last epoch if it was pruned.
-    seconds : float
-        Wall-clock seconds of training and evaluating.
-    by_epoch : dict of str to float
-        Epoch to value, of models that were looked at between epochs.
-    reason : str
-        Why it failed.
-    """
-
-    number: int
-    settings: dict[str, Any]
-    state: State
-    value: float | None = None
-    seconds: float = 0.0
-    by_epoch: dict[str, float] = field(default_factory=dict)
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,27 +81,18 @@ class Search:
             return False
         return self.seconds is None or sum(trial.seconds for trial in done) < self.seconds
 
+    def within(self, done: Sequence[Trial]) -> tuple[Trial, ...]:
+        """Return the first trials, as many as a search with this budget would have begun."""
+        n = 0
+        while n < len(done) and self.goes_on(done[:n]):
+            n += 1
+        return tuple(done[:n])
+
     @property
     def budget(self) -> str:
         """The budget in words."""
         words = [f"{self.trials} trials"] if self.trials is not None else []
         return " or ".join(words + ([f"{self.seconds:g} s"] if self.seconds is not None else []))
-
-
-def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
-    """Return the finished trial with the best value, the earliest of equal ones.
-
-    Raises
-    ------
-    SearchError
-        If no trial finished.
-    """
-    finished = [trial for trial in trials if trial.state == "finished"]
-    if not finished:
-        reasons = "; ".join(dict.fromkeys(trial.reason for trial in trials if trial.reason))
-        raise SearchError(f"tune: none of {len(trials)} trials finished ({reasons or 'all were pruned'}).")
-    sign = 1.0 if maximize else -1.0
-    return max(finished, key=lambda trial: (sign * float(trial.value or 0.0), -trial.number))
 
 
 def run_search(
@@ -174,6 +136,7 @@ def run_search(
     --------
     >>> import tempfile
     >>> from recgauge.search.space import parse_space
+    >>> from recgauge.search.trial import best
     >>> space = parse_space({"x": {"low": -2.0, "high": 2.0}})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     search = Search(trials=30)
@@ -186,16 +149,18 @@ def run_search(
     waiting = f"another process works on the search {path}; waiting."
     with exclusive(path.with_suffix(".lock"), lambda: shown.note(waiting)):
         done = list(read_trials(path))
-        if done and search.goes_on(done):
-            shown.note(f"{len(done)} trials of this search are done; going on.")
+        if done:
+            goes_on = "going on" if search.goes_on(done) else "nothing is left to do"
+            shown.note(f"{len(done)} trials of this search are done; {goes_on}.")
         with shown.step("trials", search.trials, "trials") as advance:
             advance(len(done))
             while search.goes_on(done):
                 trial = _one(search, space, measure, done, maximize=maximize, first=first)
                 done.append(trial)
                 _write_trials(path, done)
+                shown.note(told(done, maximize=maximize))
                 advance(1)
-    return tuple(done[: search.trials])
+    return search.within(done)
 
 
 def _write_trials(path: Path, trials: Sequence[Trial]) -> None:

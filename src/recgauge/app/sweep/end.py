@@ -23,6 +23,7 @@ from recgauge.app.tracking.page import shortened
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag, load_record
 from recgauge.errors import MissingDataError, RecgaugeError, SchemaError, TrackingError
 from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import free_settings
 from recgauge.studies import Row, Study, results_text, with_marked_part, without_details
 from recgauge.utils.files import is_writable
@@ -71,7 +72,8 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
 
 def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
     """Write summary.csv, summary.md and summary.parquet: one row per job; a metric that it lacks is empty."""
-    rows = [_row(job, folder) for job in jobs]
+    tuned = any(job.record is not None and job.record.search is not None for job in jobs)
+    rows = [_row(job, folder, with_costs=tuned) for job in jobs]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
@@ -101,12 +103,25 @@ def _address(tracker: Tracker, config: DictConfig, folder: Path) -> str | None:
     return tracker.address("recgauge.sweep", folder.as_posix())
 
 
-def _row(job: JobOutcome, sweep: Path) -> dict[str, Any]:
+def _row(job: JobOutcome, sweep: Path, *, with_costs: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"job": job.number, "settings": job.label, "status": job.status}
     if job.record is not None:
         row |= {**job.record.names, "seed": job.record.seed, **job.record.values()}
+        row |= _costs(job.record) if with_costs else {}
     folder = str(job.folder.relative_to(sweep)) if job.folder.is_relative_to(sweep) else ""
     return {**row, "folder": folder, "run": job.run_id, "reason": job.reason}
+
+
+def _costs(record: RunRecord) -> dict[str, Any]:
+    """Return what choosing and training a model took: a model that was not tuned took no trial."""
+    search = record.search
+    return {
+        "budget": "" if search is None else search.budget,
+        "trials": 0 if search is None else len(search.trials),
+        "search_seconds": 0.0 if search is None else search.seconds,
+        "fit_seconds": record.seconds.get("fit"),
+        "chosen": "" if search is None else search.chosen.words,
+    }
 
 
 def _markdown(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ from recgauge.report.run_tables import (
     sanity_table,
 )
 from recgauge.report.series import STATUSES, has_rivals
-from recgauge.report.sweep_tables import headline_keys, sweep_mark_lines, sweep_tables
+from recgauge.report.sweep_tables import headline_keys, sweep_mark_lines, sweep_tables, tuned_lines
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.utils.progress import Advance
@@ -188,7 +188,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
         print_table(console, table)
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow")
-    for line in _reasons(jobs):
+    for line in (*tuned_lines(jobs), *_reasons(jobs)):
         console.print(line)
     for job in jobs:
         if job.status == "not tracked":

@@ -5,7 +5,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from recgauge.runs.facts import SearchFacts
-from recgauge.search.trials import Trial
+from recgauge.search.trial import Trial
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -20,6 +20,8 @@ def store_trials(
 
     What a killed process left unfinished is stored again.
     """
+    from mlflow.entities import Metric, RunTag
+
     found = client.search_runs([experiment_id], f"tags.`{SEARCH_TAG}` = '{facts.sha256}'", max_results=50_000)
     stored = {run.data.tags.get(TRIAL_TAG): run for run in found if run.info.status != "RUNNING"}
     for run in found:
@@ -38,15 +40,23 @@ def store_trials(
             created = client.create_run(experiment_id, tags=tags | own, run_name=title)
             _log(client, created.info.run_id, trial, facts)
             client.set_terminated(created.info.run_id, "FAILED" if trial.state == "failed" else "FINISHED")
-    _log(client, parents[0], facts.chosen, facts)
-    client.set_tag(parents[0], "mlflow.note.content", f"{facts}. Budget: {facts.budget}.")
+    # tags, since a search that goes on may choose others, and params cannot change
+    told = {f"best.{name}": str(value) for name, value in facts.chosen.settings.items()}
+    told |= {"best.trial": str(facts.chosen.number), "best.value": str(facts.chosen.value)}
+    told |= {"mlflow.note.content": f"{facts}. Budget: {facts.budget}."}
+    value, n_trials = float(facts.chosen.value or 0.0), len(facts.trials)
+    values = [
+        Metric(f"validation/{facts.metric}", value, _now(), n_trials),
+        Metric("seconds", facts.seconds, _now(), n_trials),
+    ]
+    client.log_batch(parents[0], metrics=values, tags=[RunTag(name, text) for name, text in told.items()])
     client.set_terminated(parents[0], "FINISHED")
 
 
 def _log(client: "MlflowClient", run_id: str, trial: Trial, facts: SearchFacts) -> None:
     from mlflow.entities import Metric, Param, RunTag
 
-    now, key = max(0, int(time() * 1000)), f"validation/{facts.metric}"
+    now, key = _now(), f"validation/{facts.metric}"
     metrics = [Metric(key, value, now, int(epoch)) for epoch, value in trial.by_epoch.items()]
     if trial.value is not None:
         last = max((int(epoch) for epoch in trial.by_epoch), default=0)
@@ -58,3 +68,7 @@ def _log(client: "MlflowClient", run_id: str, trial: Trial, facts: SearchFacts) 
         params=[Param(name, str(value)) for name, value in trial.settings.items()],
         tags=[RunTag("error", trial.reason)] if trial.reason else [],
     )
+
+
+def _now() -> int:
+    return max(0, int(time() * 1000))

@@ -225,6 +225,11 @@ class DataCard:
     drift: Drift | None
     over_time: RowsOverTime | None
 
+    @property
+    def held_out(self) -> str:
+        """The part that was evaluated: "test", or "validation" of a run that chooses."""
+        return "test" if "test" in self.parts else "validation"
+
     def to_json(self) -> str:
         """Return the card as indented JSON."""
         return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,6 +1,7 @@
 """Makes a data card from a data set and its split; a second or two for 20 million rows."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -80,8 +81,10 @@ def data_card(
         name: _part(part, tallies[name], dataset.relevant_from, known.get(name) or part.sha256())
         for name, part in rows_of.items()
     }
+    cold, drift = (None, None) if split is None else (_cold(tallies), _drift(split, tallies, cards))
     data = cards.pop("data")
     days = {name: found for name in cards or ("data",) if (found := tallies[name].days) is not None}
+    days = _named(days, split)
     return DataCard(
         name=dataset.name,
         feedback=dataset.feedback,
@@ -95,11 +98,17 @@ def data_card(
         split_settings=dict(split_settings or {}),
         steps=steps if split is None else split.steps,
         data=data,
-        parts=cards,
-        cold=None if split is None else _cold(tallies),
-        drift=None if split is None else _drift(split, tallies, cards),
+        parts=_named(cards, split),
+        cold=cold,
+        drift=drift,
         over_time=group_days(days) if days else None,
     )
+
+
+def _named(parts: dict[str, Any], split: Split | None) -> dict[str, Any]:
+    """Call the evaluated part what it is; a run on validation rows has no test part."""
+    evaluated = "test" if split is None else split.evaluated
+    return {evaluated if name == "test" else name: part for name, part in parts.items()}
 
 
 def split_settings(node: Mapping[str, object], seed: int) -> dict[str, str]:

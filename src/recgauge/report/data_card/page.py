@@ -182,13 +182,14 @@ def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
     cold, drift = card.cold, card.drift
     if cold is None or drift is None:
         return
+    held = card.held_out
     for kind, count, share, rows in (
         ("users", cold.users, cold.users_share, cold.rows_of_users),
         ("items", cold.items, cold.items_share, cold.rows_of_items),
     ):
         yield (
-            f"test {kind} without training rows",
-            f"{count:,}, {percent(share)} of the test {kind} with {percent(rows)} of the test rows",
+            f"{held} {kind} without training rows",
+            f"{count:,}, {percent(share)} of the {held} {kind} with {percent(rows)} of the {held} rows",
         )
     if drift.ratings is not None:
         yield "ratings that differ", f"{percent(drift.ratings)} would have to change for equal distributions"
@@ -199,11 +200,11 @@ def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
     yield (
         "popularity of a row's item",
         f"{drift.popularity_of_train:,.1f} training rows on average in train, "
-        f"{drift.popularity_of_test:,.1f} in test",
+        f"{drift.popularity_of_test:,.1f} in {held}",
     )
     if drift.test_after_train is not None and drift.train_after_first_test is not None:
-        yield "test rows later than all of train", percent(drift.test_after_train)
-        yield "training rows later than the first of test", percent(drift.train_after_first_test)
+        yield f"{held} rows later than all of train", percent(drift.test_after_train)
+        yield f"training rows later than the first of {held}", percent(drift.train_after_first_test)
 
 
 def _steps(card: DataCard) -> Iterator[tuple[str, ...]]:

@@ -155,7 +155,7 @@ def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figur
     """
     if card.drift is None:
         raise MetricError(f"plot_drift: the card of {card.name} has no split; make it with one.")
-    train, test, times = card.parts["train"], card.parts["test"], card.over_time
+    train, test, times = card.parts["train"], card.parts[card.held_out], card.over_time
     has_ratings = card.drift.ratings is not None
     with new_figure(title, height=3.3, panels=1 + has_ratings + (times is not None)) as (figure, panels):
         remaining = iter(panels)
@@ -163,9 +163,9 @@ def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figur
             _draw_ratings(next(remaining), train.ratings, test.ratings)
         _draw_popularity(next(remaining), card.drift)
         if times is not None:
-            _draw_times(next(remaining), times)
+            _draw_times(next(remaining), times, card.held_out)
         panels[0].set_ylabel("share of rows")
-        handles = [Patch(color=_TRAIN, label="train"), Patch(color=_TEST, label="test")]
+        handles = [Patch(color=_TRAIN, label="train"), Patch(color=_TEST, label=card.held_out)]
         figure.legend(handles=handles, loc="outside upper right", ncols=2)
     return figure
 
@@ -191,11 +191,11 @@ def _draw_popularity(axes: Axes, drift: Drift) -> None:
     axes.set_xlabel("items, in tenths of the training rows")
 
 
-def _draw_times(axes: Axes, times: RowsOverTime) -> None:
+def _draw_times(axes: Axes, times: RowsOverTime, held_out: str) -> None:
     days = date2num(np.array(times.starts, dtype="datetime64[D]"))
     length = float(days[-1] - days[-2]) if len(days) > 1 else 1.0
     edges = np.append(days, days[-1] + length)
-    for name, ink, line in (("train", _TRAIN, "-"), ("test", _TEST, (0, (2.5, 1.5)))):
+    for name, ink, line in (("train", _TRAIN, "-"), (held_out, _TEST, (0, (2.5, 1.5)))):
         reached = np.cumsum([0, *times.counts[name]])
         axes.plot(edges, reached / reached[-1], color=ink, linestyle=line)
     _name_dates(axes, least=2, most=4)

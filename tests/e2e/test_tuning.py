@@ -1,0 +1,143 @@
+"""tune=: settings are chosen by validation rows, a killed search goes on, MLflow has trials and final run."""
+
+import csv
+import json
+import time
+
+import pytest
+from mlflow import MlflowClient
+
+TUNED = ("model=bias", "tune=random", "split.validation_size=0.1", "metrics=[ndcg]")
+
+
+def trials_in_mlflow(workplace):
+    client = MlflowClient(tracking_uri=workplace.uri)
+    experiment = client.get_experiment_by_name("recgauge searches")
+    found = client.search_runs([experiment.experiment_id])
+    parents = [run for run in found if "mlflow.parentRunId" not in run.data.tags]
+    children = [run for run in found if "mlflow.parentRunId" in run.data.tags]
+    assert {run.data.tags["mlflow.parentRunId"] for run in children} == {parents[0].info.run_id}
+    assert len(parents) == 1
+    return parents[0], sorted(int(run.data.tags["recgauge.trial"]) for run in children)
+
+
+def record(workplace):
+    return json.loads((workplace.output()[-1] / "record.json").read_text())
+
+
+def test_a_search_its_final_run_and_what_is_reused(workplace):
+    first = workplace.run(*TUNED, "tune.trials=3", "model.reg_u=20")
+    assert first.code == 0, first.err
+    assert "not searched, since the command line gives it: reg_u" in first.err
+    assert [f"trial {n}: " in first.err for n in range(4)] == [True, True, True, False]
+    final = workplace.runs()[-1]
+    parent, numbers = trials_in_mlflow(workplace)
+    assert numbers == [0, 1, 2]
+    assert final.data.tags["recgauge.search"] == parent.data.tags["recgauge.search"]
+    assert final.data.tags["recgauge.tuned"].startswith("3 trials (random)")
+    assert final.data.params["fit_on"] == "train_validation"
+    kept = record(workplace)
+    assert [trial["number"] for trial in kept["search"]["trials"]] == [0, 1, 2]
+    assert all(set(trial["settings"]) == {"reg_i"} for trial in kept["search"]["trials"])
+
+    more = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")
+    assert "3 trials of this search are done; going on" in more.err
+    assert trials_in_mlflow(workplace)[1] == [0, 1, 2, 3, 4]
+    assert record(workplace)["search"]["trials"][:3] == kept["search"]["trials"]
+
+    again = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")
+    assert "nothing is left to do" in again.err
+    assert "reused run" in again.out
+    chosen = record(workplace)["settings"]["model"]["reg_i"]
+    plain = (TUNED[0], *TUNED[2:], "fit_on=train_validation", "model.reg_u=20", f"model.reg_i={chosen!r}")
+    assert "reused run" in workplace.run(*plain, "reuse=true").out
+
+
+def test_a_killed_search_ends_as_one_that_was_not(workplace, tmp_path_factory):
+    words = ("model=biased_mf", *TUNED[1:], "tune.trials=6", "model.n_factors=8", "tracking=off")
+    searches = workplace.folder / "outputs" / "searches"
+    for least in (1, 3):
+        process = workplace.start(*words)
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline and process.poll() is None:
+            files = list(searches.glob("*.json"))
+            if files and len(json.loads(files[0].read_text())) >= least:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+    assert workplace.run(*words).code == 0
+    other = type(workplace)(tmp_path_factory.mktemp("other"))
+    assert other.run(*words).code == 0
+    killed, whole = record(workplace), record(other)
+    kept = [
+        [(t["number"], t["settings"], t["value"]) for t in r["search"]["trials"]] for r in (killed, whole)
+    ]
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 6
+    assert killed["results"] == whole["results"]
+
+
+def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
+    done = workplace.run("-m", "model=popularity,bias", *TUNED[1:], "tune.trials=2", "tracking=off")
+    assert done.code == 0, done.err
+    (file,) = workplace.folder.glob("outputs/*/*/summary.csv")
+    untuned, tuned = csv.DictReader(file.read_text().splitlines())
+    assert (untuned["trials"], tuned["trials"]) == ("0", "2")
+    assert untuned["reason"].startswith("not tuned: conf/search declares nothing")
+    assert float(tuned["search_seconds"]) > 0
+    assert float(tuned["fit_seconds"]) > 0
+    assert tuned["budget"] == "2 trials"
+    assert "tuned    job 1: 2 trials (random)" in done.out
+
+
+REFUSED = {
+    "tune.metric=ndcg_at_7": "ndcg_at_7 is not a result of this run",
+    "search.reg_i={low: 5, high: 1}": "search.reg_i: ",
+    "search.reg_i=[-1.0]": "search.reg_i: -1.0 is no value for it",
+    "+search.reg=[1,2]": "the model has no setting reg; it has",
+    "tune.trials=0": "tune.trials",
+    "evaluate_on=validation": "a search chooses by validation rows",
+    "model=random": "there is nothing to search",
+    "split.validation_size=0": "there are no validation rows",
+}
+
+
+def test_what_cannot_be_searched_is_refused_in_one_line(workplace):
+    commands = [("tracking=off", *TUNED, word) for word in REFUSED]
+    for done, expected in zip(workplace.run_each(commands), REFUSED.values(), strict=True):
+        assert done.code == 1
+        assert expected in done.err
+        assert len(done.err.strip().splitlines()) == 1
+
+
+def test_numbers_of_validation_rows_are_called_so_everywhere(workplace):
+    done = workplace.run("model=popularity", "evaluate_on=validation", *TUNED[2:])
+    assert "numbers of validation rows" in done.out
+    (run,) = workplace.runs()
+    assert "validation" in run.info.run_name
+    assert run.data.tags["recgauge.evaluate_on"] == "validation"
+    assert all(name.startswith("validation/") for name in run.data.metrics if "ndcg" in name)
+    card = (workplace.output()[-1] / "data_card.md").read_text()
+    assert "sha256 of validation" in card
+    assert "| test" not in card
+
+
+@pytest.mark.parametrize("model", ["biased_mf", "ials"])
+def test_learning_curves_are_in_mlflow(workplace, model):
+    words = (
+        "learning.watch=true",
+        "learning.patience=3",
+        "model.n_epochs=5",
+        "model.n_factors=8",
+        *TUNED[2:],
+    )
+    done = workplace.run(f"model={model}", *words)
+    assert done.code == 0, done.err
+    assert "the model is that of epoch" in done.out
+    client, (run,) = MlflowClient(tracking_uri=workplace.uri), workplace.runs()
+    loss = client.get_metric_history(run.info.run_id, "train/loss")
+    values = client.get_metric_history(run.info.run_id, "validation/ndcg_at_10")
+    steps = sorted(point.step for point in loss)
+    assert steps == list(range(1, len(steps) + 1))
+    assert sorted(point.step for point in values) == steps
