@@ -10,6 +10,7 @@ import sys
 from itertools import repeat
 from pathlib import Path
 
+import _train_rankers as rankers
 import numpy as np
 from _serve import serve
 
@@ -22,6 +23,7 @@ class Problem:
 
     def __init__(self, folder):
         self.train, self.test = (_columns(Path(folder) / f"{part}.npy") for part in ("train", "test"))
+        self.shape = tuple(int(max(part[n].max() for part in (self.train, self.test))) + 1 for n in (0, 1))
 
 
 def _columns(path):
@@ -35,14 +37,14 @@ def errors(problem, predicted):
     return {"rmse": np.sqrt(np.mean(apart**2)), "mae": np.abs(apart).mean()}
 
 
-def once(problem, fit, predict):
-    """Return what is run: a training, and after the first one the errors, too."""
+def once(problem, fit, predict, quality=errors):
+    """Return what is run: a training, and after the first one its quality, too."""
     found = {}
 
     def run():
         model = fit()
         if not found:
-            found.update(errors(problem, predict(model)))
+            found.update(quality(problem, predict(model)))
         return found
 
     return run
@@ -50,26 +52,31 @@ def once(problem, fit, predict):
 
 def recgauge(problem, kind, n_epochs):
     """Train on arrays."""
+    from recgauge import models
     from recgauge.data.interactions import Interactions
-    from recgauge.models.bias import Bias
-    from recgauge.models.biased_mf import BiasedMF
 
-    pairs = np.maximum(*(np.max(part[:2], axis=1) for part in (problem.train, problem.test)))
-    train = Interactions(*problem.train, None, *(np.arange(highest + 1) for highest in pairs))
+    train = Interactions(*problem.train, None, *map(np.arange, problem.shape))
+    made = {
+        "bias": lambda: models.Bias(n_epochs=n_epochs, reg_i=REG_I, reg_u=REG_U),
+        "biased_mf": lambda: models.BiasedMF(N_FACTORS, n_epochs, LEARNING_RATE, REGULARIZATION, INIT_STD),
+        "svd_pp": lambda: models.SVDpp(n_epochs=n_epochs),
+        "nmf": lambda: models.NMF(n_epochs=n_epochs),
+        "slope_one": models.SlopeOne,
+    }
+    rates = kind in made
+    make = made[kind] if rates else lambda: rankers.of_recgauge(kind, n_epochs)
 
     def fit():
-        if kind == "bias":
-            model = Bias(n_epochs=n_epochs, reg_i=REG_I, reg_u=REG_U)
-        else:
-            model = BiasedMF(N_FACTORS, n_epochs, LEARNING_RATE, REGULARIZATION, INIT_STD)
-        return model.fit(train, rng=np.random.default_rng(0))
+        return make().fit(train, rng=np.random.default_rng(0))
 
-    return once(problem, fit, lambda model: model.predict(*problem.test[:2]))
+    if rates:
+        return once(problem, fit, lambda model: model.predict(*problem.test[:2]))
+    return once(problem, fit, lambda model: model.score, rankers.ndcg)
 
 
 def surprise(problem, kind, n_epochs):
     """Train on Surprise's own training set, which is made before and not timed."""
-    from surprise import SVD, BaselineOnly, Dataset, Reader
+    from surprise import NMF, SVD, BaselineOnly, Dataset, Reader, SlopeOne, SVDpp
 
     rows = list(zip(*(column.tolist() for column in problem.train), repeat(None)))
     train = Dataset(Reader(rating_scale=(1, 5))).construct_trainset(rows)
@@ -78,6 +85,10 @@ def surprise(problem, kind, n_epochs):
         if kind == "bias":
             options = {"method": "als", "n_epochs": n_epochs, "reg_i": REG_I, "reg_u": REG_U}
             return BaselineOnly(bsl_options=options, verbose=False).fit(train)
+        if kind != "biased_mf":
+            others = {"svd_pp": SVDpp, "nmf": NMF}
+            model = others[kind](n_epochs=n_epochs, random_state=0) if kind in others else SlopeOne()
+            return model.fit(train)
         return SVD(
             n_factors=N_FACTORS, n_epochs=n_epochs, lr_all=LEARNING_RATE, reg_all=REGULARIZATION,
             init_std_dev=INIT_STD, random_state=0,
@@ -116,7 +127,18 @@ def cornac(problem, _kind, n_epochs):
     return once(problem, fit, predict)
 
 
+def ranker(name):
+    """Return how a peer of the models of lists is prepared."""
+
+    def prepare(problem, kind, n_epochs):
+        fit, score = rankers.PEERS[name](problem, kind, n_epochs)
+        return once(problem, fit, lambda model: lambda users: score(model, users), rankers.ndcg)
+
+    return prepare
+
+
 CONTESTANTS = {"recgauge": recgauge, "surprise": surprise, "cornac": cornac}
+CONTESTANTS |= {name: ranker(name) for name in rankers.PEERS}
 
 if __name__ == "__main__":
     who, kind, n_epochs = sys.argv[1].split()
