@@ -75,7 +75,8 @@ def random_counts(seed, n_users=80, n_items=50):
 def test_implicit_has_the_same_item_neighbours(theirs, settings, k):
     implicit = pytest.importorskip("implicit.nearest_neighbours")
     train = random_counts(k)
-    model = ItemKNN(k=k, values="rating", **settings).fit(train, rng=np.random.default_rng(0))
+    model = ItemKNN(k=k, values="rating", neighbours_of="history", **settings)
+    model.fit(train, rng=np.random.default_rng(0))
     found = model.learned_weights().weights.toarray()
     peer = getattr(implicit, theirs)(K=k + 1)  # an item is its own first neighbour there
     peer.fit(sparse.csr_matrix(train.to_csr().astype(np.float64)), show_progress=False)

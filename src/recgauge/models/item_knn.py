@@ -41,9 +41,10 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         Of ``bm25``: when repetition saturates, >= 0, and what popular items lose, from 0 to 1.
     normalize : bool
         Whether the similarities of an item's neighbours are divided by their sum.
-    neighbours_of : {"history", "candidate"}
+    neighbours_of : {"candidate", "history"}
         Whose neighbours count: j must be among the k nearest of i (``candidate``, the formula above), or i
-        among the k nearest of j (``history``), so that each of the user's items votes for k others.
+        among the k nearest of j (``history``), so that each of the user's items votes for k others,
+        as in implicit and irspack; with the other defaults it ranks worse on MovieLens 100K and Gowalla.
 
     Raises
     ------
@@ -65,9 +66,9 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
 
     ``tf_idf`` takes :math:`\sqrt{x_{ui}} \log(n / (1 + n_u))`; ``bm25`` takes :math:`x_{ui} (k_1 + 1) /
     (k_1 (1 - b + b \ell_i / \bar\ell) + x_{ui}) \log(n / (1 + n_u))`, where n is the number of items,
-    :math:`n_u` that of the user's and :math:`\ell_i` the sum of the item's entries. These are the
-    models of implicit, which counts an item among its own neighbours (its K is k + 1) and joins ``bm25`` with
-    ``dot``.
+    :math:`n_u` that of the user's and :math:`\ell_i` the sum of the item's entries. These are, with
+    ``neighbours_of="history"``, the models of implicit, which counts an item among its own neighbours (its
+    K is k + 1) and joins ``bm25`` with ``dot``.
 
     Exact: every pair of items that share a user is summed once, in float64. Time grows with
     :math:`\sum_u n_u^2 / 2`. Memory: 16 k bytes an item for each thread and 24 k for the result, and 40
@@ -99,7 +100,7 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     k1: float = 1.2
     b: float = 0.75
     normalize: bool = False
-    neighbours_of: NeighboursOf = "history"
+    neighbours_of: NeighboursOf = "candidate"
 
     def __post_init__(self) -> None:
         super().__post_init__()
