@@ -5,6 +5,7 @@ from typing import Literal, Self, get_args
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
@@ -108,8 +109,9 @@ class SVD(FactorModel):
         check_memory(
             "SVD", f"{k} factors of {n_items:,} items", 8 * n_items * (3 * k + 180), "Use fewer factors."
         )
-        times = squared_product(matrix, advance)
-        found = leading_eigenvectors(times, rng.standard_normal((n_items, BLOCK)), k)
+        times, start = squared_product(matrix, advance), rng.standard_normal((n_items, BLOCK))
+        with threadpool_limits(1, "blas"):  # small products: threads that wait cost ten times the work
+            found = leading_eigenvectors(times, start, k)
         if found is None:
             raise FitError(f"SVD: no decomposition into {k} factors found. Use fewer or more factors.")
         return found
