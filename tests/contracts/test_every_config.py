@@ -31,10 +31,9 @@ def test_every_group_has_options():
 @pytest.mark.parametrize(("group", "option"), options(*GROUPED))
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option
-    extra = []
-    if option == "table":
-        extra = ["dataset.path=ratings.csv"]
-    if group == "candidates" and option in ("allow_list", "sampled_file"):
+    content = OmegaConf.to_container(OmegaConf.load(conf_folder() / group / f"{option}.yaml"))
+    extra = [f"{group}.{key}=given" for key, value in content.items() if value == "???"]
+    if group == "candidates" and "path" in content:
         extra = ["candidates.path=items.txt"]
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
@@ -62,8 +61,9 @@ def test_every_part_of_an_experiment_builds_with_it_and_says_what_it_is(path):
 def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
     experiment = compose(OmegaConf.to_object(compose_config("metrics=[all]", "model=biased_mf")))
     kinds = ("lists", "ratings", "full rankings")
-    wanted = {type(metric) for metric in standard_metrics().values() if metric.kind in kinds}
-    assert {type(definition.metric) for definition in experiment.metrics.values()} == wanted
+    wanted = {metric.name for metric in standard_metrics().values() if metric.kind in kinds}
+    found = {definition.metric.name for definition in experiment.metrics.values()}
+    assert found == wanted, f"name in conf/metrics/all.yaml, or in a suite of it: {wanted - found}"
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ import pytest
 import recgauge.models
 from conftest import make_checkerboard
 from recgauge.candidates import CandidateItems
-from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
 from recgauge.models import EpochModel, Recommender
 from recgauge.models._factor_ratings import BiasedFactors
@@ -36,6 +36,17 @@ def build(kind):
 
 def fit(kind, train, seed=0):
     return build(kind).fit(train, rng=np.random.default_rng(seed))
+
+
+def timed(train):
+    """Give the rows times over a month, for models that look at them."""
+    return replace(train, timestamp=(train.user + train.item) % 30 * 86_400)
+
+
+@pytest.fixture
+def checkerboard():
+    train, withheld = make_checkerboard()
+    return timed(train), withheld
 
 
 every_model = pytest.mark.parametrize("kind", all_models(), ids=lambda kind: kind.__name__)
@@ -109,8 +120,8 @@ def test_training_rows_are_not_changed(kind, checkerboard):
 
 @every_model
 def test_users_and_items_without_rows_can_be_scored(kind):
-    train, _ = make_checkerboard(12, 12)
-    wider = Interactions(train.user, train.item, train.value, None, np.arange(14), np.arange(15))
+    train = timed(make_checkerboard(12, 12)[0])
+    wider = replace(train, user_ids=np.arange(14), item_ids=np.arange(15))
     scores = fit(kind, wider).score(np.array([0, 13], dtype=np.int32))
     assert scores.shape == (2, 15)
     assert np.isfinite(scores).all()

@@ -275,4 +275,5 @@ def _print(
         return
     if outcome.tracking_seconds is not None:
         record = replace(record, seconds=record.seconds | {"tracking": outcome.tracking_seconds})
-    print_run(record, outcome, address=address, folder=job.folder, said=said)
+    server = job.tracker.server
+    print_run(record, outcome, address=address, server=server, folder=job.folder, said=said)

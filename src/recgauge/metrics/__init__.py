@@ -13,6 +13,7 @@ from inspect import isabstract
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recgauge.errors import MetricError
 from recgauge.metrics.metric import Kind as Kind
 from recgauge.metrics.metric import Metric as Metric
 from recgauge.metrics.metric import RunMetric as RunMetric
@@ -139,7 +140,10 @@ def metric_classes() -> tuple[type[Metric], ...]:
 
 
 def _public(name: str) -> type[Metric]:
-    found: type[Metric] = getattr(sys.modules[__name__], name)
+    try:
+        found: type[Metric] = getattr(sys.modules[__name__], name)
+    except AttributeError as error:
+        raise MetricError(f"{error}.") from None
     return found
 
 

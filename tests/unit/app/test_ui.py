@@ -9,6 +9,7 @@ import pytest
 from recgauge.app.commands import cli
 from recgauge.app.commands.cli import main
 from recgauge.app.tracking.store import MlflowTracker
+from recgauge.app.tracking.tracker import Tracker
 
 
 @pytest.fixture
@@ -48,3 +49,11 @@ def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
     assert started[0][-1] == str(port)
     assert f"http://127.0.0.1:{port}/#/experiments/1/runs" in capsys.readouterr().out
     assert f"http://127.0.0.1:{port}/" in MlflowTracker(uri).run_address("x")
+
+
+def test_the_hint_below_a_table_names_a_store_that_is_not_the_usual_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mine.db")
+    assert MlflowTracker(f"sqlite:///{tmp_path}/mine.db").server == "make ui"
+    assert MlflowTracker("sqlite:////other/x.db").server == "recgauge ui --uri sqlite:////other/x.db"
+    assert MlflowTracker("http://host:5000").server is None
+    assert Tracker().server is None

@@ -58,7 +58,7 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
     except TrackingError as error:
         print_error(str(error))
     _write_summary(jobs, folder)
-    print_sweep(jobs, address=address, folder=folder)
+    print_sweep(jobs, address=address, server=tracker.server, folder=folder)
     ended_well = not any(job.status in ("failed", "stopped", "not tracked", "not saved") for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)

@@ -23,7 +23,6 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from recgauge.app.settings import program
 from recgauge.app.terminal.messages import plain
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import printable
@@ -110,6 +109,7 @@ def print_run(
     outcome: JobOutcome,
     *,
     address: str | None,
+    server: str | None = None,
     folder: Path,
     said: Sequence[str] = (),
 ) -> None:
@@ -121,6 +121,8 @@ def print_run(
     outcome : JobOutcome
     address : str or None
         The tracking page.
+    server : str, optional
+        The command that serves it; None: it is always there.
     folder : Path
         Has the files.
     said : sequence of str
@@ -141,7 +143,7 @@ def print_run(
     for line in (*said, *run_lines(record)):
         console.print(line)
     _print_reused(console, outcome)
-    print_addresses(address, folder, outcome.run_id)
+    print_addresses(address, server, folder, outcome.run_id)
 
 
 def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: int) -> None:
@@ -178,7 +180,9 @@ def _print_reused(console: Console, outcome: JobOutcome) -> None:
         console.print(f"reused run {outcome.run_id} (force=true repeats)")
 
 
-def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path) -> None:
+def print_sweep(
+    jobs: Sequence[JobOutcome], *, address: str | None, server: str | None = None, folder: Path
+) -> None:
     """Print one table over all jobs of a sweep, divided where the terminal is too narrow for it."""
     console = output()
     console.print(f"\n{_tally(jobs)}", style="bold")
@@ -198,7 +202,7 @@ def print_sweep(jobs: Sequence[JobOutcome], *, address: str | None, folder: Path
             "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
             "candidates, conventions"
         )
-    print_addresses(address, folder, None)
+    print_addresses(address, server, folder, None)
 
 
 def _reasons(jobs: Sequence[JobOutcome]) -> list[str]:
@@ -238,12 +242,12 @@ def print_table(console: Console, table: Table) -> None:
     console.print(table)
 
 
-def print_addresses(address: str | None, folder: Path, run_id: str | None) -> None:
-    """Print the tracking page and the output folder."""
+def print_addresses(address: str | None, server: str | None, folder: Path, run_id: str | None) -> None:
+    """Print the tracking page, the command that serves it, and the output folder."""
     console = output()
     if address is not None:
         run = f" (run {run_id})" if run_id else ""
-        hint = f"; start the server with `{program('ui')}`" if "127.0.0.1" in address else ""
+        hint = f"; start the server with `{server}`" if server else ""
         console.print(f"mlflow   {address}{run}{hint}", soft_wrap=True)
     inside = folder.resolve().is_relative_to(Path.cwd())
     shown = os.path.relpath(folder) if inside else folder

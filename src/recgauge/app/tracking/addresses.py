@@ -1,12 +1,13 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.app.settings import program
+from recgauge.app.settings import program, store_of_user
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import TrackingError
 from recgauge.utils.files import exclusive, irregular
@@ -55,6 +56,19 @@ def check_store(uri: str) -> None:
         )
     elif scheme != "databricks":
         _check_database(uri)
+
+
+def serving(uri: str) -> str:
+    """Return the command that serves a database's pages; it names the database unless that is the usual one.
+
+    Examples
+    --------
+    >>> serving("sqlite:////elsewhere/runs.db")
+    'recgauge ui --uri sqlite:////elsewhere/runs.db'
+    """
+    usual = store_of_user()
+    both = [_database(one).absolute() if one.startswith(SQLITE) else one for one in (uri, usual)]
+    return program("ui") if both[0] == both[1] else f"recgauge ui --uri {shlex.quote(without_secrets(uri))}"
 
 
 def check_there(uri: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from recgauge._version import NUMERIC_VERSION
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
 from recgauge.app.files.list_files import holds
+from recgauge.app.tracking.addresses import serving
 from recgauge.errors import SchemaError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
@@ -57,6 +58,14 @@ class RunLog:
 
 class Tracker:
     """Opens a run log around everything that a job does; this one, of ``tracking=off``, keeps nothing."""
+
+    uri: str = ""
+    """Address of the store; empty: there is none."""
+
+    @property
+    def server(self) -> str | None:
+        """The command that serves the pages of the store, None if they need none."""
+        return serving(self.uri) if self.uri and not self.uri.startswith("http") else None
 
     def prepare(self) -> None:
         """Create or migrate the store, once, before jobs that may run in parallel."""
