@@ -145,7 +145,7 @@ def test_a_setting_that_one_of_several_models_lacks_is_told_of_that_model(workpl
     done = workplace.run(
         "--config-dir", "own", "-m", "model=itemknn,popularity", "model.shrink=1,10", "tracking=off"
     )
-    assert "model.shrink: model popularity has no such setting. Settings: by, damping." in done.err
+    assert "model.shrink: model popularity has no such setting. Settings: by, damping, last_days." in done.err
     assert "model svd" not in done.err
     done = workplace.run("-m", "model=popularity,random", "model.shrink=1,10", "tracking=off")
     assert "model.shrink: model popularity has no such setting." in done.err

@@ -44,7 +44,7 @@ class Stubborn(Recommender):
 
 def test_a_model_that_cannot_fold_in_is_refused_before_training_with_those_that_can(held_out):
     with pytest.raises(
-        ConfigError, match=r"Stubborn cannot serve .* bias, biased_mf, popularity, random, svd"
+        ConfigError, match=r"Stubborn cannot serve .* bias, biased_mf, .* popularity, random, .* svd"
     ):
         fitted(Stubborn(), held_out)
 

@@ -7,6 +7,7 @@ import numpy as np
 from recgauge.utils.checks import DoubleArray
 
 TOLERANCE = 1e-10  # of a residual, as a part of its eigenvalue: far below what float32 can tell
+LEFT = 1e-11  # of a product, below which it is rounding
 FLOOR = 1e-14  # the same, as a part of the largest eigenvalue: what rounding leaves
 CHECK_EVERY = 4
 MOST_PRODUCTS = 5000
@@ -58,12 +59,16 @@ def leading_eigenvectors(
     basis[:, :b], m = np.linalg.qr(start)[0], 0
     for products in range(1, MOST_PRODUCTS + 1):
         new = multiply(basis[:, m : m + b])
+        size = np.abs(new).max()
         m += b
         space, last = basis[:, :m], slice(m - b, m)
         projected[:m, last] = shares = _remove(new, space)
         projected[last, :m] = shares.T
         following, rest = np.linalg.qr(new)
-        _remove(following, space)  # where nothing is left of a vector, rounding is
+        lost = np.abs(np.diag(rest)) <= LEFT * size  # nothing but rounding is left of these vectors
+        following[:, lost] = np.random.default_rng(products).standard_normal((n, int(lost.sum())))
+        rest[lost] = 0.0
+        _remove(following, space)
         basis[:, m : m + b], again = np.linalg.qr(following)
         full = m + b > most
         if m < k + b or not (full or products % CHECK_EVERY == 0):

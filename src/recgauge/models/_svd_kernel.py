@@ -7,12 +7,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.models._lanes import add_square
+from recgauge.models.svd import BLOCK
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.compiled import compiled
 from recgauge.utils.progress import Advance
 from recgauge.utils.threads import over_blocks
 
-BLOCK = 8  # vectors that are multiplied at a time: a row of them is a line of memory
 _PARTS = 4  # of the rows, each with sums of its own: the same for any number of threads
 _LINE = 64  # bytes
 

@@ -1,5 +1,6 @@
 """PureSVD: truncated singular value decomposition of the interaction matrix."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
@@ -16,6 +17,8 @@ from recgauge.utils.checks import DoubleArray, check_choice, check_int
 from recgauge.utils.progress import Advance, NoProgress, Progress
 
 Values = Literal["rating", "binary"]
+BLOCK = 8  # vectors that are multiplied at a time: a row of them is a line of memory
+FEW_ROWS = 1_000_000  # below it, loading a compiled product costs more than it saves
 SMALL = 500  # items: up to so many, the whole decomposition of their products costs less
 
 
@@ -104,12 +107,10 @@ class SVD(FactorModel):
             wide = matrix.astype(np.float64)
             vectors: DoubleArray = np.linalg.eigh((wide.T @ wide).toarray())[1][:, : -k - 1 : -1].copy()
             return vectors
-        from recgauge.models._svd_kernel import BLOCK, squared_product
-
         check_memory(
             "SVD", f"{k} factors of {n_items:,} items", 8 * n_items * (3 * k + 180), "Use fewer factors."
         )
-        times, start = squared_product(matrix, advance), rng.standard_normal((n_items, BLOCK))
+        times, start = _squared_product(matrix, advance), rng.standard_normal((n_items, BLOCK))
         with threadpool_limits(1, "blas"):  # small products: threads that wait cost ten times the work
             found = leading_eigenvectors(times, start, k)
         if found is None:
@@ -133,3 +134,19 @@ class SVD(FactorModel):
         folded[users] = rows[users].astype(np.float64) @ factors.item.astype(np.float64)
         self._factors = Factors(folded, factors.item)
         return self
+
+
+def _squared_product(matrix: sparse.csr_array, advance: Advance) -> Callable[[DoubleArray], DoubleArray]:
+    """Return the function that multiplies (n_items, BLOCK) float64 by ``matrix.T @ matrix``."""
+    if matrix.nnz >= FEW_ROWS:
+        from recgauge.models._svd_kernel import squared_product
+
+        return squared_product(matrix, advance)
+    wide = matrix.astype(np.float64)
+    turned = wide.T.tocsr()
+
+    def multiply(x: DoubleArray) -> DoubleArray:
+        advance(1)
+        return np.asarray(turned @ (wide @ x))
+
+    return multiply

@@ -61,7 +61,7 @@ def test_a_setting_that_is_not_there(words, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fit_on=test"], "fit_on must be one of train, all; got 'test'"),
+        (["fit_on=test"], "fit_on must be one of train, train_validation, all; got 'test'"),
         (["filters=[date_range]", "filters.date_range.start=2018"], "ISO date or time such as 2018-01-31"),
         (["filters=[user_rows]", "filters.user_rows.at_most=3"], "no one can meet both"),
         (["+filters.x=n_core"], "filters.x: expected a mapping with a _target_, got 'n_core'"),

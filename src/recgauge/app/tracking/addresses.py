@@ -187,12 +187,6 @@ def check_artifact_folder(location: str) -> None:
         ) from error
 
 
-def subfolder(file: Path, root: Path) -> str | None:
-    """Return the folder of a run's file as a folder of the store's, None for none."""
-    folder = file.parent.relative_to(root).as_posix()
-    return None if folder == "." else folder
-
-
 def share_files(files: Sequence[Path], root: Path, location: str) -> None:
     """Let large files in an output folder and their copies in a local store be one file under two names.
 

@@ -24,7 +24,6 @@ from recgauge.app.tracking.addresses import (
     explained,
     share_files,
     store_lock,
-    subfolder,
 )
 from recgauge.app.tracking.inputs import dataset_inputs
 from recgauge.app.tracking.page import curve_points, final_tags, metric_values
@@ -247,7 +246,7 @@ class _MlflowRunLog(RunLog):
             root = next(file.parent for file in files if file.name == CHECKSUMS)
             client.log_inputs(run_id, datasets=dataset_inputs(record))
             for file in files:
-                client.log_artifact(run_id, str(file), subfolder(file, root))
+                client.log_artifact(run_id, str(file), _subfolder(file, root))
             if self._log_model and root / MODEL_FILES[0] in files:
                 register(client, client.get_run(run_id), root / MODEL)
             seconds = self._opening_seconds + perf_counter() - begin
@@ -276,6 +275,12 @@ class _MlflowRunLog(RunLog):
         while metrics or tags:
             self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
             metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]
+
+
+def _subfolder(file: Path, root: Path) -> str | None:
+    """Return the folder of a run's file as a folder of the store's, None for none."""
+    folder = file.parent.relative_to(root).as_posix()
+    return None if folder == "." else folder
 
 
 def _now() -> int:
