@@ -51,7 +51,7 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 	  -n 2 --dist loadfile -W ignore::DeprecationWarning $(ARGS)
 
 test-slow: install  ## run the slow tests
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest -m slow -n 2 $(ARGS)
 
 differential:  ## compare metrics live with ranx, ir_measures, RecTools and scikit-learn, in their own environment
 	test -x $(VENV)-differential/bin/pytest || { $(PYTHON) -m venv $(VENV)-differential && \
