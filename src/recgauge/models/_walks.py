@@ -1,10 +1,16 @@
 """Item weights of random walks item, user, item: what P3alpha and RP3beta share."""
 
+from abc import abstractmethod
+from typing import Self
+
 import numpy as np
 from scipy import sparse
 
+from recgauge.data.interactions import Interactions
+from recgauge.engine import ItemWeights
+from recgauge.models import ItemWeightModel
 from recgauge.models._gram import check_memory
-from recgauge.utils.checks import DoubleArray, IntArray
+from recgauge.utils.checks import DoubleArray, IntArray, check_int, check_real
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks
 
@@ -12,7 +18,38 @@ _BLOCK = 256  # items that a thread takes at a time
 _BYTES = 24  # of a weight: in the blocks, by target and by source
 
 
-def walk_weights(
+class WalkModel(ItemWeightModel):
+    """A model whose item weights are chances of walks; subclasses are dataclasses of its parameters."""
+
+    alpha: float
+    top_k: int | None
+
+    @property
+    @abstractmethod
+    def _popularity_power(self) -> float:
+        """Power of an item's number of users that its sum is divided by."""
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        self.alpha = check_real(f"{name}: alpha", self.alpha, low=0.0, high=np.inf)
+        if self.top_k is not None:
+            self.top_k = check_int(f"{name}: top_k", self.top_k, minimum=1)
+
+    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
+        """Add up the chances of all walks.
+
+        Raises
+        ------
+        FitError
+            If there is not enough memory.
+        """
+        rows, chosen = self.user_rows(train), {"alpha": self.alpha, "beta": self._popularity_power}
+        weights = _walk_weights(type(self).__name__, rows, **chosen, top_k=self.top_k, progress=progress)
+        self._item_weights = ItemWeights(rows, weights)
+        return self
+
+
+def _walk_weights(
     model: str,
     rows: sparse.csr_array,
     *,

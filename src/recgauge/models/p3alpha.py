@@ -1,20 +1,12 @@
 """P3alpha: random walks user, item, user, item over who took what."""
 
 from dataclasses import dataclass
-from typing import Self
 
-import numpy as np
-
-from recgauge.data.interactions import Interactions
-from recgauge.engine import ItemWeights
-from recgauge.models import ItemWeightModel
-from recgauge.models._walks import walk_weights
-from recgauge.utils.checks import check_int, check_real
-from recgauge.utils.progress import Progress
+from recgauge.models._walks import WalkModel
 
 
 @dataclass(eq=False)
-class P3alpha(ItemWeightModel):
+class P3alpha(WalkModel):
     r"""Score an item by the walks of three steps that lead from a user to it.
 
     .. math::
@@ -57,6 +49,8 @@ class P3alpha(ItemWeightModel):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from recgauge.data.interactions import Interactions
     >>> train = Interactions.from_ids([0, 0, 1, 1, 2], ["x", "y", "x", "y", "x"])
     >>> model = P3alpha().fit(train, rng=np.random.default_rng(0))
     >>> model.score(np.array([2], np.int32)).astype(float).round(3).tolist()
@@ -68,22 +62,6 @@ class P3alpha(ItemWeightModel):
     alpha: float = 1.0
     top_k: int | None = 100
 
-    def __post_init__(self) -> None:
-        self.alpha = check_real("P3alpha: alpha", self.alpha, low=0.0, high=np.inf)
-        if self.top_k is not None:
-            self.top_k = check_int("P3alpha: top_k", self.top_k, minimum=1)
-
-    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Add up the chances of all walks.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory.
-        """
-        rows = self.user_rows(train)
-        weights = walk_weights(
-            "P3alpha", rows, alpha=self.alpha, beta=0.0, top_k=self.top_k, progress=progress
-        )
-        self._item_weights = ItemWeights(rows, weights)
-        return self
+    @property
+    def _popularity_power(self) -> float:
+        return 0.0

@@ -1,20 +1,15 @@
 """RP3beta: random walks over who took what, with popular items pushed down."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-from recgauge.data.interactions import Interactions
-from recgauge.engine import ItemWeights
-from recgauge.models import ItemWeightModel
-from recgauge.models._walks import walk_weights
-from recgauge.utils.checks import check_int, check_real
-from recgauge.utils.progress import Progress
+from recgauge.models._walks import WalkModel
+from recgauge.utils.checks import check_real
 
 
 @dataclass(eq=False)
-class RP3beta(ItemWeightModel):
+class RP3beta(WalkModel):
     r"""Score an item by the walks of three steps that lead to it, divided by a power of its popularity.
 
     .. math::
@@ -53,6 +48,7 @@ class RP3beta(ItemWeightModel):
 
     Examples
     --------
+    >>> from recgauge.data.interactions import Interactions
     >>> train = Interactions.from_ids([0, 0, 1, 1, 2], ["x", "y", "x", "y", "x"])
     >>> model = RP3beta(beta=1.0).fit(train, rng=np.random.default_rng(0))
     >>> model.score(np.array([2], np.int32)).astype(float).round(3).tolist()
@@ -64,22 +60,9 @@ class RP3beta(ItemWeightModel):
     top_k: int | None = 100
 
     def __post_init__(self) -> None:
-        self.alpha = check_real("RP3beta: alpha", self.alpha, low=0.0, high=np.inf)
+        super().__post_init__()
         self.beta = check_real("RP3beta: beta", self.beta, low=0.0, high=np.inf)
-        if self.top_k is not None:
-            self.top_k = check_int("RP3beta: top_k", self.top_k, minimum=1)
 
-    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Add up the chances of all walks.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory.
-        """
-        rows = self.user_rows(train)
-        weights = walk_weights(
-            "RP3beta", rows, alpha=self.alpha, beta=self.beta, top_k=self.top_k, progress=progress
-        )
-        self._item_weights = ItemWeights(rows, weights)
-        return self
+    @property
+    def _popularity_power(self) -> float:
+        return self.beta
