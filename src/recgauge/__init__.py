@@ -10,6 +10,7 @@ from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from recgauge.candidates.catalogue import AllItems as AllItems
+    from recgauge.comparison.comparing import compare as compare
     from recgauge.conventions import Convention as Convention
     from recgauge.conventions import get_convention as get_convention
     from recgauge.data.interactions import Interactions as Interactions

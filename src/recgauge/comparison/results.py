@@ -1,0 +1,273 @@
+"""What a comparison returns: rows, pairs, claims; numbers only, formatted by `recgauge.report`."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from recgauge.comparison.over_datasets import DatasetsResult
+from recgauge.comparison.procedure import Procedure
+from recgauge.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """A run's means over seeds or folds; what varies between them is not what varies between users.
+
+    Parameters
+    ----------
+    means : tuple of float
+        The mean over users of each repeat.
+    labels : tuple of str
+        Such as ``seed 1`` or ``fold 0``.
+    mean : float
+    deviation : float or None
+        Standard deviation of a sample; None for one repeat.
+    """
+
+    means: tuple[float, ...]
+    labels: tuple[str, ...]
+    mean: float
+    deviation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in the leaderboard of one metric.
+
+    Parameters
+    ----------
+    run : str
+    mean : float
+        Over the users in common.
+    low, high : float
+        Interval of the mean over users.
+    n_users : int
+    letters : str
+        Runs that share a letter are not shown to differ; empty if runs were compared with a baseline only.
+    is_best, is_second : bool
+        By the mean; equal means share a place.
+    repeats : Repeats or None
+        Over seeds and folds, if there are several.
+    """
+
+    run: str
+    mean: float
+    low: float
+    high: float
+    n_users: int
+    letters: str = ""
+    is_best: bool = False
+    is_second: bool = False
+    repeats: Repeats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs compared user by user; all differences are ``a - b``.
+
+    Parameters
+    ----------
+    a, b : str
+        Of all pairs, `a` is the one with the better mean; `b` is the baseline if there is one.
+    difference : float
+        Mean over users.
+    low, high : float
+        Interval of this difference alone, not corrected for the number of pairs.
+    stderr : float
+        Standard error of the difference.
+    relative : float or None
+        Difference as a share of b's mean; None if that is zero.
+    p : dict of str to float
+        Two-sided p-value by test, not corrected.
+    p_adjusted : float
+        Corrected for the number of pairs of the metric.
+    differs : bool
+        ``p_adjusted <= 1 - confidence``.
+    effect_size : float or None
+        Cohen's d of the differences: mean over standard deviation; None if they do not vary.
+    better, equal, worse : float
+        Shares of users for whom `a` is better than, equal to, worse than `b`.
+    detectable : float
+        Smallest difference that as many users with as much variation would have shown with 80 % power.
+    users_needed : int or None
+        Users that would show the observed difference with 80 % power; None if it is zero.
+    p_folds : float or None
+        Two-sided p of the corrected resampled t-test over folds, if there are at least two.
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    stderr: float
+    relative: float | None
+    p: dict[str, float]
+    p_adjusted: float
+    differs: bool
+    effect_size: float | None
+    better: float
+    equal: float
+    worse: float
+    detectable: float
+    users_needed: int | None
+    p_folds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """All runs by one metric on one data set.
+
+    Parameters
+    ----------
+    dataset : str
+        Empty if there is one without a name.
+    metric : str
+        Result key, such as ``ndcg_at_10``.
+    higher_is_better : bool
+    rows : tuple of RunRow
+        Best first.
+    pairs : tuple of Pair
+    n_users : int
+        Users who have a value in every run.
+    n_left_out : int
+        Users who have a value in some runs only.
+    claims : tuple of str
+        Sentences that follow from the numbers by rule.
+    """
+
+    dataset: str
+    metric: str
+    higher_is_better: bool
+    rows: tuple[RunRow, ...]
+    pairs: tuple[Pair, ...]
+    n_users: int
+    n_left_out: int = 0
+    claims: tuple[str, ...] = ()
+
+    def row(self, run: str) -> RunRow:
+        """Return the row of a run; KeyError if there is none."""
+        return {row.run: row for row in self.rows}[run]
+
+    def pair(self, a: str, b: str) -> Pair:
+        """Return the pair of two runs in the order in which it was compared; KeyError if there is none."""
+        return {frozenset((pair.a, pair.b)): pair for pair in self.pairs}[frozenset((a, b))]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs compared by one or more metrics, on one or more data sets.
+
+    Parameters
+    ----------
+    results : tuple of MetricComparison
+        By data set, then by metric.
+    procedure : Procedure
+    over_datasets : tuple of DatasetsResult
+        One per metric, if there are two data sets or more.
+    notes : tuple of str
+        What a reader must know to read the numbers, such as users left out and tests that mislead.
+    """
+
+    results: tuple[MetricComparison, ...]
+    procedure: Procedure
+    over_datasets: tuple[DatasetsResult, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """All claims: of each metric, then over data sets."""
+        every: list[MetricComparison | DatasetsResult] = [*self.results, *self.over_datasets]
+        return tuple(claim for one in every for claim in one.claims)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics' keys."""
+        return tuple(dict.fromkeys(one.metric for one in self.results))
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets' names."""
+        return tuple(dict.fromkeys(one.dataset for one in self.results))
+
+    def result(self, metric: str, dataset: str | None = None) -> MetricComparison:
+        """Return the comparison by one metric, on a data set if there are several.
+
+        Raises
+        ------
+        ConfigError
+            If there is none.
+        """
+        for one in self.results:
+            if one.metric == metric and dataset in (None, one.dataset):
+                return one
+        raise ConfigError(
+            f"Comparison: no metric {metric!r} {f'on {dataset!r} ' if dataset else ''}here; there are "
+            f"{', '.join(self.metrics)} on {', '.join(map(repr, self.datasets))}."
+        )
+
+    def to_frame(self, what: Literal["runs", "pairs"] = "runs") -> "pd.DataFrame":
+        """Return a table of all numbers, not rounded.
+
+        Parameters
+        ----------
+        what : {"runs", "pairs"}
+            A row per data set, metric and run, or per data set, metric and pair.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"dataset": one.dataset, "metric": one.metric, **_flat(asdict(row))}
+                for one in self.results
+                for row in (one.rows if what == "runs" else one.pairs)
+            ]
+        )
+
+    # The four below are conveniences for notebooks; `recgauge.report` formats, and knows this package.
+
+    def to_markdown(self) -> str:
+        """Return the tables and claims in Markdown."""
+        from recgauge.report.comparison_tables import markdown
+
+        return markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX (booktabs)."""
+        from recgauge.report.comparison_tables import latex
+
+        return latex(self)
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.comparison_tables import html
+
+        return html(self)
+
+    def plot(self) -> "Figure":
+        """Return a figure of means and differences with their intervals."""
+        from recgauge.report.comparison_figures import forest
+
+        return forest(self)
+
+
+def _flat(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row without nested parts: p-values get a column each, repeats a mean and a deviation."""
+    flat: dict[str, object] = {}
+    for name, value in row.items():
+        if name == "repeats":
+            given = value if isinstance(value, dict) else {}
+            flat |= {f"repeats_{part}": given.get(part) for part in ("mean", "deviation")}
+            flat["n_repeats"] = len(given.get("means", ())) or None
+        elif isinstance(value, dict):
+            flat |= {f"{name}_{key}": one for key, one in value.items()}
+        else:
+            flat[name] = value
+    return flat

@@ -1,0 +1,211 @@
+"""Per-user values of several runs, paired by user."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from recgauge.comparison.inputs import RunValues
+from recgauge.comparison.results import Repeats
+from recgauge.data.ids import IdArray, as_ids, encode
+from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UserValues:
+    """Per-user values of several runs on one data set, paired by user.
+
+    Parameters
+    ----------
+    users : ndarray, shape (m,)
+        Ids, sorted, so that results do not depend on the order of users.
+    runs, metrics : tuple of str
+    values : ndarray of float64, shape (n_metrics, n_runs, m)
+        NaN where a run has no value for a user.
+    higher_is_better : tuple of bool
+        By metric.
+    dataset : str
+    repeats : mapping of (str, str) to Repeats
+        By metric and run, of runs with several seeds or folds.
+    folds : ndarray of float64, shape (n_metrics, n_runs, n_folds), or None
+        Means of each fold over the users in common, if there are at least two folds.
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> svd = RunValues(np.array([2, 1]), {"ndcg": np.array([0.5, 0.25])})
+    >>> popularity = RunValues(np.array([1, 2, 3]), {"ndcg": np.array([0.25, 0.0, 1.0])})
+    >>> table = UserValues.of({"svd": svd, "popularity": popularity})
+    >>> table.users, table.values[0]
+    (array([1, 2, 3]), array([[0.25, 0.5 ,  nan], [0.25, 0.  , 1.  ]]))
+    """
+
+    users: IdArray
+    runs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    values: DoubleArray
+    higher_is_better: tuple[bool, ...]
+    dataset: str = ""
+    repeats: Mapping[tuple[str, str], Repeats] = field(default_factory=dict)
+    folds: DoubleArray | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        runs: Mapping[str, RunValues | Sequence[RunValues]],
+        *,
+        metrics: Sequence[str] | None = None,
+        dataset: str = "",
+        lower_is_better: Collection[str] = (),
+    ) -> Self:
+        """Pair runs by user.
+
+        A user's values are averaged over the seeds of a run. Folds are pooled: a user's value is the mean
+        over the folds in which every run has one.
+
+        Parameters
+        ----------
+        runs : mapping of str to RunValues or sequence of RunValues
+            By name; several values are seeds and folds of one run.
+        metrics : sequence of str, optional
+            All that every run has if not given.
+        dataset : str
+        lower_is_better : collection of str
+            Metrics, such as losses, that neither the runs nor recgauge know the direction of.
+
+        Raises
+        ------
+        ConfigError
+            If there are fewer than two runs, or no metric or user in common.
+        """
+        every = {name: [one] if isinstance(one, RunValues) else list(one) for name, one in runs.items()}
+        if len(every) < 2:
+            raise ConfigError(f"compare: at least two runs are needed, got {listed(every) or 'none'}.")
+        chosen = _metrics_in_common(every, metrics)
+        users, codes = _encoded(every)
+        folds, notes = _folds_in_common(every)
+        cells = np.empty((len(folds), len(chosen), len(every), len(users)))
+        for i, fold in enumerate(folds):
+            for j, name in enumerate(every):
+                seeds = [(one, codes[id(one)]) for one in every[name] if one.fold == fold]
+                cells[i, :, j] = [_mean_over_seeds(metric, seeds, len(users)) for metric in chosen]
+        values, fold_means = _pooled(cells)
+        if not np.isfinite(values).all(axis=1).any():
+            first = {name: shown(repeats[0].users[0]) for name, repeats in every.items()}
+            ids = ", ".join(f"{name}: {user}" for name, user in list(first.items())[:3])
+            raise ConfigError(f"compare: the runs have no user in common; their first ids are {ids}.")
+        return cls(
+            users,
+            tuple(every),
+            chosen,
+            values,
+            tuple(_higher_is_better(metric, every, lower_is_better) for metric in chosen),
+            dataset,
+            _repeats(every, chosen),
+            fold_means,
+            notes,
+        )
+
+
+def _metrics_in_common(
+    runs: Mapping[str, Sequence[RunValues]], asked: Sequence[str] | None
+) -> tuple[str, ...]:
+    every = [one.values for repeats in runs.values() for one in repeats]
+    common = [key for key in every[0] if all(key in values for values in every)]
+    wanted = common if asked is None else [key.replace("@", "_at_") for key in asked]
+    missing = [key for key in wanted if key not in common]
+    if missing or not wanted:
+        has = "; ".join(f"{name}: {listed(repeats[0].values)}" for name, repeats in list(runs.items())[:3])
+        what = f"not every run has {listed(missing)}" if missing else "the runs have no metric in common"
+        raise ConfigError(f"compare: {what}. {has}.")
+    return tuple(dict.fromkeys(wanted))
+
+
+def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int, IntArray]]:
+    """Return all users' ids, sorted, and the codes of each repeat's users."""
+    every = [(name, one) for name, repeats in runs.items() for one in repeats]
+    columns = [as_ids(name, one.users) for name, one in every]
+    users, codes = encode([name for name, _ in every], columns, in_order=False)
+    for (name, one), column in zip(every, codes, strict=True):
+        twice = np.flatnonzero(np.bincount(column, minlength=len(users)) > 1)
+        if len(twice):
+            raise SchemaError(
+                f"{name}: user {shown(users[twice[0]])} has several rows, as have {len(twice) - 1} more; "
+                "give a row per user, and seeds or folds as runs of their own."
+            )
+        for key, values in one.values.items():
+            if len(values) != len(column) or np.isinf(values).any():
+                raise SchemaError(
+                    f"{name}: {key} must have a finite number, or NaN, per user: {len(column)} in all."
+                )
+    return users, {id(one): column for (_, one), column in zip(every, codes, strict=True)}
+
+
+def _folds_in_common(
+    runs: Mapping[str, Sequence[RunValues]],
+) -> tuple[list[int | None], tuple[str, ...]]:
+    of_run = {name: {one.fold for one in repeats} for name, repeats in runs.items()}
+    common = set.intersection(*of_run.values())
+    if not common:
+        told = "; ".join(f"{name}: {listed(sorted(map(str, folds)))}" for name, folds in of_run.items())
+        raise ConfigError(f"compare: the runs have no fold in common ({told}).")
+    dropped = sorted(name for name, folds in of_run.items() if folds != common)
+    notes = (f"Only the folds that all runs have are compared; {listed(dropped)} have more.",)
+    return sorted(common, key=lambda fold: -1 if fold is None else fold), notes if dropped else ()
+
+
+def _mean_over_seeds(metric: str, seeds: Sequence[tuple[RunValues, IntArray]], n_users: int) -> DoubleArray:
+    if len(seeds) == 1:
+        (one, codes), values = seeds[0], np.full(n_users, np.nan)
+        values[codes] = one.values[metric]
+        return values
+    total, count = np.zeros(n_users), np.zeros(n_users)
+    for one, codes in sorted(seeds, key=lambda pair: -1 if pair[0].seed is None else pair[0].seed):
+        known: BoolArray = np.isfinite(one.values[metric])
+        total[codes[known]] += one.values[metric][known]
+        count[codes[known]] += 1
+    mean: DoubleArray = np.divide(total, count, out=np.full(n_users, np.nan), where=count > 0)
+    return mean
+
+
+def _pooled(cells: DoubleArray) -> tuple[DoubleArray, DoubleArray | None]:
+    """Return values (n_metrics, n_runs, m) over folds, and each fold's means (n_metrics, n_runs, n_folds)."""
+    if len(cells) == 1:
+        return cells[0], None
+    complete = np.isfinite(cells).all(axis=2, keepdims=True)
+    filled = np.where(complete, cells, 0.0)
+    count = complete.sum(axis=0)
+    values = np.divide(filled.sum(axis=0), count, out=np.full(cells.shape[1:], np.nan), where=count > 0)
+    per_fold = complete.sum(axis=3)
+    means = np.divide(filled.sum(axis=3), per_fold, out=np.full(cells.shape[:3], np.nan), where=per_fold > 0)
+    return values, np.moveaxis(means, 0, 2)
+
+
+def _repeats(
+    runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]
+) -> dict[tuple[str, str], Repeats]:
+    found = {}
+    for name, repeats in runs.items():
+        for metric in metrics if len(repeats) > 1 else ():
+            means = np.array([np.nanmean(one.values[metric]) for one in repeats])
+            labels = tuple(one.label or f"repeat {i}" for i, one in enumerate(repeats))
+            found[metric, name] = Repeats(
+                tuple(means.tolist()), labels, float(means.mean()), float(means.std(ddof=1))
+            )
+    return found
+
+
+def _higher_is_better(metric: str, runs: Mapping[str, Sequence[RunValues]], lower: Collection[str]) -> bool:
+    from recgauge.metrics import metric_class
+
+    if metric in lower or metric.replace("_at_", "@") in lower:
+        return False
+    for repeats in runs.values():
+        for one in repeats:
+            if metric in one.higher_is_better:
+                return one.higher_is_better[metric]
+    known: Any = metric_class(metric.rsplit("_at_", 1)[0])
+    return True if known is None else bool(known.higher_is_better)
