@@ -53,10 +53,17 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow -n 2 $(ARGS)
 
-differential:  ## compare metrics live with ranx, ir_measures, RecTools and scikit-learn, in their own environment
-	test -x $(VENV)-differential/bin/pytest || { $(PYTHON) -m venv $(VENV)-differential && \
-	  $(VENV)-differential/bin/python -m pip install --quiet --editable ".[differential]"; }
-	$(VENV)-differential/bin/python -m pytest tests/differential -p no:cacheprovider $(ARGS)
+differential: differential-metrics differential-models  ## compare metrics and models live with other libraries, in two environments
+
+differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
+differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py)
+differential-metrics differential-models: differential-%: $(VENV)-differential-%/.installed
+	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest $(PEER_TESTS) -p no:cacheprovider $(ARGS)
+
+$(VENV)-differential-%/.installed: pyproject.toml
+	test -x $(@D)/bin/pip || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable ".[differential-$*]"
+	@touch $@
 
 docs: install  ## write the generated pages docs/metrics.md and docs/articles.md
 	$(BIN)/python -m recgauge.report.docs_pages
@@ -97,11 +104,12 @@ ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
 clean:  ## remove the environment, caches and outputs; tracked results stay
-	rm -rf $(VENV) $(VENV)-differential $(VENV)-lowest $(addprefix $(VENV)-,$(notdir $(PYTHONS))) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	rm -rf $(VENV) $(VENV)-differential-* $(VENV)-lowest $(addprefix $(VENV)-,$(notdir $(PYTHONS))) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential docs lint types
+.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential
+.PHONY: differential-metrics differential-models docs lint types
 .PHONY: check bench bench-quick experiments ui clean help

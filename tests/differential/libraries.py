@@ -1,12 +1,16 @@
-"""The means that other libraries give for a case, by our keys.
+"""Other libraries, and the means that they give for a case, by our keys.
 
 The libraries are imported where they are asked. One that has no answer raises :class:`NoAnswer` with what it
 does instead.
 """
 
+import importlib
+import os
 from collections.abc import Iterable
+from types import ModuleType
 
 import numpy as np
+import pytest
 
 import recgauge
 from differential.cases import ITEMS, Case
@@ -24,6 +28,13 @@ UNIT = FEATURES / np.linalg.norm(FEATURES, axis=1)[:, None]
 
 class NoAnswer(Exception):  # noqa: N818 -- not an error: what a library does
     """The library has no defined value for an input."""
+
+
+def library(module: str) -> ModuleType:
+    """Import a module; without it the test is skipped, or fails where RECGAUGE_REQUIRE_PEERS is 1."""
+    if os.environ.get("RECGAUGE_REQUIRE_PEERS") == "1":
+        return importlib.import_module(module)
+    return pytest.importorskip(module, reason=f"{module} is not installed here: make differential")
 
 
 def recgauge_means(case: Case, convention: str, keys: Iterable[str]) -> dict[str, float]:

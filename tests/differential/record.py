@@ -1,5 +1,5 @@
 """Writes tests/golden/edge_cases.json with the libraries' own values; from the folder tests, run
-``python -m differential.record`` in the environment of `make differential`.
+``python -m differential.record`` in the environment of `make differential-metrics`.
 """
 
 import json

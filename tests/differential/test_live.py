@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recgauge
+from differential.libraries import library
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 CUTOFFS = (1, 3, 5, 10)
@@ -51,7 +52,7 @@ def falling(items):
 @given(cases(graded=True))
 @lists_and_grades
 def test_ranx(case):
-    ranx = pytest.importorskip("ranx")
+    ranx = library("ranx")
     lists, relevant = case
     qrels = ranx.Qrels({u: {f"i{i}": g for i, g in grades.items()} for u, grades in relevant.items()})
     run = ranx.Run({user: falling(items) for user, items in lists.items()})
@@ -67,7 +68,7 @@ def test_ranx(case):
 @given(cases(graded=True))
 @lists_and_grades
 def test_ir_measures(case):
-    ir = pytest.importorskip("ir_measures")
+    ir = library("ir_measures")
     lists, relevant = case
     qrels = [ir.Qrel(u, f"i{i}", g) for u, grades in relevant.items() for i, g in grades.items()]
     run = [ir.ScoredDoc(u, i, s) for u, items in lists.items() for i, s in falling(items).items()]
@@ -84,7 +85,7 @@ def test_ir_measures(case):
 @given(cases(graded=False))
 @lists_and_grades
 def test_rectools(case):
-    pytest.importorskip("rectools")
+    library("rectools")
     import pandas as pd
     from rectools import Columns, metrics
 
@@ -109,7 +110,7 @@ def test_rectools(case):
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.integers(1, 5))
 @settings(max_examples=60, deadline=None)
 def test_scikit_learn(seed, n_items, n_users):
-    sklearn_metrics = pytest.importorskip("sklearn.metrics")
+    sklearn_metrics = library("sklearn.metrics")
     rng = np.random.default_rng(seed)
     grades = rng.integers(0, 4, (n_users, n_items))
     grades[:, 0] = np.maximum(grades[:, 0], 1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from differential.libraries import library
 from recgauge.data.interactions import Interactions
 from recgauge.models.ials import IALS
 
@@ -37,7 +38,7 @@ def ials_start(train):
 @pytest.mark.parametrize("nu", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("solver", ["CG", "CHOLESKY"])
 def test_ials_is_that_of_irspack(train, values, nu, solver):
-    ials = pytest.importorskip("irspack.recommenders.ials")
+    ials = library("irspack.recommenders.ials")
     rows = sparse.csr_matrix(train.to_csr())
     if values == "binary":
         rows.data[:] = 1
@@ -62,7 +63,7 @@ def test_ials_is_that_of_irspack(train, values, nu, solver):
 @pytest.mark.parametrize("use_cg", [True, False])
 def test_ials_is_that_of_implicit(train, use_cg):
     """Weights 1 and c, products 1 + alpha times larger, on both sides the root of that."""
-    als = pytest.importorskip("implicit.cpu.als")
+    als = library("implicit.cpu.als")
     scale, c = 1 + ALPHA, 1 + 1 / ALPHA
     rows = sparse.csr_matrix(train.to_csr())
     rows.data[:] = c

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from differential.libraries import library
 from recgauge.data.interactions import Interactions
 from recgauge.models.item_knn import ItemKNN
 from recgauge.models.rating_knn import RatingKNN
@@ -31,7 +32,7 @@ def random_ratings(seed, n_users=60, n_items=40, share=0.3):
     ],
 )
 def test_surprise_predicts_the_same_ratings(method, theirs, similarity, user_based):
-    surprise = pytest.importorskip("surprise")
+    surprise = library("surprise")
     import pandas as pd
 
     rows = random_ratings(seed=len(method) + len(similarity))
@@ -73,7 +74,7 @@ def random_counts(seed, n_users=80, n_items=50):
 )
 @pytest.mark.parametrize("k", [3, 10, 60])
 def test_implicit_has_the_same_item_neighbours(theirs, settings, k):
-    implicit = pytest.importorskip("implicit.nearest_neighbours")
+    implicit = library("implicit.nearest_neighbours")
     train = random_counts(k)
     model = ItemKNN(k=k, values="rating", neighbours_of="history", **settings)
     model.fit(train, rng=np.random.default_rng(0))
@@ -93,23 +94,24 @@ def test_implicit_has_the_same_item_neighbours(theirs, settings, k):
     assert agree.mean() > 0.99  # of equally similar items another may be kept
 
 
+COSINE = "Cosine", {}, {"normalize": True}
+ASYMMETRIC = "AsymmetricCosine", {"similarity": "asymmetric_cosine", "alpha": 0.7}, {"alpha": 0.7}
+JACCARD = "Jaccard", {"similarity": "jaccard"}, {}  # irspack has it of items only
+
+
 @pytest.mark.parametrize(
-    ("theirs", "settings", "options"),
+    ("kind", "theirs", "settings", "options"),
     [
-        ("Cosine", {}, {"normalize": True}),
-        ("AsymmetricCosine", {"similarity": "asymmetric_cosine", "alpha": 0.7}, {"alpha": 0.7}),
-        ("Jaccard", {"similarity": "jaccard"}, {}),
+        *((ItemKNN, *similarity) for similarity in (COSINE, ASYMMETRIC, JACCARD)),
+        *((UserKNN, *similarity) for similarity in (COSINE, ASYMMETRIC)),
     ],
 )
 @pytest.mark.parametrize("shrinkage", [0.0, 5.0])
-@pytest.mark.parametrize("kind", [ItemKNN, UserKNN])
 def test_irspack_gives_the_same_scores(theirs, settings, options, shrinkage, kind):
-    irspack = pytest.importorskip("irspack")
+    irspack = library("irspack")
     train = random_counts(1)
     rows = train.to_csr().astype(np.float64)
     rows.data[:] = 1.0
-    if theirs == "Jaccard" and kind is UserKNN:
-        pytest.skip("irspack has no Jaccard similarity of users")
     of = "KNN" if kind is ItemKNN else "UserKNN"
     peer = getattr(irspack, f"{theirs}{of}Recommender")
     # all neighbours: irspack drops an item's own similarity after it has chosen

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from differential.libraries import library
 from recgauge.data.interactions import Interactions
 from recgauge.models.ease import EASE
 from recgauge.models.p3alpha import P3alpha
@@ -42,7 +43,7 @@ def theirs(model):
 @SHAPES
 @pytest.mark.parametrize("l2", [5.0, 250.0])
 def test_ease(n_users, n_items, share, l2):
-    irspack = pytest.importorskip("irspack.recommenders")
+    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     expected = theirs(irspack.DenseSLIMRecommender(matrix, reg=l2))
     np.testing.assert_allclose(ours(EASE(l2), rows), expected, atol=2e-6)
@@ -50,7 +51,7 @@ def test_ease(n_users, n_items, share, l2):
 
 @SHAPES
 def test_p3alpha(n_users, n_items, share):
-    irspack = pytest.importorskip("irspack.recommenders")
+    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     found = ours(P3alpha(top_k=None), rows)
     np.testing.assert_allclose(found, theirs(irspack.P3alphaRecommender(matrix)), rtol=1e-5)
@@ -59,7 +60,7 @@ def test_p3alpha(n_users, n_items, share):
 @SHAPES
 @pytest.mark.parametrize("beta", [0.2, 0.6])
 def test_rp3beta(n_users, n_items, share, beta):
-    irspack = pytest.importorskip("irspack.recommenders")
+    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     found = ours(RP3beta(beta=beta, top_k=None), rows)
     np.testing.assert_allclose(found, theirs(irspack.RP3betaRecommender(matrix, beta=beta)), rtol=1e-5)
@@ -67,7 +68,7 @@ def test_rp3beta(n_users, n_items, share, beta):
 
 def test_neighbours_that_are_kept():
     """Where a walk back is among their k + 1 largest, the others are our k."""
-    irspack = pytest.importorskip("irspack.recommenders")
+    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(300, 150, 0.1)
     expected = irspack.RP3betaRecommender(matrix, top_k=11).learn()._W.toarray()
     alike = np.diag(expected) > 0
@@ -81,7 +82,7 @@ def test_neighbours_that_are_kept():
 @pytest.mark.parametrize(("l1", "l2"), [(0.5, 20.0), (2.0, 5.0), (0.0, 10.0)])
 @pytest.mark.parametrize("non_negative", [True, False])
 def test_slim(n_users, n_items, share, l1, l2, non_negative):
-    irspack = pytest.importorskip("irspack.recommenders")
+    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     strength = {"alpha": (l1 + l2) / n_users, "l1_ratio": l1 / (l1 + l2), "positive_only": non_negative}
     expected = theirs(irspack.SLIMRecommender(matrix, **strength, n_iter=2000, tol=1e-7))
