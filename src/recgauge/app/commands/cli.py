@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    _add_stability(commands.add_parser("stability", parents=[store], help="does the order of models stay?"))
     lists = commands.add_parser("recommend", parents=[store], help="lists of the model that a run has saved")
     lists.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     lists.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
@@ -83,6 +84,19 @@ def _add_data_commands(parser: argparse.ArgumentParser) -> None:
             command.add_argument(
                 "--out", metavar="FOLDER", type=Path, help="write data_card.md and figures, too"
             )
+
+
+def _add_stability(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``stability``."""
+    parser.add_argument(
+        "sources", metavar="SOURCE", nargs="+", help="a run's or a sweep's folder, or a run id"
+    )
+    parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
+    parser.add_argument("--metrics", default="", help="metrics that are compared, such as ndcg,recall,map")
+    parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, nargs="+", default=[], help=".md, .csv, .json, .png"
+    )
 
 
 def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
@@ -121,6 +135,15 @@ def _recommend(asked: argparse.Namespace) -> None:
     )
 
 
+def _stability(asked: argparse.Namespace) -> None:
+    from recgauge.app.commands.stability import print_stability
+    from recgauge.studies.stability_axes import Asked
+
+    metrics = tuple(name.strip() for name in asked.metrics.split(",") if name.strip())
+    wanted = Asked(asked.metric, metrics, asked.confidence)
+    print_stability(asked.sources, wanted, uri=asked.uri or store_of_user(), out=asked.out)
+
+
 def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
     try:
@@ -135,6 +158,9 @@ def _carry_out(asked: argparse.Namespace) -> int:
             return run_experiments() if asked.run else list_experiments()
         if asked.command == "recommend":
             _recommend(asked)
+            return 0
+        if asked.command == "stability":
+            _stability(asked)
             return 0
         from recgauge.app.commands.conventions import print_conventions
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from rich.table import Table
 
 from recgauge.app.commands.run_files import run_folder
@@ -11,10 +10,10 @@ from recgauge.app.terminal.printing import output, print_table
 from recgauge.app.tracking.tracker import load_record
 from recgauge.conventions import conventions, get_convention
 from recgauge.errors import ConfigError, MissingDataError
-from recgauge.evaluation.inputs import EvaluationInputs, convert
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import StoredRun
 
 NEEDED = ("record.json", LISTS, "test.parquet")
 
@@ -40,7 +39,9 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     record = load_record(folder)
     cutoff = _cutoff(record, k)
     names = _names(record)
-    values = convention_values(names, _load_lists(folder, record.dataset.relevant_from), cutoffs=(cutoff,))
+    values = convention_values(
+        names, StoredRun(record, folder).inputs(record.dataset.relevant_from), cutoffs=(cutoff,)
+    )
     console = output()
     console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
     print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
@@ -72,36 +73,6 @@ def _with_lists(run: str, uri: str) -> Path:
             "have them: run again with metrics=ranking."
         )
     return folder
-
-
-def _load_lists(folder: Path, relevant_from: float | None) -> EvaluationInputs:
-    """Read lists and relevance of a run's folder.
-
-    Parameters
-    ----------
-    folder : Path
-    relevant_from : float or None
-        Lowest rating that is relevant; None: every row, with gain 1.
-    """
-    lists = pq.read_table(folder / LISTS).to_pandas()
-    test = pq.read_table(folder / "test.parquet").to_pandas()
-    everybody = test["user_id"].unique()
-    # as in the run: every test row is judged, those below relevant_from with grade 0
-    grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
-    # an item that a user has in several rows is judged once, with the highest of their grades
-    judged = test.assign(grade=grade).sort_values("grade", ascending=False, kind="stable")
-    judged = judged.drop_duplicates(["user_id", "item_id"]).sort_index()
-    names = {"user_id": "user", "item_id": "item"}
-    return convert(
-        lists.rename(columns=names)[["user", "item", "score"]],
-        test.assign(grade=grade).rename(columns=names)[["user", "item", "grade"]],
-        train=None,
-        item_features=None,
-        n_items=None,
-        scores=None,
-        users=list(everybody),
-        threshold=0.0,
-    )
 
 
 def _cutoff(record: RunRecord, k: int | None) -> int:

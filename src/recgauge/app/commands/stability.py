@@ -1,0 +1,130 @@
+"""``recgauge stability SOURCE...``: whether the order of models stays when a choice changes."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.table import Table
+
+from recgauge.app.commands.run_files import stored_runs
+from recgauge.app.terminal.printing import output, print_table
+from recgauge.comparison.orders import Stability
+from recgauge.errors import ConfigError, listed
+from recgauge.report.stability_tables import (
+    HEADER,
+    OPTION_HEADER,
+    claims,
+    explanation,
+    markdown,
+    option_cells,
+    option_rows,
+    shorten,
+    summary_rows,
+)
+from recgauge.runs.stored import LISTS, PER_USER, TEST
+from recgauge.studies.stability_axes import Asked, stability_of
+
+_LONGEST = 48  # characters of a column of options on a terminal
+
+
+def print_stability(sources: Sequence[str], asked: Asked, *, uri: str, out: Sequence[Path]) -> None:
+    """Print how stable the order of stored models is, and write files.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        See `stored_runs`.
+    asked : Asked
+    uri : str
+        The tracking store.
+    out : sequence of Path
+        Files that get the result: .md, .csv, .json or .png.
+
+    Raises
+    ------
+    RecgaugeError
+        If a source, a metric or a file cannot be used.
+    """
+    check_formats(out, FORMATS)
+    found = stability_of(stored_runs(sources, uri, (LISTS, TEST, PER_USER)), asked)
+    console = output()
+    print_table(console, table(summary_rows(found), HEADER, right=HEADER[2:6]))
+    turning = [row for row in option_cells(found) if row[-1]]
+    if turning:
+        console.print()
+        print_table(console, table(turning, OPTION_HEADER, right=OPTION_HEADER[3:5]))
+    console.print()
+    for line in [*claims(found), "", explanation(found), *(f"note     {note}" for note in found.notes)]:
+        console.print(line)
+    write_files(out, {suffix: _writer(found, suffix) for suffix in FORMATS})
+
+
+def table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[str]) -> Table:
+    """Return a table for a terminal."""
+    made = Table(pad_edge=False, box=None)
+    for name in header:
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(
+            *(
+                shorten(cell, _LONGEST) if name == "option" else cell
+                for name, cell in zip(header, row, strict=True)
+            )
+        )
+    return made
+
+
+FORMATS = (".md", ".csv", ".json", ".png")
+
+
+def _writer(found: Stability, suffix: str) -> Callable[[Path], object]:
+    def write(path: Path) -> None:
+        if suffix == ".png":
+            from recgauge.report.figures.style import save_png
+
+            save_png(found.plot(), path)
+        elif suffix == ".csv":
+            found.to_frame().to_csv(path, index=False, lineterminator="\n")
+        else:
+            text = (
+                markdown(found)
+                if suffix == ".md"
+                else json.dumps(_plain(found), indent=1, ensure_ascii=False)
+            )
+            path.write_text(text + "\n", encoding="utf-8")
+
+    return write
+
+
+def _plain(found: Stability) -> dict[str, object]:
+    turns = [{"choice": axis.axis} | asdict(turn) for axis in found.axes for turn in axis.turns()]
+    return {
+        "confidence": found.axes[0].confidence,
+        "options": option_rows(found),
+        "turns": turns,
+        "notes": list(found.notes),
+    }
+
+
+def check_formats(out: Sequence[Path], formats: Sequence[str]) -> None:
+    """Refuse files whose ending is none of those that can be written."""
+    wrong = [str(path) for path in out if path.suffix not in formats]
+    if wrong:
+        raise ConfigError(f"--out: {listed(wrong)} must end in one of {', '.join(formats)}.")
+
+
+def write_files(out: Sequence[Path], writers: dict[str, Callable[[Path], object]]) -> None:
+    """Write each file whole or not at all, and say where it is."""
+    for path in out:
+        hidden = path.with_name(f".unfinished-{path.name}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            writers[path.suffix](hidden)
+            hidden.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                hidden.unlink()
+            raise ConfigError(f"--out: {path} cannot be written: {error.strerror or error}.") from error
+        output().print(f"files    {path}", soft_wrap=True)

@@ -1,0 +1,264 @@
+"""Who gains and who loses: runs compared inside groups of users, or of items."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.comparison.segment_results import ALL, SegmentPair, SegmentRow, Segments
+from recgauge.comparison.stability import holm
+from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, check_real
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DECIMALS = 12  # values closer than this are equal: sums in another order differ by less
+
+
+def compare_segments(
+    values: Any,
+    groups: Any,
+    *,
+    by: str = "segment",
+    metric: str = "value",
+    baseline: str | None = None,
+    higher_is_better: bool = True,
+    confidence: float = 0.95,
+) -> Segments:
+    """Compare runs inside groups of users.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame, or mapping of run to series by user
+        Per-user values: a row per user id, a column per run. Users without a value (NaN) in one of the runs
+        are left out.
+    groups : pandas.Series, or mapping of user to group
+        The order of groups is that of a categorical series (see `cut_groups`), else that of their names.
+    by, metric : str
+        Names for tables.
+    baseline : str, optional
+        The run that others are compared with; the first if not given.
+    higher_is_better : bool
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    Segments
+
+    Raises
+    ------
+    SchemaError
+        If no user has both values and a group.
+    ConfigError
+        If there is no such baseline.
+
+    References
+    ----------
+    R. A. Alexander, D. M. Govern, "A new and simpler approximation for ANOVA under variance heterogeneity",
+    Journal of Educational Statistics 1994.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> values = pd.DataFrame({"old": [0.1, 0.2, 0.5, 0.6], "new": [0.3, 0.5, 0.4, 0.6]}, index=list("abcd"))
+    >>> found = compare_segments(values, {"a": "few", "b": "few", "c": "many", "d": "many"})
+    >>> [(pair.segment, round(pair.difference, 3)) for pair in found.pairs]
+    [('all', 0.1), ('few', 0.25), ('many', -0.05)]
+    """
+    import pandas as pd
+
+    # sums of floats depend on their order, results must not depend on that of the users
+    frame = pd.DataFrame(dict(values.items())).dropna().sort_index(key=lambda users: users.map(str))
+    names, codes = _codes(pd.Series(groups).reindex(frame.index))
+    if len(frame) == 0 or not names:
+        grouped = listed(pd.Series(groups).index[:3])
+        raise SchemaError(
+            f"{by}: no user has both a value in every run and a group. Users look like "
+            f"{listed(frame.index[:3]) or 'nobody'}, those with a group like {grouped or 'nobody'}."
+        )
+    sums = frame.to_numpy(np.float64).T
+    cells = _Cells(True, tuple(frame.columns), names, sums[:, :, None], _one_hot(codes, len(names)))
+    asked = Segments(by, metric, (), (), {}, confidence, higher_is_better, int((codes < 0).sum()))
+    return _compare(cells, asked, baseline)
+
+
+def compare_item_groups(
+    hits: "pd.DataFrame",
+    groups: Any,
+    *,
+    by: str = "items",
+    metric: str = "hit_rate",
+    baseline: str | None = None,
+    confidence: float = 0.95,
+) -> Segments:
+    """Compare runs by the share of relevant test rows that they recommend, inside groups of items.
+
+    Rows of one user are not independent, so intervals and tests take users as clusters: the rate is a ratio
+    of two sums over users, whose variance is that of its linearisation.
+
+    Parameters
+    ----------
+    hits : pandas.DataFrame
+        One row per relevant test row: ``user``, ``item``, and a column per run that is 1 (or True) if the
+        item is in the user's list, else 0.
+    groups : pandas.Series, or mapping of item to group
+    by, metric, baseline, confidence
+        As of `compare_segments`.
+
+    Returns
+    -------
+    Segments
+
+    Raises
+    ------
+    SchemaError
+        If a column is missing, or no item has a group.
+
+    References
+    ----------
+    W. G. Cochran, "Sampling Techniques", 3rd edition 1977, section 2.11 (ratio estimates).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> hits = pd.DataFrame({"user": [1, 1, 2], "item": ["x", "y", "x"], "svd": [1, 0, 1], "ease": [0, 0, 1]})
+    >>> found = compare_item_groups(hits, {"x": "popular", "y": "rare"})
+    >>> [(row.segment, row.run, row.mean, row.n_rows) for row in found.rows if row.segment == "popular"]
+    [('popular', 'svd', 1.0, 2), ('popular', 'ease', 0.5, 2)]
+    """
+    import pandas as pd
+
+    missing = [name for name in ("user", "item") if name not in hits]
+    runs = tuple(str(name) for name in hits.columns if name not in ("user", "item"))
+    if missing or not runs:
+        raise SchemaError(f"hits: needs columns user, item and one per run, got {listed(hits.columns)}.")
+    names, codes = _codes(pd.Series(groups).reindex(hits["item"]))
+    if not names:
+        raise SchemaError(f"{by}: none of the items of the test rows has a group.")
+    users, rows = np.unique(hits["user"].to_numpy(), return_inverse=True)
+    known = codes >= 0
+    sums = np.zeros((len(runs), len(users), len(names)))
+    counts = np.zeros((len(users), len(names)))
+    np.add.at(counts, (rows[known], codes[known]), 1.0)
+    for which, run in enumerate(runs):
+        np.add.at(sums[which], (rows[known], codes[known]), hits[run].to_numpy(np.float64)[known])
+    lost = int(hits["item"][~known].nunique())
+    asked = Segments(by, metric, (), (), {}, confidence, True, lost)
+    return _compare(_Cells(False, runs, names, sums, counts), asked, baseline)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Sums and counts by user and group; what is reported are ratios of their totals.
+
+    `sums` has shape (n_runs, m, n_groups), or (n_runs, m, 1) for groups of users, who have one value each;
+    `counts` has shape (m, n_groups).
+    """
+
+    of_users: bool
+
+    runs: tuple[str, ...]
+    names: tuple[str, ...]
+    sums: DoubleArray
+    counts: DoubleArray
+
+    def of(self, run: int, group: int | None) -> tuple[DoubleArray, DoubleArray]:
+        """Return sums and counts of the users with a count in a group; None: in any group."""
+        if group is None:
+            counts = np.ones(len(self.counts)) if self.of_users else self.counts.sum(axis=1)
+            return self.sums[run].sum(axis=1), counts
+        chosen = self.counts[:, group] > 0
+        return self.sums[run, chosen, 0 if self.of_users else group], self.counts[chosen, group]
+
+    def change(self, run: int, base: int, group: int | None) -> tuple[DoubleArray, DoubleArray]:
+        """Return the differences of the sums of two runs, equal ones exactly 0, and the counts."""
+        (sums, counts), (before, _) = self.of(run, group), self.of(base, group)
+        return np.round(sums - before, _DECIMALS), counts
+
+
+def _compare(cells: _Cells, segments: Segments, baseline: str | None) -> Segments:
+    """Return `segments`, which says what is compared, with its rows and pairs."""
+    confidence = check_real("confidence", segments.confidence, low=0.0, high=1.0, low_open=True)
+    runs = cells.runs
+    if baseline is not None and baseline not in runs:
+        raise ConfigError(f"baseline: there is no run {baseline!r}; there are {listed(runs)}.")
+    base = 0 if baseline is None else runs.index(baseline)
+    others = [run for run in range(len(runs)) if run != base]
+    groups = [(ALL, None), *((name, code) for code, name in enumerate(cells.names))]
+    rows = [_row(cells, name, code, run, confidence) for name, code in groups for run in (base, *others)]
+    pairs = [
+        _pair(cells, name, code, (run, base), confidence, 1 if segments.higher_is_better else -1)
+        for name, code in groups
+        for run in others
+    ]
+    adjusted = holm(np.array([pair.p_adjusted for pair in pairs])).tolist() if pairs else []
+    alpha = round(1 - confidence, 12)
+    corrected = [
+        replace(pair, p_adjusted=p, differs=p <= alpha) for pair, p in zip(pairs, adjusted, strict=True)
+    ]
+    uneven = _uneven(cells, [base, *others]) if cells.of_users else {}
+    return replace(segments, rows=tuple(rows), pairs=tuple(corrected), uneven=uneven)
+
+
+def _row(cells: _Cells, name: str, code: int | None, run: int, confidence: float) -> SegmentRow:
+    sums, counts = cells.of(run, code)
+    mean, low, high, _ = _ratio(sums, counts, confidence)
+    return SegmentRow(name, cells.runs[run], mean, low, high, len(sums), int(counts.sum()))
+
+
+def _pair(
+    cells: _Cells, name: str, code: int | None, which: tuple[int, int], confidence: float, sign: int
+) -> SegmentPair:
+    """Return a pair whose p-value is not corrected yet."""
+    change, counts = cells.change(*which, code)
+    difference, low, high, p = _ratio(change, counts, confidence)
+    better, equal, worse = (float((np.sign(change) == one).mean()) for one in (sign, 0, -sign))
+    a, b = (cells.runs[run] for run in which)
+    return SegmentPair(name, a, b, difference, low, high, p, False, better, equal, worse, len(counts))
+
+
+def _ratio(sums: DoubleArray, counts: DoubleArray, confidence: float) -> tuple[float, float, float, float]:
+    """Return the ratio of two totals over users, its interval, and the p-value that it is zero."""
+    from scipy.special import stdtr, stdtrit
+
+    n, total = len(sums), float(counts.sum())
+    ratio = float(sums.sum()) / total
+    if n < 2:
+        return ratio, float("nan"), float("nan"), 1.0
+    residual = sums - ratio * counts
+    error = float(np.sqrt((residual**2).sum() * n / (n - 1))) / total
+    if error == 0.0:
+        return ratio, ratio, ratio, float(ratio == 0.0)
+    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+    return ratio, ratio - half, ratio + half, float(2 * stdtr(n - 1, -abs(ratio) / error))
+
+
+def _uneven(cells: _Cells, order: Sequence[int]) -> dict[str, float]:
+    """Return for each run the p-value that its difference from the baseline is equal in all groups."""
+    from scipy.stats import alexandergovern
+
+    raw = []
+    for run in order[1:]:
+        changes = [cells.change(run, order[0], group)[0] for group in range(len(cells.names))]
+        tested = [change for change in changes if len(change) > 1 and np.ptp(change) > 0]
+        raw.append(float(alexandergovern(*tested).pvalue) if len(tested) > 1 else 1.0)
+    adjusted = holm(np.array(raw)) if raw else np.empty(0)
+    return {cells.runs[run]: float(p) for run, p in zip(order[1:], adjusted, strict=True)}
+
+
+def _codes(groups: "pd.Series") -> tuple[tuple[str, ...], IntArray]:
+    """Return the names of the groups that occur, in their order, and the code of each row, -1 without one."""
+    import pandas as pd
+
+    if not isinstance(groups.dtype, pd.CategoricalDtype):
+        groups = groups.astype("category")
+    used = groups.cat.remove_unused_categories()
+    return tuple(map(str, used.cat.categories)), used.cat.codes.to_numpy().astype(np.int32)
+
+
+def _one_hot(codes: IntArray, n_groups: int) -> DoubleArray:
+    member: BoolArray = codes[:, None] == np.arange(n_groups)
+    return member.astype(np.float64)

@@ -1,0 +1,148 @@
+"""Who gains and who loses: means, intervals and differences inside groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from recgauge.comparison import compare_item_groups, compare_segments, cut_groups, extreme_users
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.report.segment_tables import claims
+
+
+@pytest.fixture
+def values(rng):
+    table = pd.DataFrame({"old": rng.random(90), "far": rng.random(90)}, [f"u{n}" for n in range(90)])
+    return table.assign(new=table["old"] + 0.2 * (np.arange(90) < 30) - 0.2 * (np.arange(90) >= 60))
+
+
+@pytest.fixture
+def groups(values):
+    return pd.Series(["few"] * 30 + ["some"] * 30 + ["many"] * 30, values.index)
+
+
+def test_rows_are_student_s_intervals_and_pairs_paired_t_tests(values, groups, rng):
+    values["new"] += 0.1 * rng.standard_normal(90)
+    found = compare_segments(values, groups, baseline="old", confidence=0.9)
+    inside = values[groups == "few"]
+    row = next(row for row in found.rows if (row.segment, row.run) == ("few", "new"))
+    wanted = stats.t.interval(0.9, 29, inside["new"].mean(), inside["new"].sem())
+    assert (row.mean, row.low, row.high) == pytest.approx((inside["new"].mean(), *wanted))
+    pair = next(pair for pair in found.pairs if (pair.segment, pair.a) == ("few", "new"))
+    test = stats.ttest_rel(inside["new"], inside["old"])
+    interval = test.confidence_interval(0.9)
+    assert (pair.difference, pair.low, pair.high) == pytest.approx(
+        ((inside["new"] - inside["old"]).mean(), interval.low, interval.high)
+    )
+    assert pair.p_adjusted == pytest.approx(min(1.0, test.pvalue * len(found.pairs)), rel=1e-6)
+    changes = [(values["new"] - values["old"])[groups == name] for name in ("few", "many", "some")]
+    other = [(values["far"] - values["old"])[groups == name] for name in ("few", "many", "some")]
+    raw = [stats.alexandergovern(*each).pvalue for each in (changes, other)]
+    assert found.uneven["new"] == pytest.approx(min(1.0, 2 * raw[0]))
+
+
+def test_gains_and_losses_cancel_over_all_and_show_inside(values, groups):
+    found = compare_segments(values[["old", "new"]], groups, by="activity")
+    told = {pair.segment: (round(pair.difference, 6), pair.better, pair.worse) for pair in found.pairs}
+    assert told == {"all": (0, 1 / 3, 1 / 3), "few": (0.2, 1, 0), "many": (-0.2, 0, 1), "some": (0, 0, 0)}
+    assert claims(found)[0].startswith(
+        "activity: new against old: gains in few (+0.2000); loses in many (-0.2000); "
+        "no difference shown in some"
+    )
+
+
+def test_less_is_better_turns_who_gains(values, groups):
+    found = compare_segments(values[["old", "new"]], groups, higher_is_better=False)
+    few = next(pair for pair in found.pairs if pair.segment == "few")
+    assert (few.better, few.worse) == (0, 1)
+    assert "gains in many" in claims(found)[0]
+
+
+def test_the_order_of_users_and_groups_changes_no_bit(values, groups, rng):
+    one = compare_segments(values, groups)
+    assert (
+        compare_segments(values.loc[rng.permutation(values.index)], groups.sample(frac=1, random_state=1))
+        == one
+    )
+
+
+def test_users_without_value_or_group_are_left_out_and_counted(values, groups):
+    values.iloc[0, 0] = np.nan
+    found = compare_segments(values, groups.iloc[:-5])
+    assert found.n_without == 5
+    assert {row.segment: row.n_users for row in found.rows} == {"all": 89, "few": 29, "many": 25, "some": 30}
+
+
+def test_a_group_of_one_user_has_a_mean_and_no_interval(values):
+    found = compare_segments(values, {"u0": "alone", "u1": "rest", "u2": "rest"})
+    alone = next(row for row in found.rows if row.segment == "alone")
+    assert alone.mean == values.loc["u0", "old"]
+    assert np.isnan([alone.low, alone.high]).all()
+    assert found.to_frame().loc[3, "low"] is None or np.isnan(found.to_frame().loc[3, "low"])
+
+
+def test_rates_of_items_are_totals_and_their_error_that_of_clusters():
+    rng = np.random.default_rng(0)
+    hits = pd.DataFrame({"user": np.repeat(np.arange(200), 5), "item": rng.integers(0, 20, 1000)})
+    hits["a"] = rng.random(1000) < 0.3
+    hits["b"] = hits["a"] & (hits["item"] < 10)
+    found = compare_item_groups(hits, {item: "head" if item < 10 else "tail" for item in range(20)})
+    rows = {(row.segment, row.run): row for row in found.rows}
+    tail = hits[hits["item"] >= 10]
+    assert rows["tail", "a"].mean == pytest.approx(tail["a"].mean())
+    assert (rows["tail", "a"].n_rows, rows["tail", "a"].n_users) == (len(tail), tail["user"].nunique())
+    pairs = {pair.segment: pair for pair in found.pairs}
+    assert pairs["head"].difference == 0
+    assert pairs["head"].p_adjusted == 1
+    assert pairs["tail"].differs
+    assert found.uneven == {}
+    # a bootstrap over users, not over rows, gives the same error
+    sums, counts = tail.groupby("user")["a"].sum().to_numpy(float), tail.groupby("user").size().to_numpy()
+    draws = rng.integers(0, len(sums), (4000, len(sums)))
+    spread = (sums[draws].sum(axis=1) / counts[draws].sum(axis=1)).std()
+    half = (rows["tail", "a"].high - rows["tail", "a"].low) / 2
+    assert half == pytest.approx(1.96 * spread, rel=0.06)
+
+
+def test_several_rows_of_one_user_tell_no_more_than_one():
+    once = pd.DataFrame({"user": range(40), "item": 0, "a": [0, 1] * 20})
+    many = pd.concat([once] * 5)
+    one, five = (compare_item_groups(each, {0: "x"}).rows[0] for each in (once, many))
+    assert (one.low, one.high) == pytest.approx((five.low, five.high))
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(1, 6))
+def test_groups_of_numbers_cover_all_keep_equal_ones_together_and_rise(numbers, n_groups):
+    series = pd.Series(numbers)
+    cut = cut_groups(series, n_groups)
+    assert cut.notna().all()
+    assert cut.nunique() <= n_groups
+    assert (series.groupby(cut.cat.codes).nunique() >= 1).all()
+    assert (series.to_frame("n").assign(g=cut.cat.codes).groupby("n")["g"].nunique() == 1).all()
+    order = series.groupby(cut.cat.codes).agg(["min", "max"])
+    assert (order["min"].iloc[1:].to_numpy() > order["max"].iloc[:-1].to_numpy()).all()
+
+
+def test_distinct_numbers_are_cut_into_groups_of_equal_size():
+    assert cut_groups(pd.Series(range(100)), 10).value_counts().tolist() == [10] * 10
+    assert cut_groups({"a": 1.25, "b": np.nan, "c": 2.5}, 2).astype(object).fillna("-").tolist() == [
+        "1.25",
+        "-",
+        "2.5",
+    ]
+
+
+def test_users_who_gain_and_lose_most_are_found_in_their_order():
+    table = pd.DataFrame({"a": [0.1, 0.9, 0.5, 0.9], "b": [0.4, 0.1, 0.5, 0.1]}, ["x", "y", "z", "w"])
+    assert extreme_users(table, "a", "b", 5) == (["w", "y"], ["x"])
+
+
+def test_what_cannot_be_compared_is_refused(values):
+    with pytest.raises(SchemaError, match="no user has both a value in every run and a group"):
+        compare_segments(values, {"nobody": "here"}, by="age")
+    with pytest.raises(ConfigError, match="no run 'ease'; there are old, far, new"):
+        compare_segments(values, dict.fromkeys(values.index, "x"), baseline="ease")
+    with pytest.raises(SchemaError, match="columns user, item and one per run"):
+        compare_item_groups(pd.DataFrame({"user": [1], "a": [1]}), {})

@@ -1,0 +1,165 @@
+"""Which pairs of models turn, which turns are beyond noise, and whether the winner stays."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recgauge.comparison import compare_orders
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.report.stability_tables import claims
+
+USERS = [f"u{number}" for number in range(60)]
+
+
+def around(rng, **means):
+    """Per-user values of models with these means and a small deviation."""
+    return pd.DataFrame({model: mean + 0.1 * rng.standard_normal(60) for model, mean in means.items()}, USERS)
+
+
+def test_a_clear_reversal_is_beyond_noise_and_changes_the_winner(rng):
+    axes = {
+        "cutoff": {"1": around(rng, a=0.5, b=0.3, c=0.1), "5": around(rng, a=0.3, b=0.5, c=0.1)},
+        "seed": {"0": around(rng, a=0.5, b=0.3, c=0.1), "1": around(rng, a=0.6, b=0.4, c=0.2)},
+    }
+    cutoff, seed = compare_orders(axes).axes
+    (turn,) = cutoff.turns()
+    assert (turn.better, turn.worse, turn.options, turn.beyond_noise) == ("a", "b", ("5",), True)
+    assert cutoff.other_winners() == {"5": ("b", True)}
+    assert (cutoff.order("1"), cutoff.order("5")) == (["a", "b", "c"], ["b", "a", "c"])
+    assert seed.turns() == ()
+    assert seed.other_winners() == {}
+    assert seed.agreement("1") == (1.0, 1.0)
+
+
+def test_a_reversal_that_one_side_does_not_show_is_within_noise(rng):
+    clear, level = around(rng, a=0.5, b=0.3), around(rng, a=0.4, b=0.4)
+    level["b"] += level["a"].mean() - level["b"].mean() + 1e-6
+    (axis,) = compare_orders({"split": {"random": clear, "time": level}}).axes
+    (turn,) = axis.turns()
+    assert not turn.beyond_noise
+    assert axis.other_winners() == {"time": ("b", False)}
+    assert claims(compare_orders({"split": {"random": clear, "time": level}})) == [
+        "split: 1 of 1 pairs of models turn, none of them beyond noise; "
+        "the winner changes (within noise: a, but b under time)."
+    ]
+
+
+def test_two_options_may_contradict_each_other_where_the_reference_is_undecided(rng):
+    level = around(rng, a=0.4, b=0.4)
+    (axis,) = compare_orders(
+        {"x": {"ref": level, "one": around(rng, a=0.6, b=0.2), "other": around(rng, a=0.2, b=0.6)}}
+    ).axes
+    (turn,) = axis.turns()
+    assert turn.beyond_noise
+
+
+def test_losses_are_ordered_from_the_lowest(rng):
+    values = {"rmse": around(rng, a=0.9, b=1.1), "ndcg": around(rng, a=0.5, b=0.3)}
+    (axis,) = compare_orders({"metric": values}, lower_is_better={("metric", "rmse")}).axes
+    assert axis.turns() == ()
+    assert compare_orders({"metric": values}).axes[0].turns()[0].beyond_noise
+
+
+def test_models_of_equal_values_share_a_place_and_never_turn():
+    one = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.2, 0.1]}
+    (axis,) = compare_orders(
+        {"x": {"one": one, "two": {"a": [0.9, 0.8], "b": [0.5, 0.4], "c": [0.0, 0.1]}}}
+    ).axes
+    assert axis.turns() == ()
+    assert axis.agreement("two")[0] == pytest.approx(2 / np.sqrt(2 * 3))  # tau-b: one tie on one side
+    assert axis.winner("one") == "a"
+
+
+def test_the_weighted_tau_counts_the_top_more():
+    def of(*means):
+        return {name: [mean] * 3 for name, mean in zip("abcd", means, strict=True)}
+
+    axes = {"x": {"ref": of(4, 3, 2, 1), "top": of(3, 4, 2, 1), "bottom": of(4, 3, 1, 2)}}
+    (axis,) = compare_orders(axes).axes
+    (tau_top, top), (tau_bottom, bottom) = axis.agreement("top"), axis.agreement("bottom")
+    assert tau_top == tau_bottom == pytest.approx(4 / 6)
+    assert top < bottom
+
+
+@given(st.lists(st.permutations(range(5)), min_size=2, max_size=4))
+def test_turned_pairs_are_those_whose_order_differs(orders):
+    axes = {"x": {str(i): {f"m{m}": [float(v)] * 2 for m, v in enumerate(o)} for i, o in enumerate(orders)}}
+    (axis,) = compare_orders(axes).axes if len(axes["x"]) > 1 else (None,)
+    wanted = {
+        (a, b) for a, b in combinations(range(5), 2) if len({order[a] < order[b] for order in orders}) > 1
+    }
+    assert {tuple(sorted((turn.better, turn.worse))) for turn in axis.turns()} == {
+        (f"m{a}", f"m{b}") for a, b in wanted
+    }
+    second = sum(str(1) in turn.options for turn in axis.turns())
+    assert axis.agreement("1")[0] == pytest.approx(1 - 2 * second / 10)
+
+
+def test_the_order_of_users_changes_no_bit(rng):
+    table, other = around(rng, a=0.5, b=0.49, c=0.4), around(rng, a=0.48, b=0.5, c=0.4)
+    shuffled = table.loc[rng.permutation(USERS)]
+    first, second = (compare_orders({"x": {"1": one, "2": other}}).axes[0] for one in (table, shuffled))
+    assert first.values.tobytes() == second.values.tobytes()
+    assert first.p.tobytes() == second.p.tobytes()
+
+
+def test_users_without_a_value_in_one_model_are_left_out(rng):
+    table = around(rng, a=0.5, b=0.3)
+    table.iloc[:10, 0] = np.nan
+    (axis,) = compare_orders({"x": {"1": table, "2": around(rng, a=0.5, b=0.3)}}).axes
+    assert axis.n_users == (50, 60)
+    assert axis.values[0, 1] == pytest.approx(table["b"].iloc[10:].mean())
+
+
+def test_models_that_are_equal_in_truth_rarely_turn_beyond_noise():
+    rng, found = np.random.default_rng(3), 0
+    for _ in range(150):
+        axes = {
+            "x": {name: dict(zip("abc", rng.standard_exponential((3, 40)), strict=True)) for name in "12"}
+        }
+        found += any(turn.beyond_noise for turn in compare_orders(axes).axes[0].turns())
+    assert found <= 150 * 0.05 + 2 * np.sqrt(150 * 0.05 * 0.95)
+
+
+def test_p_values_are_those_of_scipy_after_holm(rng):
+    from scipy.stats import ttest_rel
+
+    table, other = around(rng, a=0.5, b=0.48), around(rng, a=0.5, b=0.45)
+    (axis,) = compare_orders({"x": {"1": table, "2": other}}).axes
+    raw = [ttest_rel(one["a"], one["b"]).pvalue for one in (table, other)]
+    low, high = sorted(raw)
+    holm = {low: 2 * low, high: max(2 * low, high)}
+    assert axis.p[:, 0, 1] == pytest.approx([min(1, holm[p]) for p in raw], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("axes", "error", "said"),
+    [
+        ({}, ConfigError, "nothing to compare"),
+        ({"x": {"1": {"a": [1.0], "b": [2.0]}}}, SchemaError, "at least two options"),
+        ({"x": {"1": {"a": [1.0]}, "2": {"a": [2.0]}}}, SchemaError, "at least two models"),
+        (
+            {"x": {"1": {"a": [1.0], "b": [1.0]}, "2": {"a": [2.0], "c": [1.0]}}},
+            SchemaError,
+            "x=2: every option",
+        ),
+        (
+            {"x": {"1": {"a": [np.nan], "b": [1.0]}, "2": {"a": [2.0], "b": [1.0]}}},
+            SchemaError,
+            "x=1: no user",
+        ),
+        (
+            {"x": {"1": {"a": ["no"], "b": [1.0]}, "2": {"a": [2.0], "b": [1.0]}}},
+            SchemaError,
+            "x=1: values must",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_one_line(axes, error, said):
+    with pytest.raises(error, match=said) as caught:
+        compare_orders(axes)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,157 @@
+"""The choices that stored runs and their lists show, and the order of models along them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recgauge.errors import ConfigError, DataError
+from recgauge.evaluation.evaluate import evaluate
+from recgauge.runs.facts import PartFacts, SplitFacts
+from recgauge.runs.stored import StoredRun
+from recgauge.studies.conditions import labels
+from recgauge.studies.stability_axes import Asked, stability_of
+from records import NAMES, metric, record_with
+
+KS, N_USERS = (1, 5), 40
+SETTINGS = {
+    "dataset": {"name": "d", "relevant_from": 4, "path": "here"},
+    "split": {"_target_": "s", "test_size": 0.2, "fold": None},
+    "candidates": {"_target_": "c"},
+    "metrics": {"ndcg": "ndcg", "recall": "recall"},
+    "conventions": {"name": "standard"},
+    "ties": None,
+}
+
+
+def stored(folder, model, skill, seed=0, *, candidates="all", lists=True, settings=None):
+    """A run whose model gives each place to one of the user's items with probability `skill`."""
+    rng = np.random.default_rng(seed)
+    test = pd.DataFrame(
+        [(u, i, 3 + i % 3) for u in range(N_USERS) for i in range(6)],
+        columns=["user_id", "item_id", "rating"],
+    )
+    draws = np.random.default_rng([seed, len(model)])
+    lists_of = {}
+    for user in range(N_USERS):
+        good = rng.permutation(6)
+        lists_of[user] = [int(i) if draws.random() < skill else 10 + int(i) for i in good[:5]]
+    truth = {u: {i: 3 + i % 3 for i in range(6) if i % 3} for u in range(N_USERS)}
+    result = evaluate(lists_of, truth, metrics=("ndcg", "recall"), cutoffs=KS)
+    folder = folder / f"{model}-{seed}-{candidates}"
+    folder.mkdir(parents=True)
+    rows = [
+        (u, i, rank, 5.0 - rank) for u, items in lists_of.items() for rank, i in enumerate(items, start=1)
+    ]
+    if lists:
+        table = pd.DataFrame(rows, columns=["user_id", "item_id", "rank", "score"])
+        table.astype({"score": "float32"}).to_parquet(folder / "recommendations.parquet")
+    test.to_parquet(folder / "test.parquet")
+    result.to_frame().rename_axis("user_id").reset_index().to_parquet(folder / "per_user.parquet")
+    record = record_with(
+        *(metric(one.name, one.k, one.value) for one in result.results),
+        names=NAMES | {"model": model, "candidates": candidates},
+        seed=seed,
+        settings=SETTINGS | {"model": settings or {}},
+    )
+    return StoredRun(record, folder)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    skills = {"poor": 0.2, "fair": 0.5, "good": 0.9}
+    return [
+        stored(folder, model, skill, seed, candidates=candidates)
+        for seed, candidates in ((0, "all"), (1, "all"), (0, "sampled"), (1, "sampled"))
+        for model, skill in skills.items()
+    ]
+
+
+def test_lists_and_runs_show_their_choices(runs):
+    found = stability_of(runs, Asked())
+    axes = {axis.axis: axis for axis in found.axes}
+    assert list(axes) == ["metric", "cutoff", "convention", "relevant from", "candidates", "seed"]
+    assert axes["metric"].reference == "ndcg@5"
+    assert {"recall@5", "map@5", "hit_rate@5"} <= set(axes["metric"].options)
+    assert axes["cutoff"].options == ("5", "1")
+    assert {"standard", "recbole", "ranx"} <= set(axes["convention"].options)
+    assert axes["relevant from"].options == ("4", "3", "5")
+    assert axes["seed"].options == ("0", "1")
+    assert axes["candidates"].options == ("all", "sampled")
+    assert all(axis.models == ("poor", "fair", "good") for axis in found.axes)
+    assert axes["seed"].winner("1") == "good"
+    assert any("3 runs differ from the reference in several choices" in note for note in found.notes)
+
+
+def test_values_are_those_of_the_runs_and_of_an_evaluation_of_the_lists(runs):
+    axes = {axis.axis: axis for axis in stability_of(runs, Asked()).axes}
+    base = runs[:3]
+    assert axes["metric"].values[0] == pytest.approx([run.record.values()["ndcg_at_5"] for run in base])
+    run = runs[2]
+    lists = run.recommended().rename(columns={"user_id": "user", "item_id": "item"})
+    test = run.test().rename(columns={"user_id": "user", "item_id": "item", "rating": "grade"})
+    test.loc[test["grade"] < 5, "grade"] = 0
+    wanted = evaluate(lists, test, metrics=("ndcg",), cutoffs=(5,)).values()["ndcg_at_5"]
+    assert axes["relevant from"].values[axes["relevant from"].options.index("5"), 2] == pytest.approx(wanted)
+    ranx = evaluate(
+        lists,
+        run.test()
+        .rename(columns={"user_id": "user", "item_id": "item"})
+        .assign(grade=lambda rows: rows["rating"].where(rows["rating"] >= 4, 0)),
+        metrics=("ndcg",),
+        cutoffs=(5,),
+        conventions="ranx",
+    ).values()["ndcg_at_5"]
+    assert axes["convention"].values[axes["convention"].options.index("ranx"), 2] == pytest.approx(ranx)
+
+
+def test_without_lists_the_runs_own_numbers_are_left(tmp_path):
+    some = [stored(tmp_path, "a", 0.2, lists=False), stored(tmp_path, "b", 0.9, lists=False)]
+    found = stability_of(some, Asked("recall@1"))
+    assert [axis.axis for axis in found.axes] == ["metric", "cutoff"]
+    assert found.axes[0].options == ("recall@1", "ndcg@1")
+    assert "no whole lists are stored" in found.notes[0]
+
+
+def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
+    some = [stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)]
+    table = pd.read_parquet(some[0].folder / "per_user.parquet")
+    table["ndcg_at_5"] += 0.01
+    table.to_parquet(some[0].folder / "per_user.parquet")
+    found = stability_of(some, Asked())
+    assert [axis.axis for axis in found.axes] == ["metric", "cutoff"]
+    assert "do not give back the runs' ndcg@5" in found.notes[0]
+
+
+def test_models_of_one_kind_are_told_apart_by_their_settings(tmp_path):
+    one = stored(tmp_path / "1", "svd", 0.2, settings={"n_factors": 8, "seed": 1})
+    other = stored(tmp_path / "2", "svd", 0.9, settings={"n_factors": 16, "seed": 1})
+    assert stability_of([one, other], Asked()).axes[0].models == ("svd n_factors=8", "svd n_factors=16")
+    assert labels([("svd", {}), ("svd", {})]) == ["svd", "svd"]
+
+
+def test_models_measured_on_other_rows_are_refused(tmp_path):
+    one, other = stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)
+    rows = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "other"))
+    moved = StoredRun(replace(other.record, split=rows), other.folder)
+    with pytest.raises(DataError, match="other test rows"):
+        stability_of([one, moved], Asked())
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Asked("ndgc@5"), "no ndgc@5; they have ndcg@1, ndcg@5, recall@1, recall@5"),
+        (Asked(metrics=("ndcg", "nothing")), "no nothing@5; there are"),
+    ],
+)
+def test_an_unknown_metric_is_named_with_those_that_there_are(runs, asked, said):
+    with pytest.raises(ConfigError, match=said):
+        stability_of(runs, asked)
+
+
+def test_one_model_alone_has_no_order(runs):
+    with pytest.raises(ConfigError, match="at least two models"):
+        stability_of(runs[:1], Asked())
