@@ -238,7 +238,8 @@ def _fit(
 
 def _watched(experiment: Experiment, ready: Prepared, metric: str | None) -> Watched:
     """Return the metric that is taken between epochs, always on validation rows."""
-    key, definition, k = watched_metric(metric, experiment.metrics, experiment.cutoffs)
+    rates = isinstance(experiment.model, RatingPredictor)
+    key, definition, k = watched_metric(metric, experiment.metrics, experiment.cutoffs, rates=rates)
     split, task = ready.split, ready.task
     if split.evaluated != "validation":
         split = split.on_validation()

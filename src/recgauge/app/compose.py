@@ -34,15 +34,15 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
 """The functions that a configuration may call, with the class of what they return; all else are classes."""
 
 
-def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
+def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
     """Build every component of a run.
 
     Parameters
     ----------
     settings : RunSettings
-    all_metrics : bool
-        Whether the user wants every metric there is (``metrics=all``): what the model cannot compute is then
-        left out, with a note, rather than refused.
+    leave_out : bool
+        Whether metrics that the model cannot be measured by are left out, with a note, rather than refused:
+        the user wants every metric there is (``metrics=all``), or the same metrics of several models.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def compose(settings: RunSettings, *, all_metrics: bool = False) -> Experiment:
     }
     filters = (settings.filters or {}).items()
     model = build_model(settings.model, settings.allowed_targets)
-    suite = _possible(model, suite, leave_out=all_metrics)
+    suite = _possible(model, suite, leave_out=leave_out)
     if stores_model(settings) and not isinstance(model, Recommender):
         raise ConfigError(
             f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
@@ -136,10 +136,10 @@ def _possible(
         remedy = " Choose model=bias or model=biased_mf, or leave out metrics=rating."
     elif lists and not isinstance(model, Recommender):
         wrong, why = lists, f"need ranked lists, and {name} only predicts ratings."
-    if wrong and not leave_out:
+    if wrong and not (leave_out and len(wrong) < len(suite)):
         raise ConfigError(f"metrics: {', '.join(wrong)} {why}{remedy}")
     if wrong:
-        print_note(f"metrics=all: left out are {', '.join(wrong)}, which {why}")
+        print_note(f"metrics: left out are {', '.join(wrong)}, which {why}")
     return {key: definition for key, definition in suite.items() if key not in wrong}
 
 

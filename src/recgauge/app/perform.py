@@ -124,7 +124,8 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
     if job.study is not None and not job.study.needs_runs:
         conclude_study(job.study, [], tracker=job.tracker, words=job.words, folder=job.folder)
         return outcome
-    experiment = compose(job.typed, all_metrics="all" in job.names["metrics"].split("+"))
+    several = job.sweep is not None or "all" in job.names["metrics"].split("+")
+    experiment = compose(job.typed, leave_out=several)
     names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
     job, outcome = replace(job, names=names), replace(outcome, names=names)
     if job.sweep is None:

@@ -15,6 +15,7 @@ from recgauge.errors import ConfigError, FitError
 from recgauge.evaluation.learning import EpochPoint, Learning, watched_metric
 from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.models import EpochModel
+from recgauge.models.rating_predictor import RatingPredictor
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint
 from recgauge.search.space import Space, ends, parse_space
@@ -112,7 +113,8 @@ def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> 
         raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {known}.")
     space = parse_space({name: node for name, node in declared.items() if name not in fixed})
     check_space(space, typed.model, typed.allowed_targets)
-    key, definition, k = watched_metric(search.metric, experiment.metrics, experiment.cutoffs)
+    rates = isinstance(experiment.model, RatingPredictor)
+    key, definition, k = watched_metric(search.metric, experiment.metrics, experiment.cutoffs, rates=rates)
     trial = replace(
         experiment,
         metrics={definition.metric.name if k is None else key.rpartition("_at_")[0]: definition},

@@ -50,8 +50,8 @@ class Learning:
     Parameters
     ----------
     metric : str or None
-        Result key of the run's metrics, such as ``ndcg_at_10``, taken on validation rows; None: the first
-        headline metric of the run.
+        Result key of the run's metrics, such as ``ndcg_at_10``, taken on validation rows; None: nDCG
+        at 10, or RMSE for models that predict ratings, where they are among the metrics.
     every : int
         Epochs between two looks, >= 1.
     patience : int or None
@@ -124,8 +124,10 @@ class Watched:
         return task.evaluate(task.metrics, task.recommend(model, NoProgress())).results[0].value
 
 
-def watched_key(metrics: Mapping[str, Definition], cutoffs: Sequence[int]) -> str:
+def watched_key(metrics: Mapping[str, Definition], cutoffs: Sequence[int], *, rates: bool = False) -> str:
     """Return the result that choices go by if nobody names one: nDCG at 10 where it is among the results.
+
+    With `rates`, of a model that predicts ratings, it is RMSE where that is among them.
 
     Examples
     --------
@@ -134,14 +136,15 @@ def watched_key(metrics: Mapping[str, Definition], cutoffs: Sequence[int]) -> st
     >>> watched_key({name: standard.definition(name) for name in ("recall", "ndcg")}, (5, 10, 20))
     'ndcg_at_10'
     """
-    name = next((name for name in HEADLINE if name in metrics), next(iter(metrics)))
+    preferred = ("rmse", *HEADLINE) if rates else HEADLINE
+    name = next((name for name in preferred if name in metrics), next(iter(metrics)))
     if isinstance(metrics[name].metric, RatingMetric):
         return name
     return f"{name}_at_{10 if 10 in cutoffs else max(cutoffs)}"
 
 
 def watched_metric(
-    key: str | None, metrics: Mapping[str, Definition], cutoffs: Sequence[int]
+    key: str | None, metrics: Mapping[str, Definition], cutoffs: Sequence[int], *, rates: bool = False
 ) -> tuple[str, Definition, int | None]:
     """Return a result key, by default `watched_key`'s, with its definition and cutoff.
 
@@ -150,7 +153,7 @@ def watched_metric(
     ConfigError
         If a run with these metrics and cutoffs has no such result.
     """
-    key = key or watched_key(metrics, cutoffs)
+    key = key or watched_key(metrics, cutoffs, rates=rates)
     name, _, k = key.rpartition("_at_")
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)

@@ -40,7 +40,8 @@ class Search:
     Parameters
     ----------
     metric : str or None
-        Result key that decides, such as ``ndcg_at_10``; None: the first headline metric of the run.
+        Result key that decides, such as ``ndcg_at_10``; None: nDCG at 10, or RMSE for models that
+        predict ratings, where they are among the run's metrics.
     sampler : {"tpe", "random"}
     trials : int or None
         Trials, failed and pruned ones included; None: as many as fit into `seconds`.
