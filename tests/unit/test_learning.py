@@ -9,7 +9,7 @@ from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.evaluation.learning import Learning
+from recgauge.evaluation.learning import Learning, watched_key
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.models import EpochModel, FactorModel, Factors
 from recgauge.models.popularity import Popularity
@@ -102,3 +102,10 @@ def test_what_cannot_be_watched_is_refused():
 def test_numbers_are_checked(settings):
     with pytest.raises(ConfigError, match="learning"):
         Learning(**settings)
+
+
+def test_models_that_predict_ratings_are_chosen_by_their_error():
+    metrics = {name: get_convention("standard").definition(name) for name in ("ndcg", "rmse")}
+    assert watched_key(metrics, (10,)) == "ndcg_at_10"
+    assert watched_key(metrics, (10,), rates=True) == "rmse"
+    assert watched_key({"ndcg": metrics["ndcg"]}, (10,), rates=True) == "ndcg_at_10"

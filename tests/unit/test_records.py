@@ -222,6 +222,17 @@ def test_headline_is_ten_or_the_largest_cutoff(record):
     assert headline_keys([record, small]) == ["ndcg_at_5", "recall_at_5"]
 
 
+def test_a_sweep_of_lists_and_ratings_leaves_empty_what_a_model_has_not(record):
+    rating = dataclasses.replace(
+        record.results[0], key="rmse", name="rmse", k=None, value=0.9, higher_is_better=False
+    )
+    rates = dataclasses.replace(record, results=(*record.results, rating))
+    table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=rates)])
+    cells = {column.header: [str(cell) for cell in column.cells] for column in table.columns}
+    assert cells["rmse"] == ["", "0.9000 "]  # no rival, so not the best
+    assert all(cells["ndcg@10"])
+
+
 @pytest.mark.parametrize(
     ("relevant_from", "said"),
     [(4.0, "each with a relevant test item (value >= 4)"), (None, "every test row is relevant")],

@@ -41,13 +41,15 @@ class Series:
     jobs: tuple[JobOutcome, ...]
     comparable: tuple[tuple[str, ...], ...]
 
-    def mean(self, key: str) -> float:
-        """Return the mean of a metric over the jobs."""
-        return statistics.fmean(self._values(key))
+    def mean(self, key: str) -> float | None:
+        """Return the mean of a metric over the jobs, None if one of them lacks it."""
+        values = self._values(key)
+        return statistics.fmean(values) if values else None
 
     def deviation(self, key: str) -> float | None:
-        """Return the standard deviation of a sample, None for a single job."""
-        return statistics.stdev(self._values(key)) if len(self.jobs) > 1 else None
+        """Return the standard deviation of a sample, None for a single job or where one lacks the metric."""
+        values = self._values(key)
+        return statistics.stdev(values) if len(values) > 1 else None
 
     def higher_is_better(self, key: str) -> bool:
         """Return the direction of a metric."""
@@ -56,7 +58,9 @@ class Series:
         return any(entry.key == key and entry.higher_is_better for entry in record.results)
 
     def _values(self, key: str) -> list[float]:
-        return [job.record.values()[key] for job in self.jobs if job.record is not None]
+        """Return the value of every job, none if one of them lacks it."""
+        found = [job.record.values().get(key) for job in self.jobs if job.record is not None]
+        return [value for value in found if value is not None] if None not in found else []
 
 
 Best = dict[tuple[Any, str], float]
@@ -84,14 +88,22 @@ def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
 
 def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
     """Return the best value of each metric among at least two comparable series: alone, any is the best."""
-    sizes = Counter(series.comparable for series in entries)
-    best: Best = {}
+    found: dict[tuple[Any, str], list[float]] = {}
+    higher = {
+        key: series.higher_is_better(key)
+        for series in entries
+        for key in keys
+        if series.mean(key) is not None
+    }
     for series in entries:
-        for key in keys if sizes[series.comparable] > 1 else ():
-            choose = max if series.higher_is_better(key) else min
-            value, group = series.mean(key), (series.comparable, key)
-            best[group] = choose(best.get(group, value), value)
-    return best
+        for key in keys:
+            if (value := series.mean(key)) is not None:
+                found.setdefault((series.comparable, key), []).append(value)
+    return {
+        group: (max if higher[group[1]] else min)(values)
+        for group, values in found.items()
+        if len(values) > 1
+    }
 
 
 def has_rivals(jobs: Sequence[JobOutcome]) -> bool:

@@ -82,18 +82,17 @@ def _about(job: JobOutcome) -> list[Text]:
 
 def headline_keys(records: Sequence[RunRecord]) -> list[str]:
     """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
-    if not records:
-        return []
-    entries = [entry for entry in records[0].results if all(entry.key in r.values() for r in records)]
-    ks = [entry.k for entry in entries if entry.k is not None]
+    entries = [entry for record in records for entry in record.results]
+    cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
+    ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
     headline = 10 if 10 in ks else max(ks, default=None)
-    return [entry.key for entry in entries if entry.k in (headline, None)]
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
 
 
 def _plain_cells(job: JobOutcome, keys: Sequence[str]) -> list[Text]:
     assert job.record is not None
     values = job.record.values()
-    return [Text(f"{values[key]:.4f} ") for key in keys]
+    return [Text(f"{values[key]:.4f} " if key in values else "") for key in keys]
 
 
 def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Text]:
@@ -101,6 +100,9 @@ def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Text]:
     cells = []
     for key in keys:
         value, deviation = series.mean(key), series.deviation(key)
+        if value is None:
+            cells.append(Text())
+            continue
         is_best = value == best.get((series.comparable, key))
         text = f"{value:.4f}{'*' if is_best else ' '}"
         if deviation is not None:
