@@ -113,17 +113,18 @@ def plot_costs(rows: Sequence[Row]) -> "Figure":
     rows : sequence of Row
         Of one metric.
     """
-    from recgauge.report.figures.style import INK, PALETTE, SMALL, new_figure
+    from recgauge.report.figures.style import PALETTE, name_points, new_figure
 
+    points = {
+        row["model"]: (float(row["fit s"]) + float(row["recommend s"]), float(row["value"])) for row in rows
+    }
     with new_figure(None, height=4.6) as (figure, (axes,)):
-        for row in rows:
-            cost, value = float(row["fit s"]) + float(row["recommend s"]), float(row["value"])
-            axes.plot([cost], [value], "o", color=PALETTE[0], markersize=5)
-            axes.annotate(
-                row["model"], (cost, value), (4, 3), textcoords="offset points", fontsize=SMALL, color=INK
-            )
+        axes.plot(*zip(*points.values(), strict=True), "o", color=PALETTE[0], markersize=5)
         axes.set_xscale("log")
         axes.set_xlabel("seconds of training and recommending")
         axes.set_title(f"{label(rows[0]['metric'])} on test rows", loc="left")
-        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.margins(x=0.12)
+        axes.set_ylim(bottom=-0.05 * max(value for _, value in points.values()))
+        name_points(axes, points)
     return figure

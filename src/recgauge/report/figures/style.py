@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from PIL import Image
 
 from recgauge.errors import MetricError
 from recgauge.utils.checks import DoubleArray
+
+if TYPE_CHECKING:
+    from matplotlib.transforms import Bbox
 
 # Okabe and Ito's colours, distinguished with any kind of colour vision, the dark ones first
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D")
@@ -197,6 +200,31 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
         short = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
         at_edge = axes.get_yaxis_transform()
         write_beside(axes, short, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
+
+
+def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
+    """Write each point's name beside it: right, above, below or left, where it covers no other name.
+
+    Parameters
+    ----------
+    axes : Axes
+        With its scales and limits set.
+    points : mapping of str to (float, float)
+    """
+    canvas = FigureCanvasAgg(axes.figure.get_figure(root=True))
+    canvas.draw()  # settles the layout, without which no text has a place
+    places = (((6, 0), "left", "center"), ((0, 6), "center", "bottom"), ((0, -6), "center", "top"))
+    taken: list[Bbox] = []
+    for name, point in sorted(points.items(), key=lambda each: -each[1][1]):
+        for shift, ha, va in (*places, ((-6, 0), "right", "center")):
+            text = axes.annotate(name, point, shift, textcoords="offset points", ha=ha, va=va, fontsize=SMALL)
+            box = text.get_window_extent(canvas.get_renderer())
+            if not any(box.overlaps(other) for other in taken):
+                break
+            text.remove()
+        else:  # crowded: no name is better than one that hides another
+            continue
+        taken.append(box)
 
 
 def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
