@@ -19,11 +19,18 @@ if TYPE_CHECKING:
     from recgauge.comparison.groups import taste as taste
     from recgauge.comparison.inputs import RunValues as RunValues
     from recgauge.comparison.inputs import read_run as read_run
+    from recgauge.comparison.long_table import DatasetMeans as DatasetMeans
+    from recgauge.comparison.long_table import read_long as read_long
+    from recgauge.comparison.one_metric import Resamples as Resamples
     from recgauge.comparison.orders import AxisOrders as AxisOrders
     from recgauge.comparison.orders import Stability as Stability
     from recgauge.comparison.orders import Turn as Turn
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
+    from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.procedure import Procedure as Procedure
+    from recgauge.comparison.ranks import bayesian_signed_rank as bayesian_signed_rank
+    from recgauge.comparison.ranks import performance_profiles as performance_profiles
+    from recgauge.comparison.resampling import Rounded as Rounded
     from recgauge.comparison.results import Comparison as Comparison
     from recgauge.comparison.results import MetricComparison as MetricComparison
     from recgauge.comparison.results import Pair as Pair

@@ -1,24 +1,29 @@
 """Compare runs: the public function, and the steps for each metric."""
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.comparison.inputs import RunValues, read_run
-from recgauge.comparison.intervals import normal_interval
+from recgauge.comparison.long_table import DatasetMeans, read_long
+from recgauge.comparison.one_metric import Resamples, compare_metric
+from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-from recgauge.comparison.results import Comparison, MetricComparison, Pair, RunRow
-from recgauge.comparison.user_values import UserValues
+from recgauge.comparison.resampling import Rounded, bootstrap_means, flipped_sums
+from recgauge.comparison.results import Comparison, MetricComparison
+from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
 from recgauge.errors import ConfigError, listed
-from recgauge.utils.checks import DoubleArray
 
 if TYPE_CHECKING:
-    from recgauge.comparison.inputs import Source
+    import pandas as pd
+
+_FEW = 30
 
 
 def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
-    runs: "Mapping[str, Source | Sequence[Source]]",
+    runs: "Mapping[str, Any] | pd.DataFrame | str | Path",
     *,
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
@@ -34,8 +39,10 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
 
     Parameters
     ----------
-    runs : mapping of str to Evaluation, data frame or path
-        By name; see `read_run`. A list of them is one run with several seeds or folds.
+    runs : mapping of str to Evaluation, data frame or path; or one long table
+        By name; see `read_run`. A list of them is one run with several seeds or folds; a mapping of such
+        mappings, several data sets by name. A long table is a data frame or a path with a row per value:
+        see `read_long`.
     metrics : sequence of str, optional
         Such as ``ndcg_at_10`` or ``ndcg@10``; all that the runs have in common if not given.
     baseline, correction, confidence, interval, tests, n_resamples, seed
@@ -68,9 +75,14 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     True
     """
     procedure = Procedure(baseline, correction, confidence, interval, tuple(tests), n_resamples, seed)
-    read = {name: _read(source) for name, source in runs.items()}
-    table = UserValues.of(read, metrics=metrics, lower_is_better=lower_is_better)
-    return compare_values([table], procedure)
+    read = _by_dataset(runs) if isinstance(runs, Mapping) else read_long(runs)
+    if isinstance(read, DatasetMeans):
+        return _compare_means(read, procedure, metrics, lower_is_better)
+    tables = [
+        UserValues.of(of_dataset, metrics=metrics, dataset=dataset, lower_is_better=lower_is_better)
+        for dataset, of_dataset in read.items()
+    ]
+    return compare_values(tables, procedure)
 
 
 def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = None) -> Comparison:
@@ -85,83 +97,132 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     Returns
     -------
     Comparison
+
+    Raises
+    ------
+    ConfigError
+        If there is no run called `procedure.baseline`, or no metric that two users have in every run.
     """
     procedure = procedure or Procedure()
-    results, notes = [], []
+    results: list[MetricComparison] = []
+    notes: list[str] = []
     for table in tables:
         if procedure.baseline is not None and procedure.baseline not in table.runs:
             raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(table.runs)}.")
-        notes += list(table.notes)
-        results += [_compare_metric(table, i, procedure) for i in range(len(table.metrics))]
-    return Comparison(tuple(results), procedure, notes=tuple(dict.fromkeys(notes)))
+        found = _compare_table(table, procedure)
+        results += found
+        notes += [*table.notes, *notes_on(table, found, procedure)]
+    over, more = _over_datasets(results, procedure)
+    return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])))
+
+
+def _compare_table(table: UserValues, procedure: Procedure) -> list[MetricComparison]:
+    n_complete = np.isfinite(table.values).all(axis=1).sum(axis=1)
+    usable = np.flatnonzero(n_complete >= 2)
+    if not len(usable):
+        raise ConfigError(
+            "compare: a metric needs at least two users who have a value in every run; "
+            + ", ".join(f"{metric}: {n}" for metric, n in zip(table.metrics, n_complete, strict=True))
+            + "."
+        )
+    rounded = Rounded.of(table.values[usable])
+    means = flips = None
+    exact = False
+    if procedure.interval != "normal" or "bootstrap" in procedure.tests:
+        means = bootstrap_means(rounded, procedure.n_resamples, procedure.seed)
+    if procedure.correction == "max_t" or "permutation" in procedure.tests:
+        flips, exact = flipped_sums(rounded, procedure.n_resamples, procedure.seed)
+    results = []
+    for place, which in enumerate(usable.tolist()):
+        n = int(n_complete[which])
+        drawn = None if means is None else means[np.isfinite(means[:, place, 0]), place]
+        resamples = Resamples(
+            drawn,
+            rounded.sums()[place] / n,
+            None if flips is None else flips[:, place] / n,
+            exact,
+            2 * float(rounded.unit[place]),
+        )
+        results.append(compare_metric(table, which, procedure, resamples))
+    return results
+
+
+def notes_on(table: UserValues, results: Sequence[MetricComparison], procedure: Procedure) -> list[str]:
+    """Return what a reader must know to read the numbers of one data set."""
+    place = f" on {table.dataset}" if table.dataset else ""
+    notes = [
+        f"{one.metric}{place}: compared on the {one.n_users:,} users who have a value in every run; "
+        f"{one.n_left_out:,} have one in some runs only."
+        for one in results
+        if one.n_left_out
+    ]
+    missing = [metric for metric in table.metrics if metric not in {one.metric for one in results}]
+    if missing:
+        notes.append(f"{listed(missing)}{place}: fewer than two users have a value in every run; left out.")
+    if results and min(one.n_users for one in results) < _FEW:
+        notes.append(
+            f"Fewer than {_FEW} users{place}: intervals are too narrow where so few users are skewed."
+        )
+    misleading = [test for test in procedure.tests if test in ("wilcoxon", "sign")]
+    if misleading:
+        notes.append(
+            f"{' and '.join(misleading)}: not a test of means; with many users it finds differences where "
+            "the means are equal (docs/comparison.md)."
+        )
+    return notes
+
+
+def _over_datasets(
+    results: Sequence[MetricComparison], procedure: Procedure
+) -> tuple[tuple[DatasetsResult, ...], list[str]]:
+    """Compare the runs that are on every data set, by each metric that is."""
+    found, notes = [], []
+    for metric in dict.fromkeys(one.metric for one in results):
+        of_metric = [one for one in results if one.metric == metric]
+        every = {row.run for one in of_metric for row in one.rows}
+        common = [run for run in sorted(every) if all(run in {r.run for r in one.rows} for one in of_metric)]
+        if len(of_metric) < 2:
+            continue
+        if len(common) < len(every):
+            notes.append(
+                f"{metric} over data sets: without {listed(sorted(every - set(common)))}, which not every "
+                "data set has."
+            )
+        if len(common) > 1:
+            means = {run: {one.dataset: one.row(run).mean for one in of_metric} for run in common}
+            found.append(_ranked(metric, means, of_metric[0].higher_is_better, procedure))
+    return tuple(found), notes
+
+
+def _compare_means(
+    means: DatasetMeans, procedure: Procedure, metrics: Sequence[str] | None, lower: Collection[str]
+) -> Comparison:
+    found = []
+    for metric in choose_metrics(metrics, list(means.values)):
+        higher = higher_is_better(metric, (), lower)
+        found.append(_ranked(metric, means.values[metric], higher, procedure))
+    return Comparison((), procedure, tuple(found), ("Means without users: compared over data sets only.",))
+
+
+def _ranked(
+    metric: str, means: Mapping[str, Mapping[str, float]], higher: bool, procedure: Procedure
+) -> DatasetsResult:
+    return compare_datasets(
+        means,
+        metric=metric,
+        higher_is_better=higher,
+        post_hoc="holm" if procedure.correction == "holm" else "nemenyi",
+        alpha=procedure.alpha,
+    )
+
+
+def _by_dataset(runs: Mapping[str, Any]) -> dict[str, dict[str, RunValues | list[RunValues]]]:
+    nested = runs if runs and all(isinstance(one, Mapping) for one in runs.values()) else {"": runs}
+    return {
+        dataset: {name: _read(source) for name, source in of_dataset.items()}
+        for dataset, of_dataset in nested.items()
+    }
 
 
 def _read(source: Any) -> RunValues | list[RunValues]:
     return [read_run(one) for one in source] if isinstance(source, (list, tuple)) else read_run(source)
-
-
-def _compare_metric(table: UserValues, which: int, procedure: Procedure) -> MetricComparison:
-    values = table.values[which]
-    known = np.isfinite(values)
-    complete = known.all(axis=0)
-    values, sign = values[:, complete], 1.0 if table.higher_is_better[which] else -1.0
-    means = values.mean(axis=1).tolist()
-    order = sorted(range(len(means)), key=lambda i: (-sign * means[i], i))
-    places = sorted({-sign * mean for mean in means})
-    rows = tuple(
-        RunRow(
-            table.runs[i],
-            means[i],
-            *normal_interval(values[i], procedure.confidence),
-            values.shape[1],
-            is_best=-sign * means[i] == places[0],
-            is_second=len(places) > 1 and -sign * means[i] == places[1],
-            repeats=table.repeats.get((table.metrics[which], table.runs[i])),
-        )
-        for i in order
-    )
-    pairs = tuple(_pair(table, values, i, j, sign, procedure) for i, j in _pairs(order, table, procedure))
-    n_left_out = int((known.any(axis=0) & ~complete).sum())
-    return MetricComparison(
-        table.dataset,
-        table.metrics[which],
-        table.higher_is_better[which],
-        rows,
-        pairs,
-        values.shape[1],
-        n_left_out,
-    )
-
-
-def _pairs(order: Sequence[int], table: UserValues, procedure: Procedure) -> list[tuple[int, int]]:
-    if procedure.baseline is not None:
-        base = table.runs.index(procedure.baseline)
-        return [(i, base) for i in order if i != base]
-    return [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
-
-
-def _pair(table: UserValues, values: DoubleArray, i: int, j: int, sign: float, procedure: Procedure) -> Pair:
-    from scipy.special import stdtr
-
-    d = values[i] - values[j]
-    deviation, mean = float(d.std(ddof=1)), float(d.mean())
-    stderr = deviation / len(d) ** 0.5
-    base = float(values[j].mean())
-    p = float(2 * stdtr(len(d) - 1, -abs(mean) / stderr)) if stderr else float(mean == 0)
-    return Pair(
-        table.runs[i],
-        table.runs[j],
-        mean,
-        *normal_interval(d, procedure.confidence),
-        stderr,
-        mean / abs(base) if base else None,
-        {"t": p},
-        p,
-        p <= procedure.alpha,
-        mean / deviation if deviation else None,
-        float((sign * d > 0).mean()),
-        float((d == 0).mean()),
-        float((sign * d < 0).mean()),
-        2.8 * stderr,
-        None,
-    )

@@ -94,20 +94,31 @@ def _of_frame(frame: "pd.DataFrame", subject: str) -> RunValues:
 
 
 def _read_path(path: Path) -> RunValues:
+    table = path / "per_user.parquet" if path.is_dir() else path
+    run = _of_frame(read_table(table), str(table))
+    return RunValues(run.users, run.values, _directions(path / "record.json"))
+
+
+def read_table(table: Path) -> "pd.DataFrame":
+    """Read a parquet or CSV file.
+
+    Raises
+    ------
+    SchemaError
+        If there is none, or it is no table.
+    """
     import pandas as pd
 
-    table = path / "per_user.parquet" if path.is_dir() else path
     if not table.is_file():
         raise SchemaError(
-            f"{path}: {'has no per_user.parquet' if path.is_dir() else 'no such file or folder'}. Give a "
-            "run's output folder, or a parquet or CSV file with a row per user."
+            f"{table}: no such file. Give a run's output folder, which has a per_user.parquet, or a parquet "
+            "or CSV file."
         )
     try:
         frame = pd.read_parquet(table) if table.suffix == ".parquet" else pd.read_csv(table)
     except (ValueError, OSError) as error:
         raise SchemaError(f"{table}: cannot be read as a table ({error}).") from error
-    run = _of_frame(frame, str(table))
-    return RunValues(run.users, run.values, _directions(path / "record.json"))
+    return frame
 
 
 def _directions(path: Path) -> dict[str, bool]:

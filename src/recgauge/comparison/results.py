@@ -91,10 +91,11 @@ class Pair:
         Cohen's d of the differences: mean over standard deviation; None if they do not vary.
     better, equal, worse : float
         Shares of users for whom `a` is better than, equal to, worse than `b`.
-    detectable : float
-        Smallest difference that as many users with as much variation would have shown with 80 % power.
+    detectable : float or None
+        Smallest true difference that as many users with as much variation would show with 80 % power, after
+        the correction; None where so few users can show nothing.
     users_needed : int or None
-        Users that would show the observed difference with 80 % power; None if it is zero.
+        Users that would show a true difference of the observed size with 80 % power; None if it is zero.
     p_folds : float or None
         Two-sided p of the corrected resampled t-test over folds, if there are at least two.
     """
@@ -113,7 +114,7 @@ class Pair:
     better: float
     equal: float
     worse: float
-    detectable: float
+    detectable: float | None
     users_needed: int | None
     p_folds: float | None = None
 

@@ -1,7 +1,8 @@
 """Per-user values of several runs, paired by user."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Self
 
 import numpy as np
@@ -102,7 +103,10 @@ class UserValues:
             tuple(every),
             chosen,
             values,
-            tuple(_higher_is_better(metric, every, lower_is_better) for metric in chosen),
+            tuple(
+                higher_is_better(metric, (one for some in every.values() for one in some), lower_is_better)
+                for metric in chosen
+            ),
             dataset,
             _repeats(every, chosen),
             fold_means,
@@ -115,13 +119,27 @@ def _metrics_in_common(
 ) -> tuple[str, ...]:
     every = [one.values for repeats in runs.values() for one in repeats]
     common = [key for key in every[0] if all(key in values for values in every)]
-    wanted = common if asked is None else [key.replace("@", "_at_") for key in asked]
+    if not common:
+        has = "; ".join(f"{name}: {listed(repeats[0].values)}" for name, repeats in list(runs.items())[:3])
+        raise ConfigError(f"compare: the runs have no metric in common. {has}.")
+    return choose_metrics(asked, common)
+
+
+def choose_metrics(asked: Sequence[str] | None, common: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys of the metrics asked for, all in common if none is; ``ndcg@10`` is ``ndcg_at_10``."""
+    wanted = list(dict.fromkeys(map(_as_key, common if asked is None else asked)))
     missing = [key for key in wanted if key not in common]
     if missing or not wanted:
-        has = "; ".join(f"{name}: {listed(repeats[0].values)}" for name, repeats in list(runs.items())[:3])
-        what = f"not every run has {listed(missing)}" if missing else "the runs have no metric in common"
-        raise ConfigError(f"compare: {what}. {has}.")
-    return tuple(dict.fromkeys(wanted))
+        near = [close for key in missing for close in get_close_matches(key, common, n=1)]
+        hint = f" Did you mean {listed(near)}?" if near else ""
+        raise ConfigError(
+            f"metrics: {listed(missing) or 'none'}: not in every run, which have {listed(common)}.{hint}"
+        )
+    return tuple(wanted)
+
+
+def _as_key(metric: str) -> str:
+    return metric.replace("@", "_at_")
 
 
 def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int, IntArray]]:
@@ -198,14 +216,14 @@ def _repeats(
     return found
 
 
-def _higher_is_better(metric: str, runs: Mapping[str, Sequence[RunValues]], lower: Collection[str]) -> bool:
+def higher_is_better(metric: str, runs: Iterable[RunValues], lower: Collection[str]) -> bool:
+    """Return the direction of a metric: as the caller says, else as a run does, else as recgauge knows it."""
     from recgauge.metrics import metric_class
 
-    if metric in lower or metric.replace("_at_", "@") in lower:
+    if metric in {_as_key(name) for name in lower}:
         return False
-    for repeats in runs.values():
-        for one in repeats:
-            if metric in one.higher_is_better:
-                return one.higher_is_better[metric]
+    for one in runs:
+        if metric in one.higher_is_better:
+            return one.higher_is_better[metric]
     known: Any = metric_class(metric.rsplit("_at_", 1)[0])
     return True if known is None else bool(known.higher_is_better)

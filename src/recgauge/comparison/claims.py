@@ -1,0 +1,124 @@
+"""Sentences that follow from a comparison's numbers by rule."""
+
+from collections.abc import Sequence
+from math import ceil, log10
+from typing import TYPE_CHECKING
+
+from recgauge.errors import listed
+
+if TYPE_CHECKING:
+    from recgauge.comparison.results import MetricComparison, Pair
+
+
+def metric_claims(result: "MetricComparison", confidence: float) -> tuple[str, ...]:
+    """Return what may be claimed from the comparison by one metric.
+
+    With a baseline, a sentence per run; otherwise the best against the second, and who else is not shown to
+    differ from the best.
+    """
+    rows, pairs = result.rows, result.pairs
+    if not rows[0].letters:
+        return tuple(pair_claim(pair, result, confidence) for pair in pairs)
+    best, second = rows[0].run, rows[1].run
+    claims = [pair_claim(result.pair(best, second), result, confidence)]
+    open_ends = [row.run for row in rows[2:] if not result.pair(best, row.run).differs]
+    if open_ends:
+        runs = [second, *open_ends] if not result.pair(best, second).differs else open_ends
+        claims.append(f"{metric_words(result)}: not shown to differ from the best, {best}: {listed(runs)}.")
+    return tuple(claims)
+
+
+def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> str:
+    """Return what may be claimed of two runs.
+
+    Parameters
+    ----------
+    pair : Pair
+    result : MetricComparison
+        The comparison that it is of.
+    confidence : float
+    """
+    decimals = _decimals((pair.high - pair.low) / 2)
+    what, sure = metric_words(result), f"{100 * confidence:g} %"
+    if not pair.differs:
+        seen = "so few users can show no difference at all"
+        if pair.detectable is not None:
+            seen = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
+        found = _with_interval(pair.difference, pair.low, pair.high, decimals)
+        return f"No difference shown between {pair.a} and {pair.b}: {found} {what}, {sure}; {seen}."
+    ends = sorted((abs(pair.low), abs(pair.high)))
+    if pair.low <= 0 <= pair.high:  # the test decides; its interval may lie a little differently
+        ends = [pair.low, pair.high] if pair.difference > 0 else [-pair.high, -pair.low]
+    wins = (pair.difference > 0) == result.higher_is_better
+    found = _with_interval(abs(pair.difference), ends[0], ends[1], decimals)
+    return (
+        f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {found} {what}, {sure}; "
+        f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
+    )
+
+
+def metric_words(result: "MetricComparison") -> str:
+    """Return the metric as people write it, and the data set if it has a name.
+
+    Examples
+    --------
+    >>> from recgauge.comparison import MetricComparison
+    >>> metric_words(MetricComparison("ml_1m", "ndcg_at_10", True, (), (), 2))
+    'nDCG@10 on ml_1m'
+    """
+    return metric_label(result.metric) + (f" on {result.dataset}" if result.dataset else "")
+
+
+def metric_label(key: str) -> str:
+    """Return a metric's key as people write it.
+
+    Examples
+    --------
+    >>> metric_label("ndcg_at_10"), metric_label("my_own_at_5"), metric_label("loss")
+    ('nDCG@10', 'my_own@5', 'loss')
+    """
+    from recgauge.metrics import metric_class
+
+    name, _, k = key.rpartition("_at_")
+    known = metric_class(name or key)
+    label = known.label if known is not None else name or key
+    return f"{label}@{k}" if name else label
+
+
+def short(value: float, decimals: int) -> str:
+    """Return a number without the zero before its decimal point.
+
+    Examples
+    --------
+    >>> short(0.0361, 3), short(-0.5, 1), short(1.25, 1)
+    ('.036', '-.5', '1.2')
+    """
+    text = f"{value:.{decimals}f}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def _with_interval(value: float, low: float, high: float, decimals: int) -> str:
+    return f"{short(value, decimals)} [{short(low, decimals)}, {short(high, decimals)}]"
+
+
+def _decimals(width: float) -> int:
+    """Return as many decimals as show a width with one to two digits."""
+    return min(8, max(1, ceil(-log10(width / 5)))) if width > 0 else 3
+
+
+def ranks_claims(
+    metric: str, runs: Sequence[str], groups: Sequence[Sequence[str]], n: int, p: float, alpha: float
+) -> tuple[str, ...]:
+    """Return what may be claimed from ranks over n data sets; runs are in the order of their ranks."""
+    what = f"{metric_label(metric)} on {n} data sets"
+    if p > alpha:
+        return (f"{what}: no run is shown to differ from another (Friedman, p = {p:.2g}).",)
+    with_best = next((group for group in groups if runs[0] in group), (runs[0],))
+    others = [run for run in runs if run not in with_best]
+    claims = []
+    if others:
+        claims.append(f"{what}: {runs[0]} has the best mean rank and differs from {listed(others)}.")
+    if len(with_best) > 1:
+        alike = [run for run in with_best if run != runs[0]]
+        claims.append(f"{what}: not shown to differ from the best, {runs[0]}: {listed(alike)}.")
+    return tuple(claims)

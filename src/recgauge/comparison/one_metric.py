@@ -1,0 +1,243 @@
+"""One metric on one data set: every run's mean, every pair's difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf, isfinite, sqrt
+
+import numpy as np
+
+from recgauge.comparison.claims import metric_claims
+from recgauge.comparison.families import benjamini_hochberg, compact_letters, holm, max_t
+from recgauge.comparison.intervals import bootstrap_interval, normal_interval
+from recgauge.comparison.procedure import Procedure, Test
+from recgauge.comparison.results import MetricComparison, Pair, RunRow
+from recgauge.comparison.tests_of_pairs import (
+    corrected_resampled_t,
+    paired_t,
+    sign_test,
+    student_quantile,
+    wilcoxon,
+)
+from recgauge.comparison.user_values import UserValues
+from recgauge.utils.checks import DoubleArray
+
+_POWER = 0.8
+_ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resamples:
+    """What resampling gave for one metric.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (n, n_runs), or None
+        In samples of users.
+    observed : ndarray of float64, shape (n_runs,)
+        The means without resampling, rounded as those of the samples are.
+    flipped : ndarray of float64, shape (n, n_runs), or None
+        Sums over users with random signs, divided by the number of users.
+    exact : bool
+        Whether all signs were tried.
+    rounding : float
+        What rounding may have done to a mean.
+    """
+
+    means: DoubleArray | None
+    observed: DoubleArray
+    flipped: DoubleArray | None
+    exact: bool
+    rounding: float
+
+
+def compare_metric(
+    table: UserValues, which: int, procedure: Procedure, resamples: Resamples
+) -> MetricComparison:
+    """Compare all runs by one metric.
+
+    Parameters
+    ----------
+    table : UserValues
+    which : int
+        Position of the metric, which at least two users have in every run.
+    procedure : Procedure
+    resamples : Resamples
+    """
+    known = np.isfinite(table.values[which])
+    complete = known.all(axis=0)
+    values = np.ascontiguousarray(table.values[which][:, complete])
+    higher = table.higher_is_better[which]
+    measure = _Measure(table, which, values, procedure, resamples, 1.0 if higher else -1.0)
+    rows, pairs = measure.rows(), measure.pairs()
+    if procedure.baseline is None:
+        place = {row.run: i for i, row in enumerate(rows)}
+        different = [(place[pair.a], place[pair.b]) for pair in pairs if pair.differs]
+        marks = compact_letters(len(rows), different)
+        rows = [replace(row, letters=mark) for row, mark in zip(rows, marks, strict=True)]
+    result = MetricComparison(
+        table.dataset,
+        table.metrics[which],
+        higher,
+        tuple(rows),
+        tuple(pairs),
+        values.shape[1],
+        int((known.any(axis=0) & ~complete).sum()),
+    )
+    return replace(result, claims=metric_claims(result, procedure.confidence))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measure:
+    """The values of one metric, users without a value left out: (n_runs, m)."""
+
+    table: UserValues
+    which: int
+    values: DoubleArray
+    procedure: Procedure
+    resamples: Resamples
+    sign: float
+
+    def order(self) -> list[int]:
+        """Return runs by their means, best first; equal ones as they were given."""
+        means = self.values.mean(axis=1)
+        return sorted(range(len(means)), key=lambda i: (-self.sign * means[i], i))
+
+    def rows(self) -> list[RunRow]:
+        """Return the leaderboard, without letters."""
+        means = self.values.mean(axis=1).tolist()
+        places = sorted(set(means), reverse=self.sign > 0)
+        drawn, observed = self.resamples.means, self.resamples.observed
+        return [
+            RunRow(
+                self.table.runs[i],
+                means[i],
+                *self._interval(self.values[i], None if drawn is None else drawn[:, i], observed[i]),
+                self.values.shape[1],
+                is_best=means[i] == places[0],
+                is_second=len(places) > 1 and means[i] == places[1],
+                repeats=self.table.repeats.get((self.table.metrics[self.which], self.table.runs[i])),
+            )
+            for i in self.order()
+        ]
+
+    def pairs(self) -> list[Pair]:
+        """Return the pairs that are compared, with corrected p-values."""
+        order = self.order()
+        if self.procedure.baseline is None:
+            chosen = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
+        else:
+            base = self.table.runs.index(self.procedure.baseline)
+            chosen = [(i, base) for i in order if i != base]
+        found = [self._pair(i, j) for i, j in chosen]
+        adjusted, critical = self._corrected(chosen, found)
+        return [self._decided(pair, p, critical) for pair, p in zip(found, adjusted.tolist(), strict=True)]
+
+    def _interval(
+        self, values: DoubleArray, means: DoubleArray | None, observed: float
+    ) -> tuple[float, float]:
+        method, confidence = self.procedure.interval, self.procedure.confidence
+        if method == "normal" or means is None:
+            return normal_interval(values, confidence)
+        return bootstrap_interval(means, values, confidence, method, observed)
+
+    def _pair(self, i: int, j: int) -> Pair:
+        """Return two runs compared, p-values not corrected."""
+        values = self.values
+        differences = values[i] - values[j]
+        mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
+        base, n = float(values[j].mean()), len(differences)
+        largest = max(float(np.abs(values[i]).max()), float(np.abs(values[j]).max()))
+        gains = self.sign * np.where(np.abs(differences) <= _ROUNDING * largest, 0.0, differences)
+        better, worse = float((gains > 0).mean()), float((gains < 0).mean())
+        drawn = None if self.resamples.means is None else _difference(self.resamples.means, i, j)
+        observed = float(self.resamples.observed[i] - self.resamples.observed[j])
+        return Pair(
+            self.table.runs[i],
+            self.table.runs[j],
+            mean,
+            *self._interval(differences, drawn, observed),
+            stderr=deviation / sqrt(n),
+            relative=mean / abs(base) if base else None,
+            p={test: self._p(test, gains, i, j) for test in self.procedure.tests},
+            p_adjusted=1.0,
+            differs=False,
+            effect_size=mean / deviation if deviation else None,
+            better=better,
+            equal=float((gains == 0).mean()),
+            worse=worse,
+            detectable=None,
+            users_needed=None,
+            p_folds=self._p_folds(i, j),
+        )
+
+    def _p(self, test: Test, gains: DoubleArray, i: int, j: int) -> float:
+        if test == "t":
+            return paired_t(gains)
+        if test == "wilcoxon":
+            return wilcoxon(gains)
+        if test == "sign":
+            return sign_test(gains)
+        observed = float(self.resamples.observed[i] - self.resamples.observed[j])
+        if test == "permutation":
+            assert self.resamples.flipped is not None
+            null, one = _difference(self.resamples.flipped, i, j), 0 if self.resamples.exact else 1
+        else:
+            assert self.resamples.means is not None
+            null, one = _difference(self.resamples.means, i, j) - observed, 1
+        n_as_large = int((np.abs(null) >= abs(observed) - self.resamples.rounding).sum())
+        return (n_as_large + one) / (len(null) + one)
+
+    def _p_folds(self, i: int, j: int) -> float | None:
+        if self.table.folds is None:
+            return None
+        folds = self.table.folds[self.which]
+        return corrected_resampled_t(folds[i] - folds[j], test_share=1 / folds.shape[1])[0]
+
+    def _corrected(
+        self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Pair]
+    ) -> tuple[DoubleArray, float]:
+        """Return corrected p-values, and the t from which on a single pair would have differed."""
+        n, alpha = self.values.shape[1], self.procedure.alpha
+        first = np.array([pair.p[self.procedure.tests[0]] for pair in pairs])
+        if self.procedure.correction == "holm":
+            return holm(first), student_quantile(1 - alpha / (2 * len(pairs)), n - 1)
+        if self.procedure.correction == "max_t":
+            return self._by_max_t(chosen)
+        adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
+        return adjusted, student_quantile(1 - alpha / 2, n - 1)
+
+    def _by_max_t(self, chosen: Sequence[tuple[int, int]]) -> tuple[DoubleArray, float]:
+        """Compare in units of the root of the mean square, which flipped signs do not change.
+
+        Student's t is a rising function of that statistic, the same for all pairs.
+        """
+        flipped, observed, n = self.resamples.flipped, self.resamples.observed, self.values.shape[1]
+        assert flipped is not None
+        scale = np.array([sqrt(float(((self.values[i] - self.values[j]) ** 2).mean())) for i, j in chosen])
+        first, second = (list(side) for side in zip(*chosen, strict=True))
+        per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
+        resampled = np.abs(flipped[:, first] - flipped[:, second]) * per_unit
+        found = np.abs(observed[first] - observed[second]) * per_unit
+        rounding = self.resamples.rounding * per_unit + _ROUNDING
+        adjusted = max_t(found, resampled, exact=self.resamples.exact, tolerance=rounding)
+        critical = float(np.quantile(resampled.max(axis=1), self.procedure.confidence))
+        rest = 1 - critical**2
+        return adjusted, critical * sqrt((n - 1) / rest) if rest > _ROUNDING else inf
+
+    def _decided(self, pair: Pair, p_adjusted: float, critical: float) -> Pair:
+        """Return a pair with its decision, and what as many users could have decided."""
+        n = self.values.shape[1]
+        errors = critical + student_quantile(_POWER, n - 1)
+        detectable = errors * pair.stderr if isfinite(errors) else None
+        users = None
+        if detectable is not None and pair.difference:
+            users = max(2, ceil(n * (detectable / pair.difference) ** 2))
+        differs = p_adjusted <= self.procedure.alpha
+        return replace(
+            pair, p_adjusted=p_adjusted, differs=differs, detectable=detectable, users_needed=users
+        )
+
+
+def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:
+    difference: DoubleArray = values[:, i] - values[:, j]
+    return difference

@@ -1,0 +1,179 @@
+"""Sums of values under random weights of users, one set of weights for all runs and metrics.
+
+Weights are whole numbers and values are rounded to multiples of a power of two so small that every sum of
+products is a whole number below 2**53. Such sums are exact in any order: results are the same on every
+processor, with any number of threads and any size of block.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import frexp, ldexp
+from typing import Self
+
+import numpy as np
+
+from recgauge.utils.checks import BoolArray, DoubleArray
+from recgauge.utils.randomness import GOLDEN, mix, stream
+from recgauge.utils.threads import over_blocks
+
+_BLOCK_BYTES = 1 << 26  # of the weights that a thread holds
+
+Weigh = Callable[[int], DoubleArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded:
+    """Values of users as whole numbers, whose weighted sums are exact.
+
+    Parameters
+    ----------
+    columns : ndarray of float64, shape (m, n_columns)
+        Whole numbers; a column per metric and run, and one per metric that counts its users.
+    unit : ndarray of float64, shape (n_metrics,)
+        What 1 is worth.
+    shape : (int, int)
+        Metrics and runs.
+    used : ndarray of bool, shape (n_metrics, m)
+        Users with a value in every run.
+    """
+
+    columns: DoubleArray
+    unit: DoubleArray
+    shape: tuple[int, int]
+    used: BoolArray
+
+    @classmethod
+    def of(cls, values: DoubleArray) -> Self:
+        """Round values (n_metrics, n_runs, m); a user with NaN in a run is left out of the metric.
+
+        The error of a value is at most ``m / 2**51`` of the metric's largest: 6e-11 for 138,493 users.
+        """
+        n_metrics, n_runs, m = values.shape
+        used = np.asarray(np.isfinite(values).all(axis=1))
+        columns = np.empty((m, n_metrics * (n_runs + 1)))
+        unit = np.empty(n_metrics)
+        for i in range(n_metrics):
+            kept = np.where(used[i], values[i], 0.0)
+            unit[i] = ldexp(1.0, frexp(float(np.abs(kept).max()))[1] + m.bit_length() - 52)
+            columns[:, i * n_runs : (i + 1) * n_runs] = np.rint(kept / unit[i]).T
+        columns[:, n_metrics * n_runs :] = used.T
+        return cls(columns, unit, (n_metrics, n_runs), used)
+
+    def sums(self) -> DoubleArray:
+        """Return the sums over users without weights, shape (n_metrics, n_runs)."""
+        sums: DoubleArray = self.split(self.columns.sum(axis=0, keepdims=True))[0][0]
+        return sums
+
+    def split(self, sums: DoubleArray) -> tuple[DoubleArray, DoubleArray]:
+        """Return sums (n, n_metrics, n_runs) in the metrics' units, and counts of users (n, n_metrics)."""
+        n_metrics, n_runs = self.shape
+        of_runs = sums[:, : n_metrics * n_runs].reshape(-1, n_metrics, n_runs)
+        return of_runs * self.unit[:, None], sums[:, n_metrics * n_runs :]
+
+
+def bootstrap_means(values: Rounded, n_resamples: int, seed: int) -> DoubleArray:
+    """Return the means of runs in samples of the users, drawn with replacement and as many as there are.
+
+    Parameters
+    ----------
+    values : Rounded
+    n_resamples : int
+    seed : int
+
+    Returns
+    -------
+    ndarray of float64, shape (n_resamples, n_metrics, n_runs)
+        NaN where a sample has none of a metric's users.
+
+    References
+    ----------
+    .. [1] B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993.
+    """
+    sums, counts = values.split(
+        _weighted(values.columns, n_resamples, _drawn_users(len(values.columns), seed))
+    )
+    with np.errstate(invalid="ignore"):
+        means: DoubleArray = sums / counts[:, :, None]
+    return means
+
+
+def flipped_sums(values: Rounded, n_resamples: int, seed: int) -> tuple[DoubleArray, bool]:
+    """Return sums of values whose signs were flipped at random, one sign per user.
+
+    The difference of two runs' sums is the sum of their flipped differences.
+
+    Returns
+    -------
+    sums : ndarray of float64, shape (n, n_metrics, n_runs)
+    exact : bool
+        Whether these are all ``2**m`` ways, as there are no more than `n_resamples`.
+    """
+    m = len(values.columns)
+    exact = m < 60 and 2**m <= n_resamples
+    weigh = _every_sign(m) if exact else _drawn_signs(m, seed)
+    sums, _ = values.split(_weighted(values.columns, 2**m if exact else n_resamples, weigh))
+    return sums, exact
+
+
+def _weighted(columns: DoubleArray, n: int, weigh: Weigh) -> DoubleArray:
+    """Return ``weigh(i) @ columns`` of all i in ``range(n)``, shape (n, n_columns)."""
+    from threadpoolctl import threadpool_limits
+
+    m = len(columns)
+
+    def block(start: int, stop: int) -> DoubleArray:
+        weights = np.empty((stop - start, m))
+        for i in range(start, stop):
+            weights[i - start] = weigh(i)
+        product: DoubleArray = weights @ columns
+        return product
+
+    size = max(1, min(256, _BLOCK_BYTES // (8 * m)))
+    with threadpool_limits(1, user_api="blas"):
+        return np.concatenate(over_blocks(block, n, size))
+
+
+def _drawn_users(m: int, seed: int) -> Weigh:
+    """Return how often each of m users is drawn in m draws; the draws of a sample depend on its number alone.
+
+    A draw is the product of 32 random bits and m, without its lower 32 bits. Probabilities differ by at most
+    ``m / 2**32`` of their value.
+    """
+    first, half = _key(seed, "bootstrap"), (m + 1) // 2
+    steps = np.arange(half, dtype=np.uint64) * GOLDEN
+
+    def weigh(sample: int) -> DoubleArray:
+        words = mix(steps + _word(first + sample * half * int(GOLDEN)))
+        draws = words.astype("<u8", copy=False).view("<u4")[:m].astype(np.uint64)
+        draws *= np.uint64(m)
+        draws >>= np.uint64(32)
+        return np.bincount(draws.view(np.int64), minlength=m).astype(np.float64)
+
+    return weigh
+
+
+def _drawn_signs(m: int, seed: int) -> Weigh:
+    """Return random signs of m users, one bit each; those of a flip depend on its number alone."""
+    first, n_words = _key(seed, "signs"), (m + 63) // 64
+    steps = np.arange(n_words, dtype=np.uint64) * GOLDEN
+
+    def weigh(flip: int) -> DoubleArray:
+        words = mix(steps + _word(first + flip * n_words * int(GOLDEN)))
+        bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), count=m)
+        signs: DoubleArray = np.subtract(1.0, 2.0 * bits, dtype=np.float64)
+        return signs
+
+    return weigh
+
+
+def _every_sign(m: int) -> Weigh:
+    users = np.arange(m)
+    return lambda flip: np.subtract(1.0, 2.0 * ((flip >> users) & 1), dtype=np.float64)
+
+
+def _key(seed: int, what: str) -> int:
+    return int(stream(seed, f"comparison {what}").integers(2**64, dtype=np.uint64))
+
+
+def _word(number: int) -> np.uint64:
+    return np.uint64(number % 2**64)

@@ -1,0 +1,264 @@
+"""What `recgauge.compare` promises: users paired by id, one answer for any order, plain sentences."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recgauge
+from recgauge import compare
+from recgauge.comparison import Procedure, RunValues, UserValues, compare_values, read_run
+from recgauge.errors import ConfigError, SchemaError
+
+
+@pytest.fixture
+def frames(rng):
+    """Three runs of 300 users with text ids; c is clearly the worst."""
+    users = pd.Index([f"u{i:03d}" for i in range(300)], name="user")
+    base = rng.random(300) * (rng.random(300) < 0.5)
+    made = {}
+    for name, gain in {"a": 0.03, "b": 0.02, "c": -0.1}.items():
+        ndcg = base + gain + 0.1 * rng.standard_normal(300)
+        made[name] = pd.DataFrame({"ndcg_at_10": ndcg, "rmse": 1 - ndcg}, index=users)
+    return made
+
+
+def test_every_number_of_the_leaderboard(frames):
+    result = compare(frames, metrics=["ndcg@10"], n_resamples=2000).result("ndcg_at_10")
+    assert [row.run for row in result.rows] == ["a", "b", "c"]
+    assert [(row.is_best, row.is_second) for row in result.rows] == [
+        (True, False),
+        (False, True),
+        (False, False),
+    ]
+    assert result.rows[0].mean == pytest.approx(frames["a"]["ndcg_at_10"].mean(), rel=1e-14)
+    assert all(row.low < row.mean < row.high for row in result.rows)
+    assert [(pair.a, pair.b) for pair in result.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert result.pair("c", "a").differs
+    assert result.rows[2].letters not in result.rows[0].letters
+    assert (result.n_users, result.n_left_out) == (300, 0)
+
+
+def test_less_is_better_for_errors_by_name_and_on_request(frames):
+    by_error = compare(frames, metrics=["rmse"], n_resamples=500).results[0]
+    assert [row.run for row in by_error.rows] == ["a", "b", "c"]
+    assert by_error.pair("a", "c").difference < 0 < by_error.pair("a", "c").better
+    renamed = {name: frame.rename(columns={"rmse": "loss"}) for name, frame in frames.items()}
+    assert compare(renamed, metrics=["loss"], n_resamples=500).results[0].rows[0].run == "c"
+    told = compare(renamed, metrics=["loss"], lower_is_better=["loss"], n_resamples=500)
+    assert told.results[0].rows[0].run == "a"
+
+
+@pytest.mark.parametrize("numeric", [True, False])
+def test_the_order_of_users_changes_nothing(frames, rng, numeric):
+    if numeric:
+        frames = {name: frame.set_axis(range(0, 3000, 10)) for name, frame in frames.items()}
+    settings = {"n_resamples": 500, "tests": ("t", "permutation", "bootstrap", "wilcoxon", "sign")}
+    shuffled = {name: frame.sample(frac=1, random_state=i) for i, (name, frame) in enumerate(frames.items())}
+    assert compare(shuffled, **settings) == compare(frames, **settings)
+
+
+def test_one_long_table_says_the_same_in_any_order_of_rows(frames, tmp_path):
+    long = pd.concat(
+        frame.melt(ignore_index=False, var_name="metric").reset_index().assign(model=name)
+        for name, frame in frames.items()
+    )
+    straight = compare(frames, n_resamples=500)
+    long.sample(frac=1, random_state=0).to_csv(tmp_path / "long.csv", index=False)
+    from_csv = compare(tmp_path / "long.csv", n_resamples=500)
+    assert from_csv.result("rmse").pairs == straight.result("rmse").pairs
+    assert from_csv.result("ndcg_at_10") == straight.result("ndcg_at_10")
+    two = pd.concat([long.assign(dataset="one"), long.assign(dataset="two", value=long["value"] * 2)])
+    several = compare(two, n_resamples=500)
+    assert several.datasets == ("one", "two")
+    assert several.over_datasets[0].mean_ranks == {"a": 1.0, "b": 2.0, "c": 3.0}
+
+
+def test_evaluations_frames_and_folders_are_the_same_sources(tmp_path):
+    relevant = {f"u{i}": ["x"] for i in range(20)}
+    runs = {
+        "good": recgauge.evaluate({user: ["x", "y"] for user in relevant}, relevant, cutoffs=(2,)),
+        "bad": recgauge.evaluate(
+            {user: ["y", "x"] if i % 3 else ["x"] for i, user in enumerate(relevant)}, relevant, cutoffs=(2,)
+        ),
+    }
+    direct = compare(runs, n_resamples=200)
+    for name, evaluation in runs.items():
+        (tmp_path / name).mkdir()
+        frame = evaluation.to_frame().rename_axis("user_id").reset_index()
+        frame.to_parquet(tmp_path / name / "per_user.parquet")
+    assert compare({name: tmp_path / name for name in runs}, n_resamples=200) == direct
+    assert direct.result("ndcg_at_2").rows[0].run == "good"
+
+
+def test_users_without_a_value_everywhere_are_left_out_and_counted(frames):
+    frames["b"] = frames["b"].iloc[50:]
+    frames["c"].iloc[290:, 0] = np.nan
+    found = compare(frames, n_resamples=500)
+    ndcg, rmse = found.results
+    assert (ndcg.n_users, ndcg.n_left_out) == (240, 60)
+    assert (rmse.n_users, rmse.n_left_out) == (250, 50)
+    assert ndcg.row("a").mean == pytest.approx(frames["a"]["ndcg_at_10"].iloc[50:290].mean(), rel=1e-14)
+    assert (
+        "compared on the 240 users who have a value in every run; 60 have one in some runs" in found.notes[0]
+    )
+    # what one metric lacks must not move the other
+    alone = compare({name: frame[["rmse"]].loc["u050":] for name, frame in frames.items()}, n_resamples=500)
+    assert rmse.pairs[0].difference == alone.results[0].pairs[0].difference
+
+
+def test_a_baseline_has_a_pair_and_a_claim_per_other_run(frames):
+    found = compare(frames, metrics=["ndcg_at_10"], baseline="c", n_resamples=500)
+    (result,) = found.results
+    assert [(pair.a, pair.b) for pair in result.pairs] == [("a", "c"), ("b", "c")]
+    assert {row.letters for row in result.rows} == {""}
+    assert len(found.claims) == 2
+
+
+def test_corrections_differ_as_they_must(frames):
+    p = {}
+    for correction in ("none", "bh", "holm", "max_t"):
+        found = compare(frames, metrics=["rmse"], correction=correction, n_resamples=5000)
+        p[correction] = [pair.p_adjusted for pair in found.results[0].pairs]
+    assert p["none"][0] <= p["bh"][0] <= p["holm"][0]
+    assert p["max_t"][0] == pytest.approx(p["none"][0], abs=0.03)  # the least of three has no rivals left
+
+
+def test_claims_follow_from_the_numbers():
+    d = np.repeat([0.0, 0.3, -0.1], [50, 40, 10])
+    runs = {"svd": RunValues(np.arange(100), {"ndcg_at_10": 0.3 + d}),
+            "popularity": RunValues(np.arange(100), {"ndcg_at_10": np.full(100, 0.3)})}  # fmt: skip
+    table = UserValues.of(runs, dataset="ml_1m")
+    claims = compare_values([table], Procedure(interval="normal", correction="holm")).claims
+    assert claims == (
+        "svd is better than popularity by .110 [.079, .141] nDCG@10 on ml_1m, 95 %; 40 % of users gain, "
+        "10 % lose.",
+    )
+    d = np.repeat([0.0, 0.3, -0.3], [50, 26, 24])
+    runs["svd"] = RunValues(np.arange(100), {"ndcg_at_10": 0.3 + d})
+    claims = compare_values([UserValues.of(runs)], Procedure(interval="normal", correction="holm")).claims
+    assert claims == (
+        "No difference shown between svd and popularity: .006 [-.036, .048] nDCG@10, 95 %; a difference of "
+        ".060 would have been seen with 80 % power.",
+    )
+
+
+def test_equal_runs_do_not_differ_and_break_nothing(frames):
+    same = {"one": frames["a"], "two": frames["a"], "zero": frames["a"] * 0}
+    tests = ("t", "permutation", "bootstrap", "wilcoxon", "sign")
+    found = compare(same, metrics=["ndcg_at_10"], tests=tests, n_resamples=500)
+    pair = found.results[0].pair("one", "two")
+    assert (pair.difference, pair.low, pair.high, pair.p_adjusted, pair.differs) == (0, 0, 0, 1, False)
+    assert set(pair.p.values()) == {1.0}
+    assert pair.effect_size is None
+    assert pair.users_needed is None
+    assert found.results[0].row("one").is_best
+    assert found.results[0].row("two").is_best
+    assert found.results[0].pair("one", "zero").relative is None
+
+
+def test_seeds_are_averaged_by_user_and_folds_pooled():
+    users = np.arange(6)
+    rng = np.random.default_rng(0)
+
+    def run(fold, seed, gain, some=users):
+        return RunValues(
+            some, {"x": np.arange(6.0)[some] + gain + rng.normal(0, 0.1, len(some))}, {}, seed, fold
+        )
+
+    seeds = {"a": [run(None, s, 1.0) for s in range(3)], "b": run(None, None, 0.0)}
+    table = UserValues.of(seeds)
+    by_seed = np.array([one.values["x"] for one in seeds["a"]])
+    assert table.values[0, 0] == pytest.approx(by_seed.mean(axis=0))
+    repeats = table.repeats["x", "a"]
+    assert repeats.means == pytest.approx(by_seed.mean(axis=1))
+    assert repeats.deviation == pytest.approx(by_seed.mean(axis=1).std(ddof=1))
+    assert repeats.labels == ("seed 0", "seed 1", "seed 2")
+
+    halves = (users[:3], users[3:])
+    folds = {name: [run(f, None, gain, halves[f]) for f in (0, 1)] for name, gain in (("a", 1.0), ("b", 0.0))}
+    found = compare_values([UserValues.of(folds)], Procedure(n_resamples=100))
+    (result,) = found.results
+    assert result.n_users == 6
+    d = [np.mean(folds["a"][f].values["x"] - folds["b"][f].values["x"]) for f in (0, 1)]
+    assert result.pairs[0].difference == pytest.approx(np.mean(d))
+    # two folds: variance times 1/2 + (1/2) / (1/2)
+    t = np.mean(d) / (np.std(d, ddof=1) * np.sqrt(1.5))
+    assert result.pairs[0].p_folds == pytest.approx(2 * (0.5 - np.arctan(t) / np.pi))
+
+
+def test_only_folds_that_all_runs_have_are_compared():
+    users = np.arange(4)
+    a = [RunValues(users, {"x": users + 1.0}, fold=f) for f in (0, 1)]
+    table = UserValues.of({"a": a, "b": RunValues(users, {"x": users * 1.0}, fold=1)})
+    assert table.folds is None
+    assert "a have more" in table.notes[0]
+    with pytest.raises(ConfigError, match=r"no fold in common \(a: 0, 1; b: 7\)"):
+        UserValues.of({"a": a, "b": RunValues(users, {"x": users * 1.0}, fold=7)})
+
+
+def test_frames_of_runs_and_pairs(frames):
+    found = compare(frames, n_resamples=200)
+    runs, pairs = found.to_frame(), found.to_frame("pairs")
+    assert len(runs) == len(pairs) == 6
+    assert runs.loc[0, "mean"] == found.results[0].rows[0].mean
+    assert {"difference", "p_t", "p_adjusted", "better"} <= set(pairs.columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: {"a": f["a"]}, "at least two runs are needed, got a"),
+        (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(300))}, "no user in common; their first ids are"),
+        (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common. a: ndcg_at_10,"),
+        (lambda f: {"a": f["a"], "b": pd.concat([f["b"], f["b"]])}, "b: user 'u000' has several rows"),
+        (lambda f: {"a": f["a"], "b": f["b"] + np.inf}, "b: ndcg_at_10 must have a finite number"),
+        (lambda f: {"a": f["a"], "b": f["b"].astype(str)}, "not numbers: ndcg_at_10, rmse"),
+        (lambda f: {"a": f["a"], "b": "nowhere"}, "nowhere: no such file. Give a run's output folder"),
+        (lambda f: {"a": f["a"], "b": f["b"].iloc[:1]}, "who have a value in every run; ndcg_at_10: 1"),
+        (lambda f: f["a"].reset_index(), "expected columns model and value, and user or dataset"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_told_in_one_line(frames, change, message):
+    with pytest.raises((ConfigError, SchemaError)) as caught:
+        compare(change(frames))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metrics": ["ndgc@10"]}, "not in every run, which have ndcg_at_10, rmse. Did you mean"),
+        ({"baseline": "x"}, "baseline: no run 'x'; there are a, b, c"),
+        ({"correction": "bonferroni"}, "correction must be one of max_t, holm, bh, none"),
+        ({"interval": "bootstrap"}, "interval must be one of bca, percentile, normal"),
+        ({"tests": ()}, "tests must name at least one of t, permutation"),
+        ({"tests": ("z",)}, "tests must be one of t, permutation"),
+        ({"confidence": 95}, "confidence must be a finite number >= 0.5 and <= 0.9999, got 95"),
+        ({"n_resamples": 10}, "n_resamples must be a whole number >= 100"),
+        ({"seed": -1}, "seed must be a whole number >= 0"),
+    ],
+)  # fmt: skip
+def test_wrong_settings_are_told_with_what_is_valid(frames, settings, message):
+    with pytest.raises(ConfigError) as caught:
+        compare(frames, **settings)
+    assert message in str(caught.value)
+
+
+def test_repeated_values_of_a_long_table_are_refused():
+    rows = [("ann", "svd", 0.5, 1), ("ann", "svd", 0.6, 1)]
+    with pytest.raises(
+        SchemaError, match=r"1 values repeat another's place: model svd, seed 1, user ann, metric"
+    ):
+        compare(pd.DataFrame(rows, columns=["user", "model", "value", "seed"]))
+
+
+def test_misleading_tests_come_with_a_warning(frames):
+    notes = compare(frames, tests=("wilcoxon",), n_resamples=200).notes
+    assert "wilcoxon: not a test of means" in notes[0]
+
+
+def test_reading_a_frame_with_a_column_of_users():
+    run = read_run(pd.DataFrame({"user_id": [7, 3], "x": [1, 2]}))
+    assert run.users.tolist() == [7, 3]
+    assert run.values["x"].dtype == np.float64

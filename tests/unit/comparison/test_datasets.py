@@ -1,0 +1,108 @@
+"""Runs over several data sets: ranks and what follows, against published numbers and other libraries."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from recgauge.comparison import compare, compare_datasets
+from recgauge.comparison.ranks import (
+    bayesian_signed_rank,
+    friedman,
+    performance_profiles,
+    ranked,
+)
+from recgauge.errors import ConfigError
+
+VALUES = np.array([
+    [.30, .31, .25, .10], [.22, .20, .21, .05], [.45, .41, .41, .30],
+    [.12, .15, .11, .11], [.33, .28, .29, .20], [.51, .47, .49, .22],
+])  # fmt: skip
+RUNS = "abcd"
+# scikit-posthocs 0.17: posthoc_nemenyi_friedman(VALUES); posthoc_siegel_friedman(VALUES, p_adjust="holm")
+NEMENYI = {"ab": 0.6078087080927659, "ac": 0.39863136331743276, "ad": 0.002969436990049812,
+           "bc": 0.9870044339435377, "bd": 0.11358109885511547, "cd": 0.2276967625814521}  # fmt: skip
+HOLM = {"ab": 0.4375160090667851, "ac": 0.3525746042899175, "ad": 0.003170695487519723,
+        "bc": 0.7373156772164182, "bd": 0.12673659338734125, "cd": 0.22938740760546558}  # fmt: skip
+
+
+def by_name(values):
+    return {run: {f"data{i}": float(row[j]) for i, row in enumerate(values)} for j, run in enumerate(RUNS)}
+
+
+@pytest.fixture
+def published(mirror):
+    folder = Path(mirror).parent / "published"
+    if not (folder / "dozens_ndcg_10.csv").is_file():
+        pytest.skip("no folder published beside the mirror")
+    return folder
+
+
+@pytest.mark.data
+def test_ranks_and_profiles_of_eleven_models_on_thirty_data_sets_are_as_published(published):
+    result = compare(published / "dozens_ndcg_10.csv").over_datasets[0]
+    with (published / "dozens_ndcg_10_expected.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert result.mean_ranks == pytest.approx({r["model"]: float(r["mean_rank"]) for r in rows}, abs=1e-9)
+    assert (len(result.runs), len(result.datasets)) == (11, 30)
+    # the article's score: area under the profile on 21 points from 1 to 3, shares of their sum
+    shares = performance_profiles(result.table(), np.linspace(1, 3, 21))
+    areas = np.trapezoid(shares, dx=0.1, axis=1)
+    scores = dict(zip(result.runs, areas / areas.sum(), strict=True))
+    assert scores == pytest.approx({r["model"]: float(r["dolan_more_score"]) for r in rows}, abs=1e-9)
+
+
+def test_friedman_is_scipys_also_with_ties():
+    assert friedman(ranked(VALUES))[0] == pytest.approx(stats.friedmanchisquare(*VALUES.T).pvalue, rel=1e-9)
+    statistic = stats.friedmanchisquare(*VALUES.T).statistic
+    f = 5 * statistic / (6 * 3 - statistic)
+    assert friedman(ranked(VALUES))[1] == pytest.approx(stats.f.sf(f, 3, 15), rel=1e-9)
+    assert friedman(np.full((4, 3), 2.0)) == (1.0, 1.0)
+
+
+def test_nemenyi_and_holm_are_scikit_posthocs():
+    nemenyi = compare_datasets(by_name(VALUES))
+    holm = compare_datasets(by_name(VALUES), post_hoc="holm")
+    assert {"".join(sorted(k)): p for k, p in nemenyi.p_adjusted.items()} == pytest.approx(NEMENYI, abs=1e-6)
+    assert {"".join(sorted(k)): p for k, p in holm.p_adjusted.items()} == pytest.approx(HOLM, abs=1e-9)
+    # Demsar 2006, table 5: q = 2.569 for four classifiers at 0.05
+    assert nemenyi.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 6)), abs=1e-3)
+    assert holm.critical_difference is None
+
+
+def test_groups_and_claims():
+    result = compare_datasets(by_name(VALUES), metric="ndcg_at_10")
+    assert result.runs == ("a", "b", "c", "d")
+    assert result.groups == (("a", "b", "c"), ("b", "c", "d"))
+    assert result.claims == (
+        "nDCG@10 on 6 data sets: a has the best mean rank and differs from d.",
+        "nDCG@10 on 6 data sets: not shown to differ from the best, a: b, c.",
+    )
+    lower = compare_datasets(by_name(VALUES), higher_is_better=False)
+    assert lower.runs[0] == "d"
+
+
+def test_bayesian_signed_rank_is_baycomps():
+    # baycomp 1.0.3: SignedRankTest.probs(VALUES[:, 0], VALUES[:, 1], rope=0.01, nsamples=1_000_000)
+    ours = bayesian_signed_rank(VALUES[:, 0] - VALUES[:, 1], 0.01)
+    assert ours == pytest.approx((0.811684, 0.121574, 0.066742), abs=0.008)
+    ours = bayesian_signed_rank(VALUES[:, 2] - VALUES[:, 1], 0.02)
+    assert ours == pytest.approx((0.001492, 0.865975, 0.132533), abs=0.008)
+    mirrored = compare_datasets(by_name(VALUES)).equivalence("b", "a", 0.01)
+    assert mirrored == pytest.approx((0.066742, 0.121574, 0.811684), abs=0.008)
+
+
+def test_zeros_in_profiles():
+    shares = performance_profiles(np.array([[0.0, 0.0], [0.0, 0.2]]), np.array([1.0, 100.0]))
+    assert shares.tolist() == [[0.5, 0.5], [1.0, 1.0]]
+    lower = performance_profiles(np.array([[1.0, 2.0]]), np.array([1.0, 2.0]), higher_is_better=False)
+    assert lower.tolist() == [[1.0, 1.0], [0.0, 1.0]]
+
+
+def test_what_cannot_be_ranked_is_told():
+    with pytest.raises(ConfigError, match="two runs and two data sets are needed, got 1 and 2"):
+        compare_datasets({"a": {"x": 1.0, "y": 1.0}})
+    with pytest.raises(ConfigError, match=r"b needs a finite value on each data set .*; y differ"):
+        compare_datasets({"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0}})
