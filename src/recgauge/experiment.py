@@ -28,8 +28,10 @@ from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
 from recgauge.models.recommend import compile_kernels
+from recgauge.models.saved import learned_bytes
 from recgauge.runs.result import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
+from recgauge.utils.memory import watch_peak
 from recgauge.utils.progress import NoProgress, Progress, Timings
 from recgauge.utils.randomness import stream
 
@@ -166,6 +168,7 @@ def run_experiment(
     timings = Timings(progress or NoProgress())
     ready = prepare(experiment, timings) if prepared is None else prepared
     split, guards = ready.split, ready.guards
+    peak = watch_peak()
     with timings.stage("fit") as reporter:
         model, learned = _fit(experiment, ready, reporter, watch)
     ranking = rating = None
@@ -176,7 +179,8 @@ def run_experiment(
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
-    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned)
+    memory = {"peak_bytes": peak(), "model_bytes": learned_bytes(model)}
+    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, memory)
 
 
 def prepare(experiment: Experiment, timings: Timings) -> Prepared:

@@ -8,7 +8,6 @@ from recgauge.app.tracking.page import (
     LONGEST,
     curve_points,
     final_tags,
-    flat_params,
     metric_values,
     run_note,
     shortened,
@@ -25,6 +24,7 @@ from recgauge.report.run_tables import run_lines
 from recgauge.report.sweep_tables import headline_keys, sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import flat_settings
 from recgauge.splits.shares import RandomRows
 
 
@@ -122,7 +122,7 @@ def test_curves_have_one_point_a_cutoff(record):
 
 
 def test_params_are_flat():
-    assert flat_params({"a": {"b": {"c": None}}, "d": [1]}) == {"a.b.c": "None", "d": "[1]"}
+    assert flat_settings({"a": {"b": {"c": None}}, "d": [1]}) == {"a.b.c": "None", "d": "[1]"}
 
 
 def test_the_note_holds_command_numbers_and_definitions(record):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.procedure import Procedure
@@ -225,13 +225,15 @@ class Comparison:
         """
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {"dataset": one.dataset, "metric": one.metric, **_flat(asdict(row))}
-                for one in self.results
-                for row in (one.rows if what == "runs" else one.pairs)
-            ]
-        )
+        return pd.DataFrame(self.records(what))
+
+    def records(self, what: Literal["runs", "pairs"] = "runs") -> list[dict[str, Any]]:
+        """Return the rows of `to_frame` as dictionaries."""
+        return [
+            {"dataset": one.dataset, "metric": one.metric, **_flat(asdict(row))}
+            for one in self.results
+            for row in (one.rows if what == "runs" else one.pairs)
+        ]
 
     # The four below are conveniences for notebooks; `recgauge.report` formats, and knows this package.
 
@@ -243,7 +245,7 @@ class Comparison:
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX (booktabs)."""
-        from recgauge.report.comparison_tables import latex
+        from recgauge.report.comparison_files import latex
 
         return latex(self)
 

@@ -206,6 +206,26 @@ class SavedModel:
             raise ModelError(f"{folder} holds no model that can be loaded: {error}") from error
 
 
+def learned_bytes(model: object) -> int | None:
+    """Return the bytes of what a fitted model keeps, not counting ids; None if that cannot be told.
+
+    Examples
+    --------
+    >>> from recgauge.data.interactions import Interactions
+    >>> from recgauge.models.popularity import Popularity
+    >>> train = Interactions.from_ids(["a", "b"], ["x", "y"])
+    >>> learned_bytes(Popularity().fit(train, rng=np.random.default_rng(0))) > 0
+    True
+    """
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    try:
+        for name, each in _parts(model)[1].items():
+            _pack(each, name, arrays)
+    except ModelError:
+        return None
+    return sum(array.nbytes for array in arrays.values())
+
+
 def _parts(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments that build a model, and the other attributes, which `fit` has stored."""
     if not is_dataclass(model) or not hasattr(model, "__dict__"):

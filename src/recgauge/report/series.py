@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recgauge.runs.outcome import JobOutcome, Status
-from recgauge.runs.record import RunRecord
+from recgauge.runs.protocol import identity, protocol
+from recgauge.runs.settings import counted_settings
 
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
@@ -35,11 +36,11 @@ class Series:
     jobs : tuple of JobOutcome
         By rising fold and seed.
     comparable : tuple
-        What series share whose values can be compared: equal rows, candidates and conventions in every job.
+        What series share whose values can be compared: all but the model, see `recgauge.runs.protocol`.
     """
 
     jobs: tuple[JobOutcome, ...]
-    comparable: tuple[tuple[str, ...], ...]
+    comparable: tuple[tuple[str, str], ...]
 
     def mean(self, key: str) -> float | None:
         """Return the mean of a metric over the jobs, None if one of them lacks it."""
@@ -112,25 +113,25 @@ def has_rivals(jobs: Sequence[JobOutcome]) -> bool:
 
 
 def _series(jobs: Sequence[JobOutcome]) -> Series:
-    return Series(tuple(jobs), tuple(_comparable(job.record) for job in jobs if job.record is not None))
-
-
-def _comparable(record: RunRecord) -> tuple[str, ...]:
-    """Return what runs share whose numbers can be compared."""
-    names = (record.names[name] for name in ("dataset", "split", "candidates", "conventions"))
-    rows = (record.split.train.sha256, record.split.test.sha256, str(record.dataset.relevant_from))
-    candidates = (str(record.settings.get("candidates")), record.candidates_sha256)
-    return (*names, *rows, *candidates, record.fit_on, record.policies)
+    return Series(tuple(jobs), identity(protocol([job.record for job in jobs if job.record is not None])))
 
 
 def _but_fold_and_seed(job: JobOutcome) -> str:
-    """Return everything that was set but the fold, the window and the seed, as text."""
+    """Return everything that counts but the fold, the window and the seed, as text.
+
+    A search chooses other settings on every fold; what was searched, and how, stands for them.
+    """
     assert job.record is not None
-    settings = {key: value for key, value in job.record.settings.items() if key != "seed"}
-    split = settings.get("split")
+    record, search = job.record, job.record.search
+    settings = {key: value for key, value in counted_settings(record.settings).items() if key != "seed"}
+    split, model = settings.get("split"), settings.get("model")
     if isinstance(split, dict):
         settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}
-    return json.dumps([job.record.names, settings], sort_keys=True, default=str)
+    if search is not None and isinstance(model, dict):
+        kept = {key: value for key, value in model.items() if key not in search.chosen.settings}
+        settings["model"] = [kept, search.metric, search.sampler, search.budget]
+    facts = [record.names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
+    return json.dumps(facts, sort_keys=True, default=str)
 
 
 def _position(job: JobOutcome) -> tuple[Any, ...]:

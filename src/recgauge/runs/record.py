@@ -1,7 +1,7 @@
 """The part of a run that is kept as JSON: what was run, on what, and what came out."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from recgauge.errors import SchemaError
@@ -61,6 +61,8 @@ class RunRecord:
         Loss and validation value by epoch, if somebody watched.
     search : SearchFacts or None
         The search that chose the model's settings.
+    memory : dict of str to int
+        See `recgauge.runs.result.RunResult`; empty in records of earlier versions.
     """
 
     names: dict[str, str]
@@ -82,6 +84,7 @@ class RunRecord:
     ties: TieFacts | None = None
     learned: tuple[EpochPoint, ...] = ()
     search: SearchFacts | None = None
+    memory: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_result(
@@ -120,6 +123,7 @@ class RunRecord:
             environment=environment,
             guards=result.guards,
             learned=result.learned,
+            memory={name: size for name, size in result.memory.items() if size is not None},
             **of_lists,
         )
 

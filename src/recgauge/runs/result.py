@@ -93,6 +93,9 @@ class RunResult:
         What was looked at, fired or not.
     learned : tuple of EpochPoint
         Loss and validation value by epoch; empty if nobody watched.
+    memory : mapping of str to int or None
+        ``peak_bytes``: the most that the process held from the fit to the last number; ``model_bytes``: what
+        the model keeps. None where that is not known.
     """
 
     dataset: Dataset
@@ -103,6 +106,7 @@ class RunResult:
     seconds: Mapping[str, float] = field(default_factory=dict)
     guards: tuple[GuardResult, ...] = ()
     learned: tuple[EpochPoint, ...] = ()
+    memory: Mapping[str, int | None] = field(default_factory=dict)
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:

@@ -203,6 +203,18 @@ def fingerprint(
     >>> here == fingerprint({"seed": 1}, "0" * 64, 1, {})
     False
     """
+    facts = [counted_settings(settings), data_sha256, numeric_version, dict(sources)]
+    return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def counted_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that can change a number, the filters as a list of their names and settings.
+
+    Examples
+    --------
+    >>> counted_settings({"seed": 0, "reuse": True, "dataset": {"name": "a", "cache": "/tmp"}})
+    {'seed': 0, 'dataset': {'name': 'a'}, 'filters': []}
+    """
     counted = {key: value for key, value in settings.items() if key not in free_settings()}
     counted["filters"] = list((counted.get("filters") or {}).items())  # their order counts
     dataset = counted.get("dataset") or {}
@@ -210,8 +222,24 @@ def fingerprint(
     if guards.get("selected_on") == "validation":  # nothing to warn of, as if nothing had been said
         counted["guards"] = guards | {"selected_on": None}
     counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}
-    facts = json.dumps([counted, data_sha256, numeric_version, dict(sources)], sort_keys=True, default=str)
-    return sha256(facts.encode()).hexdigest()
+    return counted
+
+
+def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as ``{"model.n_factors": "32"}``.
+
+    Examples
+    --------
+    >>> flat_settings({"model": {"n_factors": 32}, "cutoffs": [5, 10]})
+    {'model.n_factors': '32', 'cutoffs': '[5, 10]'}
+    """
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            flat |= flat_settings(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = str(value)
+    return flat
 
 
 def _settings_that(name: str) -> frozenset[str]:

@@ -1,8 +1,10 @@
 """Memory that a process can still have, so that large work is refused before it starts."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -13,6 +15,15 @@ def free_memory() -> int | None:
     """
     known = [found for found in (_available(), _left_in_container()) if found is not None]
     return min(known) if known else None
+
+
+def watch_peak() -> Callable[[], int | None]:
+    """Return what tells the most bytes that this process has held since now; None where nobody knows."""
+    try:
+        _RESET.write_text("5", encoding="ascii")
+    except OSError:  # the peak of the whole process, with earlier runs in it, would say nothing of this one
+        return lambda: None
+    return lambda: _bytes(_STATUS, "VmHWM:")
 
 
 def in_units(n_bytes: float) -> str:
@@ -29,11 +40,16 @@ def in_units(n_bytes: float) -> str:
 
 
 def _available() -> int | None:
+    return _bytes(_MEMINFO, "MemAvailable:")
+
+
+def _bytes(path: Path, name: str) -> int | None:
+    """Return the bytes on the line of a file that begins with a name."""
     try:
-        lines = _MEMINFO.read_text(encoding="ascii").splitlines()
+        lines = path.read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    found = [line.split()[1] for line in lines if line.startswith(name)]
     return int(found[0]) * 1024 if found else None
 
 

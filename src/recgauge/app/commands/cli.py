@@ -38,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from recgauge.app.commands.compare import TEXT, add_options
+
     parser = argparse.ArgumentParser(prog="recgauge", description="Evaluate recommender systems.")
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -49,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     store.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
     ui = commands.add_parser("ui", parents=[store], help="open the tracked results in a browser")
     ui.add_argument("--port", type=int, default=5000, help="port of the page (default: %(default)s)")
+    add_options(commands.add_parser("compare", parents=[store], help=TEXT, description=TEXT))
     table = commands.add_parser("conventions", parents=[store], help="a run's lists under every convention")
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
@@ -156,6 +159,11 @@ def _carry_out(asked: argparse.Namespace) -> int:
             from recgauge.app.commands.experiments import list_experiments, run_experiments
 
             return run_experiments() if asked.run else list_experiments()
+        if asked.command == "compare":
+            from recgauge.app.commands.compare import print_compared
+
+            print_compared(asked, asked.uri or store_of_user())
+            return 0
         if asked.command == "recommend":
             _recommend(asked)
             return 0

@@ -34,6 +34,7 @@ from recgauge.utils.progress import NoProgress, Progress, Timings
 
 CHECKSUMS = "SHA256SUMS"
 CONVENTIONS = "conventions.csv"
+RECORD, PER_USER = "record.json", "per_user.parquet"
 MODEL = "model"
 """The folder of the fitted model."""
 MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")

@@ -60,7 +60,7 @@ def read_outcomes(folder: Path, plan: SweepPlan, *, stopped: bool = False) -> li
     stopped : bool
         Whether the sweep was stopped before all jobs had begun.
     """
-    outcomes = [_read(path) for path in folder.rglob(FILE)]
+    outcomes = [read_outcome(path) for path in folder.rglob(FILE)]
     found = {one.number: one for one in outcomes if one is not None and one.sweep == plan.id}
     for number, label in enumerate(plan.jobs):
         missing = JobOutcome(number, label, "failed", f"left no {FILE}; its process may have been killed")
@@ -90,8 +90,8 @@ def _short(word: str) -> str:
     return word.partition("=")[2] if word.startswith("+experiment/") else word
 
 
-def _read(path: Path) -> JobOutcome | None:
-    """Return an outcome, None if the file holds none."""
+def read_outcome(path: Path) -> JobOutcome | None:
+    """Return the outcome in a file, None if it holds none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return JobOutcome(**content, folder=path.parent) if set(content) <= set(_STORED) else None

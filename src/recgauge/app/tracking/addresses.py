@@ -67,7 +67,7 @@ def serving(uri: str) -> str:
     'recgauge ui --uri sqlite:////elsewhere/runs.db'
     """
     usual = store_of_user()
-    both = [_database(one).absolute() if one.startswith(SQLITE) else one for one in (uri, usual)]
+    both = [database_file(one).absolute() if one.startswith(SQLITE) else one for one in (uri, usual)]
     return program("ui") if both[0] == both[1] else f"recgauge ui --uri {shlex.quote(without_secrets(uri))}"
 
 
@@ -81,14 +81,14 @@ def check_there(uri: str) -> None:
     """
     if not has_database(uri):
         raise TrackingError(
-            f"tracking.uri={uri}: {_database(uri)} was there when the sweep began and is gone. Put it "
+            f"tracking.uri={uri}: {database_file(uri)} was there when the sweep began and is gone. Put it "
             "back, then run again with reuse=true."
         )
 
 
 def has_database(uri: str) -> bool:
     """Whether an SQLite store has its file, so that reading does not create an empty one; True of others."""
-    path = _database(uri)
+    path = database_file(uri)
     return not uri.startswith(SQLITE) or (path.is_file() and path.stat().st_size > 0)
 
 
@@ -118,7 +118,7 @@ def store_lock(uri: str) -> Iterator[None]:
     A PostgreSQL server frees the lock when the connection of its holder ends, however it ends.
     """
     if uri.startswith(SQLITE):
-        path = _database(uri)
+        path = database_file(uri)
         with exclusive(path.with_name(path.name + ".lock"), waiting=lambda: None):
             yield
     elif uri.startswith(("postgresql:", "postgresql+")):
@@ -149,7 +149,7 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     """
     if has_database(uri):
         return
-    path = _database(uri)
+    path = database_file(uri)
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     create(f"{SQLITE}{unfinished}")
@@ -164,7 +164,7 @@ def artifact_folder(uri: str) -> str | None:
     >>> print(artifact_folder("sqlite:////some/folder/runs.db"), artifact_folder("https://host"))
     /some/folder/mlruns None
     """
-    return str(_database(uri).absolute().parent / "mlruns") if uri.startswith(SQLITE) else None
+    return str(database_file(uri).absolute().parent / "mlruns") if uri.startswith(SQLITE) else None
 
 
 def check_artifact_folder(location: str) -> None:
@@ -175,7 +175,7 @@ def check_artifact_folder(location: str) -> None:
     TrackingError
         If the location is a folder that cannot be made.
     """
-    if (folder := _local(location)) is None:
+    if (folder := local_folder(location)) is None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -202,7 +202,7 @@ def share_files(files: Sequence[Path], root: Path, location: str) -> None:
     location : str
         Where the store keeps the run's copies of them.
     """
-    folder = _local(location)
+    folder = local_folder(location)
     for file in files:
         if folder is None or file.suffix not in (".parquet", ".npz") or file.stat().st_size < WORTH_SHARING:
             continue
@@ -213,18 +213,19 @@ def share_files(files: Sequence[Path], root: Path, location: str) -> None:
             link.replace(file)
 
 
-def _local(location: str) -> Path | None:
+def local_folder(location: str) -> Path | None:
     """Return the folder that a location of files names, None if it is on a server."""
     path = location.removeprefix("file://")
     return Path(path) if Path(path).is_absolute() and "://" not in path else None
 
 
-def _database(uri: str) -> Path:
+def database_file(uri: str) -> Path:
+    """Return the file of an SQLite store."""
     return Path(uri.removeprefix(SQLITE).split("?", 1)[0])
 
 
 def _check_sqlite(uri: str) -> None:
-    path = _database(uri)
+    path = database_file(uri)
     if not path.parent.is_dir():
         raise TrackingError(
             f"tracking.uri={uri}: the folder {path.parent} does not exist. Make it, or use another address."

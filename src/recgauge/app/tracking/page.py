@@ -13,7 +13,7 @@ from recgauge.models.fitting import leak_mark
 from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
 from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import FREE_DATASET_SETTINGS, free_settings
+from recgauge.runs.settings import FREE_DATASET_SETTINGS, flat_settings, free_settings
 
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""
@@ -74,27 +74,10 @@ def _params(settings: dict[str, Any], names: Mapping[str, str]) -> dict[str, str
     free = {f"dataset.{key}" for key in FREE_DATASET_SETTINGS if key != "path"}
     rest = {
         key: value
-        for key, value in flat_params(kept).items()
+        for key, value in flat_settings(kept).items()
         if key not in free and not key.endswith("_target_") and key != f"metrics.{value}"
     }
     return {**first, **{key: value for key, value in rest.items() if key not in first}}
-
-
-def flat_params(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return nested settings as ``{"model.n_factors": "32"}``.
-
-    Examples
-    --------
-    >>> flat_params({"model": {"n_factors": 32}, "cutoffs": [5, 10]})
-    {'model.n_factors': '32', 'cutoffs': '[5, 10]'}
-    """
-    flat: dict[str, str] = {}
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            flat |= flat_params(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = str(value)
-    return flat
 
 
 def _colour(name: str, dataset: str) -> str:

@@ -89,14 +89,14 @@ class MlflowTracker(Tracker):
         """
         begin = perf_counter()
         with explained(self.uri, "open a run"):
-            log = _MlflowRunLog(self, self._client, self._open(run), begin)
+            log = _MlflowRunLog(self, self.client, self._open(run), begin)
         try:
             yield log
         except BaseException as error:
             error.add_note(self._end(log.run_id, error))
             raise
         with explained(self.uri, "finish the run"):
-            self._client.set_terminated(log.run_id, "FINISHED")
+            self.client.set_terminated(log.run_id, "FINISHED")
 
     def _end(self, run_id: str, error: BaseException) -> str:
         """Mark a run that did not finish; a store that fails, too, must not hide the reason."""
@@ -104,8 +104,8 @@ class MlflowTracker(Tracker):
         try:
             with explained(self.uri, "mark the run"):
                 message = without_secrets(f"{type(error).__name__}: {error}")[:5000]
-                self._client.set_tag(run_id, "error", message)
-                self._client.set_terminated(run_id, status)
+                self.client.set_tag(run_id, "error", message)
+                self.client.set_terminated(run_id, status)
         except TrackingError as failure:
             return f"run {run_id} could not be marked {status}: {failure}"
         return f"run {run_id} is marked {status}"
@@ -114,12 +114,12 @@ class MlflowTracker(Tracker):
         """Store the trials in an experiment next to that of the final runs."""
         beside = replace(self, experiment=f"{self.experiment} searches")
         with explained(self.uri, "store the trials"):
-            store_trials(beside._client, beside._experiment_id, names, facts)
+            store_trials(beside.client, beside._experiment_id, names, facts)
 
     def find(self, fingerprint: str) -> list[str]:
         """Return the ids of the newest runs that finished with this fingerprint; others never count."""
         with explained(self.uri, "look for finished runs"):
-            found = self._client.search_runs(
+            found = self.client.search_runs(
                 [self._experiment_id],
                 f"tags.`recgauge.fingerprint` = '{fingerprint}' and attributes.status = 'FINISHED'",
                 max_results=10,
@@ -130,14 +130,14 @@ class MlflowTracker(Tracker):
     def tag(self, run_id: str, name: str) -> str | None:
         """Return a tag of a run, or None."""
         with explained(self.uri, f"read run {run_id}"):
-            value = self._client.get_run(run_id).data.tags.get(name)
+            value = self.client.get_run(run_id).data.tags.get(name)
         return None if value is None else str(value)
 
     def mark(self, run_id: str, tag: str) -> None:
         """Give a run a tag, unless it has it."""
         with explained(self.uri, f"mark run {run_id}"):
-            if tag not in self._client.get_run(run_id).data.tags:
-                self._client.set_tag(run_id, tag, "true")
+            if tag not in self.client.get_run(run_id).data.tags:
+                self.client.set_tag(run_id, tag, "true")
 
     def address(self, tag: str | None = None, value: str = "true") -> str | None:
         """Return the deep link to the charts of all runs, or of those with one tag."""
@@ -145,7 +145,7 @@ class MlflowTracker(Tracker):
         search = "" if tag is None else f"tags.`{tag}` = {quoted}"
         with explained(self.uri, "look for the experiment"):
             page = f"{self._experiment_page()}/runs?compareRunsMode=CHART&{MODEL_TRAINING}"
-        if key := views.share(self._client, self.uri, self._experiment_id, search):
+        if key := views.share(self.client, self.uri, self._experiment_id, search):
             return f"{page}&viewStateShareKey={key}"
         return f"{page}&searchFilter={quote(search, safe='')}" if search else page
 
@@ -158,35 +158,36 @@ class MlflowTracker(Tracker):
         """Let links to a local store name the port that its page was last opened on."""
         if self.uri.startswith(SQLITE):
             with explained(self.uri, "remember the port"):
-                self._client.set_experiment_tag(self._experiment_id, PORT_TAG, str(port))
+                self.client.set_experiment_tag(self._experiment_id, PORT_TAG, str(port))
 
     def _experiment_page(self) -> str:
         if self.uri.startswith("http"):
             server = self.uri.rstrip("/")
         else:
-            tags = self._client.get_experiment(self._experiment_id).tags
+            tags = self.client.get_experiment(self._experiment_id).tags
             server = f"http://127.0.0.1:{tags.get(PORT_TAG, DEFAULT_PORT)}"
         return f"{server}/#/experiments/{self._experiment_id}"
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
         """Copy those of a run's artifacts that exist into a folder."""
         with explained(self.uri, f"read run {run_id}"):
-            stored = {entry.path for entry in self._client.list_artifacts(run_id)}
+            stored = {entry.path for entry in self.client.list_artifacts(run_id)}
             for name in names:
                 if name in stored:
-                    self._client.download_artifacts(run_id, name, str(folder))
+                    self.client.download_artifacts(run_id, name, str(folder))
 
     def _open(self, run: RunStart) -> str:
         from mlflow.entities import Param
 
-        created = self._client.create_run(self._experiment_id, tags=dict(run.tags), run_name=run.name)
+        created = self.client.create_run(self._experiment_id, tags=dict(run.tags), run_name=run.name)
         params = [Param(key, value[:LONGEST_PARAM]) for key, value in run.params.items()]
         for first in range(0, len(params), MOST_TEXTS):
-            self._client.log_batch(created.info.run_id, params=params[first : first + MOST_TEXTS])
+            self.client.log_batch(created.info.run_id, params=params[first : first + MOST_TEXTS])
         return str(created.info.run_id)
 
     @cached_property
-    def _client(self) -> "MlflowClient":
+    def client(self) -> "MlflowClient":
+        """MLflow's own client of the store, which is created or migrated if necessary."""
         check_store(self.uri)
         for name, value in MLFLOW_DEFAULTS.items():
             os.environ.setdefault(name, value)
@@ -211,13 +212,13 @@ class MlflowTracker(Tracker):
 
         if not self.experiment:
             raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
-        found = self._client.get_experiment_by_name(self.experiment)
+        found = self.client.get_experiment_by_name(self.experiment)
         if found is None:
             folder = artifact_folder(self.uri)
             try:
-                return str(self._client.create_experiment(self.experiment, folder, dict([KIND])))
+                return str(self.client.create_experiment(self.experiment, folder, dict([KIND])))
             except MlflowException:  # another job made it in the meantime
-                found = self._client.get_experiment_by_name(self.experiment)
+                found = self.client.get_experiment_by_name(self.experiment)
         if found is None or found.lifecycle_stage != "active":
             raise TrackingError(
                 f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
@@ -225,7 +226,7 @@ class MlflowTracker(Tracker):
             )
         check_artifact_folder(found.artifact_location)
         if found.tags.get(KIND[0]) != KIND[1]:
-            self._client.set_experiment_tag(found.experiment_id, *KIND)
+            self.client.set_experiment_tag(found.experiment_id, *KIND)
         return str(found.experiment_id)
 
 

@@ -1,0 +1,64 @@
+"""``recgauge compare SOURCE...``: finished runs side by side, with intervals, tests and claims."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import get_args
+
+from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
+
+TEXT = "which run is better, by how much, how sure: intervals, paired tests, tables"
+_SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, or experiment=NAME;
+without any, the finished runs of the MLflow experiment"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add what ``recgauge compare`` takes to its parser, which has --uri and --experiment."""
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help=_SOURCES)
+    where = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
+    parser.add_argument("--where", metavar="SEARCH", default="", help=where)
+    parser.add_argument("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
+    parser.add_argument("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
+    defaults, default = Procedure(), "(default: %(default)s)"
+    for name, known in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
+        told, usual = f"{', '.join(known)} {default}", getattr(defaults, name)
+        parser.add_argument(f"--{name}", choices=known, default=usual, metavar="NAME", help=told)
+    parser.add_argument(
+        "--confidence", type=float, default=defaults.confidence, help=f"of intervals {default}"
+    )
+    tests = f"of {', '.join(get_args(Test))} {default}"
+    parser.add_argument("--tests", metavar="NAMES", default=",".join(defaults.tests), help=tests)
+    resamples = f"resamples of users, sign flips {default}"
+    parser.add_argument("--resamples", type=int, default=defaults.n_resamples, help=resamples)
+    parser.add_argument("--seed", type=int, default=defaults.seed, help=f"of the resamples {default}")
+    told = "compare runs that differ in more than the model, and mark them, instead of refusing"
+    parser.add_argument("--mark", action="store_true", help=told)
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, nargs="+", default=[], help="also write .md, .tex, .csv or .json"
+    )
+
+
+def print_compared(asked: Namespace, uri: str) -> None:
+    """Find, check and compare the runs, print tables, and write the files that were asked for.
+
+    Raises
+    ------
+    RecgaugeError
+        If a source is unknown, runs cannot be compared, or a file cannot be written.
+    """
+    from recgauge.app.compare.comparing import compare_runs
+    from recgauge.app.compare.printing import check_formats, print_comparison, write_comparison
+    from recgauge.app.compare.sources import Where, find_runs
+    from recgauge.app.terminal.printing import output
+
+    check_formats(asked.out)
+    tests = tuple(name.strip() for name in asked.tests.split(",") if name.strip())
+    procedure = Procedure(
+        asked.baseline, asked.correction, asked.confidence, asked.interval, tests, asked.resamples, asked.seed
+    )
+    metrics = None if asked.metrics is None else [name for name in asked.metrics.split(",") if name.strip()]
+    runs, notes = find_runs(asked.sources, Where(uri, asked.experiment, asked.where))
+    found = compare_runs(runs, procedure, metrics=metrics, mark=asked.mark, notes=notes)
+    files = write_comparison(found, asked.out)
+    print_comparison(found)
+    for file in files:
+        output().print(f"files    {file}", soft_wrap=True)

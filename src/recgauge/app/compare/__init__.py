@@ -1,0 +1,1 @@
+"""Finished runs compared: found, checked, paired by user, and written as tables."""

@@ -1,0 +1,148 @@
+"""Stored runs compared: only those that differ in the model alone, paired by user, one table a data set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recgauge.app.compare.checking import checked, chosen_metrics, known_baseline, records_of
+from recgauge.app.files.artifacts import PER_USER
+from recgauge.comparison import Comparison, Procedure, RunValues, UserValues, compare_values
+from recgauge.errors import ConfigError, listed
+from recgauge.report.comparison_tables import Cost
+from recgauge.report.series import FOLDS, Series, all_series
+from recgauge.runs.outcome import JobOutcome
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """A comparison, and what else is known of its runs.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    costs : dict of (str, str) to Cost
+        By data set and run.
+    marks : tuple of str
+        In what runs differ that were to be marked.
+    notes : tuple of str
+    """
+
+    comparison: Comparison
+    costs: dict[tuple[str, str], Cost]
+    marks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def compare_runs(
+    runs: Sequence[JobOutcome],
+    procedure: Procedure,
+    *,
+    metrics: Sequence[str] | None = None,
+    mark: bool = False,
+    notes: Sequence[str] = (),
+) -> ComparedRuns:
+    """Compare finished runs: a table per data set, seeds and folds of one model as one.
+
+    Parameters
+    ----------
+    runs : sequence of JobOutcome
+        With records, and folders that have per_user.parquet.
+    procedure : Procedure
+    metrics : sequence of str, optional
+        Such as ``ndcg@10`` or ``ndcg_at_10``. Default: the first few that all runs have at one cutoff.
+    mark : bool
+        Compare and mark runs that differ in more than the model, instead of refusing them.
+    notes : sequence of str
+        What was said of the runs before.
+
+    Raises
+    ------
+    ConfigError
+        If a data set has one run alone, there is no such metric, or runs differ in more than the model.
+    """
+    by_dataset: dict[str, list[Series]] = {}
+    for series in all_series(runs):
+        by_dataset.setdefault(records_of(series)[0].names["dataset"], []).append(series)
+    several = {dataset: some for dataset, some in by_dataset.items() if len(some) > 1}
+    if not several:
+        raise ConfigError(_too_few(by_dataset))
+    keys, told = chosen_metrics([series for some in several.values() for series in some], metrics)
+    told += [f"{one} is left out: it has one run alone" for one in by_dataset.keys() - several.keys()]
+    marks: list[str] = []
+    tables: list[UserValues] = []
+    costs: dict[tuple[str, str], Cost] = {}
+    names: set[str] = set()
+    for dataset, some in several.items():
+        named, different = checked(dataset, some, keys, mark=mark)
+        marks += different
+        names |= named.keys()
+        costs |= {(dataset, name): _cost(series) for name, series in named.items()}
+        values = {name: _values(series, some, keys) for name, series in named.items()}
+        tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
+    procedure = replace(procedure, baseline=known_baseline(procedure.baseline, names))
+    return ComparedRuns(compare_values(tables, procedure), costs, tuple(marks), (*notes, *told))
+
+
+def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
+    found = [f"{one}: {records_of(some[0])[0].names['model']}" for one, some in by_dataset.items()]
+    repeats = max(len(series.jobs) for some in by_dataset.values() for series in some)
+    told = " Runs that differ in seed or fold alone count as one." if repeats > 1 else ""
+    return (
+        f"a comparison needs at least two runs on one data set, got {listed(found)}.{told} Name more runs, "
+        "or run another model."
+    )
+
+
+def _values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list[RunValues]:
+    """Read the per-user values of every seed and fold of a run."""
+    folds = {_fold(job): None for one in some for job in one.jobs}
+    several = any(len({_fold(job) for job in one.jobs}) > 1 for one in some)
+    order = {fold: number for number, fold in enumerate(folds)} if several else {}
+    found = []
+    for job in series.jobs:
+        assert job.record is not None
+        with pq.ParquetFile(job.folder / PER_USER) as file:
+            table = file.read(columns=["user_id", *keys])
+        found.append(
+            RunValues(
+                _array(table["user_id"]),
+                {key: _array(table[key]).astype(np.float64, copy=False) for key in keys},
+                {entry.key: entry.higher_is_better for entry in job.record.results},
+                seed=job.record.seed,
+                fold=order.get(_fold(job)),
+            )
+        )
+    return found
+
+
+def _array(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Return a column as an array; Arrow's own conversion would import pandas, which takes longest of all."""
+    if pa.types.is_primitive(column.type) and not column.null_count:
+        chunks = [np.from_dlpack(chunk) for chunk in column.chunks if len(chunk)]
+        return np.concatenate(chunks) if chunks else np.empty(0)
+    return np.array(column.to_pylist(), dtype=object)
+
+
+def _fold(job: JobOutcome) -> tuple[str, ...]:
+    split = job.settings.get("split") if job.record is None else job.record.settings.get("split")
+    return tuple(str(split.get(name)) for name in FOLDS) if isinstance(split, Mapping) else ()
+
+
+def _cost(series: Series) -> Cost:
+    """Return the mean over seeds and folds of what a run took."""
+    records = records_of(series)
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return fmean(known) if len(known) == len(records) else None
+
+    return Cost(
+        *(mean([one.seconds.get(stage) for one in records]) for stage in ("fit", "recommend")),
+        *(mean([one.memory.get(what) for one in records]) for what in ("peak_bytes", "model_bytes")),
+    )

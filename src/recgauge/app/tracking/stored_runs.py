@@ -1,0 +1,185 @@
+"""Runs in a tracking store, found quickly: an SQLite store is read without importing MLflow."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+from recgauge.app.tracking.addresses import SQLITE, database_file, explained, has_database, local_folder
+from recgauge.errors import MissingDataError, TrackingError
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+SUMMARY_TAG = "recgauge.summary"
+"""Tag of a run that sums up others; it has no results of its own."""
+_RUNS = """
+    SELECT runs.run_uuid, runs.status, runs.start_time, runs.artifact_uri, tags.key, tags.value
+    FROM runs JOIN experiments USING (experiment_id)
+    LEFT JOIN tags ON tags.run_uuid = runs.run_uuid AND (tags.key LIKE 'recgauge.%' OR tags.key = 'error')
+    WHERE runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active' AND {} = ?
+    ORDER BY runs.start_time DESC, runs.run_uuid
+"""
+_PAGE = 1000  # runs that a server is asked for at a time
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as its store describes it.
+
+    Parameters
+    ----------
+    run_id, status : str
+        The status is MLflow's, such as ``FINISHED``.
+    started : int
+        Milliseconds since 1970.
+    location : str
+        Address of its files.
+    tags : mapping of str to str
+        recgauge's own, and ``error``.
+    """
+
+    run_id: str
+    status: str
+    started: int
+    location: str
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """Looks for runs in a store.
+
+    Parameters
+    ----------
+    uri : str
+        As for MLflow.
+    """
+
+    uri: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store; of a server, that it is assumed to be there."""
+        return has_database(self.uri)
+
+    def run(self, run_id: str) -> StoredRun | None:
+        """Return the run with this id, None if there is none."""
+        if self._is_file:
+            return next(iter(self._query("runs.run_uuid", run_id)), None)
+        from mlflow.exceptions import MlflowException
+
+        with explained(self.uri, f"read run {run_id}"):
+            client = self._client()
+            try:
+                return _stored(client.get_run(run_id))
+            except MlflowException as error:
+                if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+                    return None
+                raise
+
+    def experiments(self) -> list[str]:
+        """Return the names of all experiments."""
+        if self._is_file:
+            text = "SELECT name FROM experiments WHERE lifecycle_stage = 'active' ORDER BY experiment_id"
+            return [str(name) for (name,) in self._rows(text, ())]
+        with explained(self.uri, "look for experiments"):
+            return [str(one.name) for one in self._client().search_experiments()]
+
+    def runs(self, experiment: str, where: str = "") -> list[StoredRun]:
+        """Return the runs of an experiment, newest first.
+
+        Parameters
+        ----------
+        experiment : str
+        where : str
+            Which ones, in MLflow's language: ``params.dataset = 'ml_1m' and metrics.ndcg_at_10 > 0.3``.
+
+        Raises
+        ------
+        TrackingError
+            If the store, or `where`, cannot be read.
+        """
+        if self._is_file and not where:
+            return self._query("experiments.name", experiment)
+        from mlflow.exceptions import MlflowException
+
+        with explained(self.uri, "look for runs"):
+            client = self._client()
+            found = client.get_experiment_by_name(experiment)
+            runs: list[StoredRun] = []
+            token: str | None = ""
+            while token is not None and found is not None:
+                try:
+                    page = client.search_runs(
+                        [found.experiment_id], where, max_results=_PAGE, page_token=token or None
+                    )
+                except MlflowException as error:
+                    if not where:
+                        raise
+                    raise TrackingError(
+                        f"--where: {where!r} is no search of MLflow: {error.message}"
+                    ) from error
+                runs += [_stored(run) for run in page]
+                token = page.token or None
+        return runs
+
+    def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
+        """Return a folder with those of a run's files that there are; remote ones are copied there.
+
+        Raises
+        ------
+        MissingDataError
+            If the folder of a local store is gone.
+        """
+        folder = local_folder(run.location)
+        if folder is None:
+            from recgauge.app.tracking.store import MlflowTracker
+
+            folder = Path(mkdtemp(prefix="recgauge-"))
+            MlflowTracker(self.uri).download(run.run_id, names, folder)
+        elif not folder.is_dir():
+            raise MissingDataError(
+                f"run {run.run_id}: its files are not in {folder}, where the tracking store says they are. "
+                "Put them back, or name the run's output folder instead."
+            )
+        return folder
+
+    @property
+    def _is_file(self) -> bool:
+        if not self.exists:
+            raise TrackingError(
+                f"the tracking store {self.uri} does not exist. Name the store that has the runs, "
+                "--uri=ADDRESS, or give output folders."
+            )
+        return self.uri.startswith(SQLITE)
+
+    def _query(self, column: str, value: str) -> list[StoredRun]:
+        found: dict[str, StoredRun] = {}
+        for run_id, status, started, location, key, text in self._rows(_RUNS.format(column), (value,)):
+            run = found.setdefault(run_id, StoredRun(run_id, status, int(started or 0), location or "", {}))
+            if key is not None:
+                found[run_id] = StoredRun(
+                    *(run_id, status, run.started, run.location), {**run.tags, key: text}
+                )
+        return list(found.values())
+
+    def _rows(self, text: str, values: tuple[str, ...]) -> list[tuple[str, ...]]:
+        file = f"{database_file(self.uri).absolute().as_uri()}?mode=ro"
+        with explained(self.uri, "read the store"), closing(sqlite3.connect(file, uri=True)) as base:
+            return base.execute(text, values).fetchall()
+
+    def _client(self) -> "MlflowClient":
+        from recgauge.app.tracking.store import MlflowTracker
+
+        return MlflowTracker(self.uri).client
+
+
+def _stored(run: "Run") -> StoredRun:
+    info, tags = run.info, run.data.tags
+    own = {key: value for key, value in tags.items() if key == "error" or key.startswith("recgauge.")}
+    return StoredRun(str(info.run_id), str(info.status), int(info.start_time or 0), info.artifact_uri, own)
