@@ -28,7 +28,6 @@ from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
 from recgauge.models.recommend import compile_kernels
-from recgauge.models.saved import learned_bytes
 from recgauge.runs.result import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
 from recgauge.utils.memory import watch_peak
@@ -179,8 +178,7 @@ def run_experiment(
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
-    memory = {"peak_bytes": peak(), "model_bytes": learned_bytes(model)}
-    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, memory)
+    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, peak())
 
 
 def prepare(experiment: Experiment, timings: Timings) -> Prepared:

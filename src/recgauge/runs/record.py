@@ -7,6 +7,7 @@ from typing import Any, Self
 from recgauge.errors import SchemaError
 from recgauge.evaluation.learning import EpochPoint
 from recgauge.guards import GuardResult
+from recgauge.models.saved import learned_bytes
 from recgauge.runs.facts import (
     PARTS,
     DatasetFacts,
@@ -62,7 +63,8 @@ class RunRecord:
     search : SearchFacts or None
         The search that chose the model's settings.
     memory : dict of str to int
-        See `recgauge.runs.result.RunResult`; empty in records of earlier versions.
+        ``peak_bytes``: the most that the process held from the fit to the last number; ``model_bytes``: what
+        the model keeps. As far as known; records of earlier versions have none.
     """
 
     names: dict[str, str]
@@ -99,6 +101,7 @@ class RunRecord:
     ) -> Self:
         """Describe a finished run."""
         ranking = result.ranking
+        memory = {"peak_bytes": result.peak_bytes, "model_bytes": learned_bytes(result.model)}
         of_lists: dict[str, Any] = {}
         if ranking is not None:
             sanity, ties = ranking.sanity, ranking.ties
@@ -123,7 +126,7 @@ class RunRecord:
             environment=environment,
             guards=result.guards,
             learned=result.learned,
-            memory={name: size for name, size in result.memory.items() if size is not None},
+            memory={name: size for name, size in memory.items() if size is not None},
             **of_lists,
         )
 

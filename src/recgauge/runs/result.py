@@ -93,9 +93,8 @@ class RunResult:
         What was looked at, fired or not.
     learned : tuple of EpochPoint
         Loss and validation value by epoch; empty if nobody watched.
-    memory : mapping of str to int or None
-        ``peak_bytes``: the most that the process held from the fit to the last number; ``model_bytes``: what
-        the model keeps. None where that is not known.
+    peak_bytes : int or None
+        The most that the process held from the fit to the last number; None where nobody knows.
     """
 
     dataset: Dataset
@@ -106,7 +105,7 @@ class RunResult:
     seconds: Mapping[str, float] = field(default_factory=dict)
     guards: tuple[GuardResult, ...] = ()
     learned: tuple[EpochPoint, ...] = ()
-    memory: Mapping[str, int | None] = field(default_factory=dict)
+    peak_bytes: int | None = None
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
