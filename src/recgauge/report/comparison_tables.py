@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PAIR_COLUMNS = (
     *("difference", "interval", "relative", "p", "corrected p", "effect", "better/equal/worse"),
-    *("would be seen", "users needed"),
+    *("detectable", "users needed"),
 )
 CORRECTIONS = {
     "max_t": "corrected by the largest of all pairs' statistics (max-T)",
@@ -109,7 +109,7 @@ def pair_cells(pair: Pair) -> list[str]:
         p_value(pair.p_adjusted),
         "" if pair.effect_size is None else f"{pair.effect_size:+.2f}",
         f"{shares}%",
-        number(pair.detectable),
+        "" if pair.detectable is None else number(pair.detectable),
         "" if pair.users_needed is None else f"{pair.users_needed:,}",
     ]
 
