@@ -1,4 +1,4 @@
-"""Put the committed results into docs/performance.md, between its markers.
+"""Put the committed results into docs/performance.md and docs/comparison.md, between their markers.
 
 python benchmarks/tables.py
 """
@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "performance.md"
+PAGES = [HERE.parent / "docs" / name for name in ("performance.md", "comparison.md")]
 
 
 def _cell(value):
@@ -34,10 +34,11 @@ def table(name):
 
 
 def main():
-    """Rewrite the page."""
-    text = PAGE.read_text(encoding="utf-8")
+    """Rewrite the pages."""
     marked = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-    PAGE.write_text(marked.sub(lambda m: f"{m[1]}{table(m[2])}\n{m[3]}", text), encoding="utf-8")
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(marked.sub(lambda m: f"{m[1]}{table(m[2])}\n{m[3]}", text), encoding="utf-8")
 
 
 if __name__ == "__main__":
