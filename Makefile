@@ -86,6 +86,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/training.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/list_files.py
+	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/tables.py
 
@@ -96,6 +97,7 @@ bench-quick: install  ## the same with fewer users, under two minutes
 	$(BIN)/python benchmarks/metrics.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/list_files.py --quick
+	$(BIN)/python benchmarks/comparison.py --quick
 
 experiments: install  ## run all experiments whose data can be had; again, it does only what is missing
 	$(BIN)/recgauge experiments --run

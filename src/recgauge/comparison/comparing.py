@@ -30,7 +30,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     correction: Correction = "max_t",
     confidence: float = 0.95,
     interval: Interval = "bca",
-    tests: tuple[Test, ...] = ("t",),
+    tests: Test | Sequence[Test] = ("t",),
     n_resamples: int = 10_000,
     seed: int = 0,
     lower_is_better: Collection[str] = (),
@@ -74,7 +74,8 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     >>> result.result("ndcg").pairs[0].differs
     True
     """
-    procedure = Procedure(baseline, correction, confidence, interval, tuple(tests), n_resamples, seed)
+    named: Any = (tests,) if isinstance(tests, str) else tuple(tests)
+    procedure = Procedure(baseline, correction, confidence, interval, named, n_resamples, seed)
     read = _by_dataset(runs) if isinstance(runs, Mapping) else read_long(runs)
     if isinstance(read, DatasetMeans):
         return _compare_means(read, procedure, metrics, lower_is_better)
