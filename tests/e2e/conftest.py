@@ -128,11 +128,14 @@ class Workplace:
             done.append(_server().run(folder, words, environment))
         return done
 
-    def runs(self):
+    def runs(self, *, comparisons: bool = False):
+        """Return the runs, oldest first; those that sum up a sweep only if asked for, and then alone."""
         client = MlflowClient(tracking_uri=self.uri)
         experiment = client.get_experiment_by_name("recgauge")
         found = client.search_runs([experiment.experiment_id], order_by=["attributes.start_time ASC"])
-        return list(found)
+        return [
+            run for run in found if (run.data.tags.get("recgauge.summary") == "comparison") == comparisons
+        ]
 
     def has_runs(self, n_runs: int) -> bool:
         """Whether a program that is still at work has opened so many runs; asking makes no store."""

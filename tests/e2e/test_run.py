@@ -42,7 +42,7 @@ def test_the_run_is_finished_and_described(finished):
     keys = {f"{name}_at_{k}" for name in ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
             for k in (1, 5, 10, 20)}  # fmt: skip
     assert keys <= set(run.data.metrics)
-    assert len(run.data.metrics) <= 40
+    assert len(run.data.metrics) <= 45
     assert run.info.run_name == "svd · demo"
     assert "fit 0." in run.data.tags["recgauge.seconds"]
 

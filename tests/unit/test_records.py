@@ -102,7 +102,9 @@ def test_values_are_means_of_per_user_values(result):
 
 def test_the_metrics_to_read_first_are_logged_first(record):
     values = metric_values(record)
-    assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5"]
+    ends = [f"ci/{key}_{end}" for key in ("ndcg_at_10", "recall_at_10") for end in ("low", "high")]
+    assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5", *ends]
+    assert values["ci/ndcg_at_10_low"] < values["ndcg_at_10"] < values["ci/ndcg_at_10_high"]
     assert all(np.isfinite(value) for value in values.values())
 
 

@@ -254,11 +254,17 @@ class Comparison:
 
         return html(self)
 
-    def plot(self) -> "Figure":
-        """Return a figure of means and differences with their intervals."""
+    def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
+        """Return a figure of means and differences with their intervals; see `recgauge.report`.
+
+        Parameters
+        ----------
+        metric, dataset : str, optional
+            The first ones if not given.
+        """
         from recgauge.report.comparison_figures import forest
 
-        return forest(self)
+        return forest(self, metric, dataset)
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:

@@ -55,8 +55,9 @@ def latex(comparison: Comparison) -> str:
         some = on_dataset(comparison, dataset)
         told = f"{heading(some)}. {explanation(comparison.procedure, some)}"
         parts.append(_table(f"{told} Best in bold, second underlined.", _leaderboard(some)))
+        place = f"{dataset}, " if dataset else ""
         with_pairs = [one for one in some if one.pairs]
-        parts += [_table(f"{dataset}, {shown(one.metric)}: pairs.", _pairs(one)) for one in with_pairs]
+        parts += [_table(f"{place}{shown(one.metric)}: pairs.", _pairs(one)) for one in with_pairs]
     for over in comparison.over_datasets:
         header, rows = rank_grid(over)
         columns = "l" + "S[table-format=2.2]" + "S[table-format=1.4]" * len(over.datasets)

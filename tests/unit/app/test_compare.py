@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +12,13 @@ import pytest
 
 from recgauge.app.commands.cli import main
 from recgauge.app.compare.checking import run_names
+from recgauge.app.compare.concluding import compare_sweep, track_comparison
 from recgauge.app.compare.sources import Where, find_runs
+from recgauge.app.sweep import end
+from recgauge.app.tracking.tracker import RunLog, Tracker
 from recgauge.report.series import all_series
 from recgauge.runs.facts import PartFacts, SearchFacts
+from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.search.trial import Trial
 from records import NAMES, metric, record_with
@@ -245,8 +250,6 @@ def test_a_tuned_model_is_one_run_over_folds_whatever_was_chosen():
 
 
 def job_of(record, number=0):
-    from recgauge.runs.outcome import JobOutcome
-
     return JobOutcome(number, f"run {number}", record=record)
 
 
@@ -375,3 +378,67 @@ def test_all_files_have_the_same_numbers(pair, tmp_path, capsys):
         assert float(cells["high"]) == row["high"]
         assert float(cells["fit_seconds"]) == row["fit_seconds"] == 1.5
     assert (tmp_path / "table_pairs.csv").is_file()
+
+
+@dataclasses.dataclass
+class Remembering(Tracker):
+    """Keeps what it is told of summary runs."""
+
+    kept: dict = dataclasses.field(default_factory=dict)
+
+    def find(self, fingerprint):
+        return [self.kept[fingerprint].run_id] if fingerprint in self.kept else []
+
+    @contextmanager
+    def start(self, run):
+        log = Log()
+        log.run_id, log.start = f"summary {len(self.kept)}", run
+        yield log
+        self.kept[run.tags["recgauge.fingerprint"]] = log
+
+
+class Log(RunLog):
+    def conclude(self, note, values, files):
+        self.note, self.values, self.files = note, values, files
+
+
+def test_a_sweep_ends_with_claims_files_and_one_summary_run(pair, tmp_path):
+    jobs = [
+        JobOutcome(number, "", record=record_of(folder.name, value=value), folder=folder)
+        for number, (folder, value) in enumerate(zip(pair, (0.6, 0.5), strict=True))
+    ]
+    tracker = Remembering()
+    made = compare_sweep(jobs, tracker, tmp_path)
+    assert len(made.lines) == 1
+    assert made.lines[0].startswith("compared svd is better than knn by .100")
+    names = [f"comparison.{kind}" for kind in ("md", "tex", "csv", "json", "png")]
+    assert all((tmp_path / name).stat().st_size for name in names)
+    run_id = track_comparison(made, tracker, tmp_path)
+    (log,) = tracker.kept.values()
+    assert log.start.tags["recgauge.summary"] == "comparison"
+    assert log.start.name == "comparison · d · 2 runs"
+    assert {file.name for file in log.files} >= set(names)
+    assert log.values == {}
+    assert log.note.startswith("- svd is better than knn")
+    assert track_comparison(made, tracker, tmp_path) == run_id
+    assert len(tracker.kept) == 1
+
+
+def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_path):
+    records = [record_of("svd"), record_of("knn"), altered(record_of("ease"), candidates_sha256="c")]
+    folders = [*pair, store(tmp_path / "ease", records[2])]
+    jobs = [
+        JobOutcome(number, "", record=record, folder=folder)
+        for number, (record, folder) in enumerate(zip(records, folders, strict=True))
+    ]
+    found = compare_sweep(jobs, Tracker(), tmp_path / "sweep").found
+    assert {row.run for row in found.comparison.results[0].rows} == {"svd", "knn"}
+    assert found.notes[0].startswith("1 runs differ in more than the model")
+    assert compare_sweep(jobs[1:], Tracker(), tmp_path) is None
+
+
+def test_a_sweep_does_not_fail_since_its_runs_cannot_be_compared(tmp_path, capsys):
+    jobs = [JobOutcome(number, "", record=record_of(model)) for number, model in enumerate(("svd", "knn"))]
+    (tmp_path / "per_user.parquet").write_bytes(b"no table")
+    assert end._compare([replace(job, folder=tmp_path) for job in jobs], Tracker(), tmp_path) is None
+    assert "the runs are not compared: " in capsys.readouterr().err

@@ -17,11 +17,11 @@ from recgauge.app.names import typed_words
 from recgauge.app.settings import experiments_folder
 from recgauge.app.sweep.begin import study_and_tracker
 from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, short_labels
-from recgauge.app.terminal.messages import print_error
+from recgauge.app.terminal.messages import print_error, print_note
 from recgauge.app.terminal.printing import output, print_sweep
 from recgauge.app.tracking.page import shortened
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag, load_record
-from recgauge.errors import MissingDataError, RecgaugeError, SchemaError, TrackingError
+from recgauge.errors import MissingDataError, RecgaugeError, SchemaError, TrackingError, said
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import free_settings
@@ -30,6 +30,8 @@ from recgauge.utils.files import is_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from recgauge.app.compare.concluding import SweepComparison
 
 HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
 """Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
@@ -58,7 +60,11 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
     except TrackingError as error:
         print_error(str(error))
     _write_summary(jobs, folder)
-    print_sweep(jobs, address=address, server=tracker.server, folder=folder)
+    compared = None if stopped else _compare(jobs, tracker, folder)
+    lines = [] if compared is None else compared.lines
+    print_sweep(jobs, address=address, server=tracker.server, folder=folder, said=lines)
+    if compared is not None and address is not None:
+        _track_comparison(compared, tracker, folder)
     ended_well = not any(job.status in ("failed", "stopped", "not tracked", "not saved") for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
@@ -68,6 +74,31 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
         print_error(str(error))
         return False
     return ended_well
+
+
+def _compare(jobs: Sequence[JobOutcome], tracker: Tracker, folder: Path) -> "SweepComparison | None":
+    """Compare the runs; a sweep does not fail since that cannot be done."""
+    if sum(job.record is not None for job in jobs) < 2:
+        return None
+    from recgauge.app.compare.concluding import compare_sweep
+
+    try:
+        return compare_sweep(jobs, tracker, folder)
+    except Exception as error:
+        print_note(f"the runs are not compared: {said(error) or type(error).__name__}")
+        return None
+
+
+def _track_comparison(compared: "SweepComparison", tracker: Tracker, folder: Path) -> None:
+    from recgauge.app.compare.concluding import track_comparison
+
+    try:
+        run_id = track_comparison(compared, tracker, folder)
+    except TrackingError as error:
+        print_note(f"the comparison is in {folder} only: {error}")
+        return
+    if run_id is not None:
+        output().print(f"summary  {tracker.run_address(run_id)}", soft_wrap=True)
 
 
 def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:

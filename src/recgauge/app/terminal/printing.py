@@ -181,9 +181,23 @@ def _print_reused(console: Console, outcome: JobOutcome) -> None:
 
 
 def print_sweep(
-    jobs: Sequence[JobOutcome], *, address: str | None, server: str | None = None, folder: Path
+    jobs: Sequence[JobOutcome],
+    *,
+    address: str | None,
+    server: str | None = None,
+    folder: Path,
+    said: Sequence[str] = (),
 ) -> None:
-    """Print one table over all jobs of a sweep, divided where the terminal is too narrow for it."""
+    """Print one table over all jobs of a sweep, divided where the terminal is too narrow for it.
+
+    Parameters
+    ----------
+    jobs : sequence of JobOutcome
+    address, server, folder
+        As of `print_run`.
+    said : sequence of str
+        Further lines about the results.
+    """
     console = output()
     console.print(f"\n{_tally(jobs)}", style="bold")
     for number, table in enumerate(sweep_tables(jobs, partial(fits, console))):
@@ -192,16 +206,15 @@ def print_sweep(
         print_table(console, table)
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow")
-    for line in (*tuned_lines(jobs), *_reasons(jobs)):
+    untracked = [os.path.relpath(job.folder) for job in jobs if job.status == "not tracked"]
+    places = [f"         its complete results are in {folder}" for folder in untracked]
+    best = (
+        "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
+        "candidates, conventions"
+    )
+    rivals = [best] if has_rivals(jobs) else []
+    for line in (*tuned_lines(jobs), *_reasons(jobs), *places, *rivals, *said):
         console.print(line)
-    for job in jobs:
-        if job.status == "not tracked":
-            console.print(f"         its complete results are in {os.path.relpath(job.folder)}")
-    if has_rivals(jobs):
-        console.print(
-            "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
-            "candidates, conventions"
-        )
     print_addresses(address, server, folder, None)
 
 

@@ -18,6 +18,7 @@ from recgauge.runs.settings import FREE_DATASET_SETTINGS, flat_settings, free_se
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""
 """Metrics that are logged, and drawn, before the others of a suite."""
+NORMAL_95 = 1.959964  # quantile of the normal distribution
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
 SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
 
@@ -94,9 +95,10 @@ def _colour(name: str, dataset: str) -> str:
 def metric_values(record: RunRecord) -> dict[str, float]:
     """Return the numbers of a run under their names in MLflow, those to read first at the front.
 
-    These are the metrics (``ndcg_at_10``) and, where requested, the sanity rows
-    (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; counts and times
-    are tags; guards' values are in guards.json.
+    These are the metrics (``ndcg_at_10``), the ends of the 95 % intervals of the first ones
+    (``ci/ndcg_at_10_low``, ``..._high``: the mean over users ± 1.96 standard errors) and, where requested,
+    the sanity rows (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; counts
+    and times are tags; guards' values are in guards.json.
     """
     ks = [entry.k for entry in record.results if entry.k is not None]
     headline = 10 if 10 in ks else max(ks, default=None)
@@ -106,10 +108,21 @@ def metric_values(record: RunRecord) -> dict[str, float]:
         return entry.k not in (headline, None), order
 
     values = {_shown(record, entry.key): entry.value for entry in sorted(record.results, key=rank)}
+    values |= _interval_ends(record, headline)
     if record.sanity is not None:
         values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
         values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
     return {key: float(value) for key, value in values.items() if math.isfinite(value)}
+
+
+def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
+    """Return the ends of the intervals of the metrics to read first, at one cutoff."""
+    ends: dict[str, float] = {}
+    for entry in record.results:
+        if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
+            key, width = _shown(record, entry.key), NORMAL_95 * entry.stderr
+            ends |= {f"ci/{key}_low": entry.value - width, f"ci/{key}_high": entry.value + width}
+    return ends
 
 
 def _shown(record: RunRecord, name: str) -> str:

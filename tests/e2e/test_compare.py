@@ -1,0 +1,88 @@
+"""A sweep is compared at its end; its runs are found in MLflow by name, id, search and folder."""
+
+import pytest
+from mlflow import MlflowClient
+
+from recgauge.app.commands.cli import main
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def sweep(shared_workplace):
+    done = shared_workplace.run("experiment=baselines", "cutoffs=[10]")
+    assert done.code == 0, done.err
+    return shared_workplace, done
+
+
+@pytest.fixture
+def compare(sweep, monkeypatch, capsys):
+    workplace, _ = sweep
+    monkeypatch.chdir(workplace.folder)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
+
+    def run(*words):
+        code = main(["compare", "--resamples", "200", *words])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def table(out):
+    """Return the part of the output that is the same wherever the runs were found."""
+    return out.partition("\nnote")[0]
+
+
+def test_the_sweep_ends_with_its_claims_and_files_and_a_run_that_holds_them(sweep):
+    workplace, done = sweep
+    (folder,) = workplace.output()
+    assert "compared svd is better than popularity by " in done.out
+    (summary,) = workplace.runs(comparisons=True)
+    assert summary.info.run_id in done.out
+    assert (
+        summary.data.tags["recgauge.sweep"] == folder.as_posix()
+        or folder.name in summary.data.tags["recgauge.sweep"]
+    )
+    assert "svd is better than popularity" in summary.data.tags["mlflow.note.content"]
+    stored = {entry.path for entry in MlflowClient(workplace.uri).list_artifacts(summary.info.run_id)}
+    names = {f"comparison.{kind}" for kind in ("md", "tex", "csv", "json", "png")}
+    assert names <= stored
+    assert names <= {path.name for path in folder.iterdir()}
+
+
+def test_runs_are_the_same_wherever_they_are_found(sweep, compare):
+    workplace, _ = sweep
+    (folder,) = workplace.output()
+    ids = [run.info.run_id for run in workplace.runs()]
+    code, first, err = compare()
+    assert (code, err) == (0, "")
+    assert "demo: 3 runs" in first
+    for sources in (["recgauge"], ["experiment=baselines"], [str(folder)], ids, [*ids[:2], str(folder)]):
+        assert table(compare(*sources)[1]) == table(first)
+
+
+def test_a_search_chooses_runs_as_in_mlflow(compare):
+    code, out, _ = compare("--where", "params.model != 'random'")
+    assert code == 0
+    assert "demo: 2 runs" in out
+    code, _, err = compare("--where", "params.model is great")
+    assert code == 1
+    assert "--where" in err
+
+
+def test_a_failed_run_and_an_unknown_experiment_are_told(sweep, compare):
+    workplace, _ = sweep
+    code, _, err = compare("recguage")
+    assert code == 1
+    assert "Did you mean recgauge?" in err
+    client = MlflowClient(workplace.uri)
+    experiment = client.get_experiment_by_name("recgauge").experiment_id
+    failed = client.create_run(experiment, tags={"error": "FitError: it diverged"}).info.run_id
+    client.set_terminated(failed, "FAILED")
+    try:
+        code, _, err = compare(failed)
+        assert code == 1
+        assert "the run is FAILED, so it has no results: FitError: it diverged" in err
+        assert "1 runs that did not finish are left out" in compare()[1]
+    finally:
+        client.delete_run(failed)

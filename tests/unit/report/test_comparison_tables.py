@@ -1,0 +1,63 @@
+"""A comparison as Markdown, LaTeX, HTML and figure: equal numbers, escaped names, best and second marked."""
+
+import numpy as np
+import pytest
+
+from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
+from recgauge.report.comparison_figures import forest
+from recgauge.report.comparison_files import escaped, latex
+from recgauge.report.comparison_tables import Cost, html, interval, markdown, number
+
+NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    noise = np.random.default_rng(0).normal(0, 0.1, 80)
+    users = np.arange(80)
+    runs = {
+        name: RunValues(users, {"ndcg_at_10": value + np.roll(noise, place)})
+        for place, (name, value) in enumerate(zip(NAMES, (0.7, 0.6, 0.2), strict=True))
+    }
+    return compare_values([UserValues.of(runs, dataset="d_1")], Procedure(n_resamples=200))
+
+
+def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
+    text = markdown(comparison, {("d_1", NAMES[0]): Cost(1.25, 0.5, 2e8, None)})
+    best, second, _ = comparison.results[0].rows
+    assert (
+        f"| svd n_factors=32 | **{number(best.mean)}** {interval(best)} a | 1.25 | 0.50 | 200.0 |  |" in text
+    )
+    assert f"a\\|b_c & 50% | _{number(second.mean)}_ " in text
+    assert all(claim in text for claim in comparison.claims)
+
+
+def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
+    text = latex(comparison)
+    best, second, last = comparison.results[0].rows
+    assert f"svd n\\_factors=32 & \\bfseries {number(best.mean)} & {{\\footnotesize {interval(best)}" in text
+    assert f"a|b\\_c \\& 50\\% & {{\\underline{{{number(second.mean)}}}}} &" in text
+    assert f"$<$i$>$\\{{x\\}}$<$/i$>$ & {number(last.mean)} &" in text
+    assert "\\caption{d\\_1: 3 runs, 80 users." in text
+    for line in text.splitlines():
+        assert line.count("{") - line.count("\\{") == line.count("}") - line.count("\\}") or "tabular" in line
+    assert text.count("\\toprule") == text.count("\\bottomrule") == 2
+    assert escaped("~^\\") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}"
+
+
+def test_html_escapes_names(comparison):
+    text = html(comparison)
+    assert "&lt;i&gt;{x}&lt;/i&gt;" in text
+    assert f"<b>{number(comparison.results[0].rows[0].mean)}</b>" in text
+    assert comparison._repr_html_() == text
+
+
+def test_the_figure_names_runs_values_and_the_reference(comparison):
+    figure = forest(comparison)
+    left, right = figure.axes
+    assert [label.get_text() for label in left.get_yticklabels()] == list(NAMES)
+    written = [text.get_text() for text in left.texts]
+    assert [text.split()[0] for text in written] == [number(row.mean) for row in comparison.results[0].rows]
+    assert "svd n_factors=32" in right.get_xlabel()
+    first = comparison.results[0].pair(NAMES[0], NAMES[1])
+    assert number(-first.difference, sign=True) in [text.get_text() for text in right.texts]
