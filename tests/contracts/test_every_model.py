@@ -11,8 +11,9 @@ import pytest
 import recgauge.models
 from conftest import make_checkerboard
 from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
-from recgauge.models import EpochModel, Recommender
+from recgauge.models import EpochModel, RatingPredictor, Recommender
 from recgauge.models._factor_ratings import BiasedFactors
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
@@ -139,12 +140,60 @@ def test_order_of_rows_changes_nothing_much(kind, checkerboard):
     )
 
 
-@pytest.mark.parametrize("name", ["SVD", "IALS", "BPR"])
-def test_taste_is_found(checkerboard, name):
+def of_taste(*, ratings):
+    """The models that learn a user's taste, from rows alone or from ratings."""
+    # Bias and SlopeOne add a user's and an item's part: one user's likes say nothing of which items go together
+    without = {"Random", "RandomRating", "Popularity", "Bias", "SlopeOne"}
+    found = [kind for kind in all_models() if issubclass(kind, RatingPredictor) == ratings]
+    return pytest.mark.parametrize(
+        "kind", [k for k in found if k.__name__ not in without], ids=lambda kind: kind.__name__
+    )
+
+
+@of_taste(ratings=False)
+def test_the_withheld_item_comes_first(kind, checkerboard):
     train, withheld = checkerboard
-    model = fit(next(kind for kind in all_models() if kind.__name__ == name), train)
-    lists = recommend(model, np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
+    lists = recommend(fit(kind, train), np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
     assert np.array_equal(lists.items[:, 0], withheld)
+
+
+@of_taste(ratings=True)
+def test_the_withheld_item_of_the_users_colour_is_rated_higher(kind):
+    """Users rate their own colour 5 and the other one 1; each has yet to rate an item of both."""
+    user, item = (grid.ravel() for grid in np.meshgrid(np.arange(40), np.arange(40), indexing="ij"))
+    own, other = user % 40, (user + 1) % 40
+    kept = (item != own) & (item != other)
+    value = np.where(user % 2 == item % 2, 5.0, 1.0)[kept]
+    train = Interactions(user[kept], item[kept], value, None, np.arange(40), np.arange(40))
+    scores = fit(kind, timed(train)).score(np.arange(40, dtype=np.int32))
+    users = np.arange(40)
+    assert (scores[users, users] > scores[users, (users + 1) % 40] + 1.0).all()
+
+
+@every_model
+def test_blocks_threads_and_the_order_of_users_change_no_list(kind):
+    train = timed(make_checkerboard(60, 300)[0])
+    model, users = fit(kind, train), np.arange(60, dtype=np.int32)
+    lists = recommend(model, users, 5, excluded=train.to_csr())
+    order = np.random.default_rng(5).permutation(users)
+    others = recommend(model, order, 5, excluded=train.to_csr(), memory_mib=1, n_threads=1)
+    assert np.array_equal(others.items, lists.items[order])
+    assert np.array_equal(others.scores, lists.scores[order])
+
+
+@every_model
+def test_permuted_items_have_permuted_scores(kind):
+    rng = np.random.default_rng(11)
+    user, item = np.nonzero(rng.random((30, 24)) < 0.3)
+    value = rng.integers(1, 6, len(user)).astype(np.float64)
+    rows = Interactions(user, item, value, None, np.arange(30), np.arange(24))
+    train, users = timed(rows), np.arange(30, dtype=np.int32)
+    scores = fit(kind, train).score(users)
+    if not np.array_equal(scores, fit(kind, train, seed=1).score(users)):
+        pytest.skip("what is drawn at the start belongs to positions, so another order is another draw")
+    place = rng.permutation(24)
+    moved = replace(train, item=place[train.item].astype(train.item.dtype))
+    np.testing.assert_allclose(fit(kind, moved).score(users)[:, place], scores, rtol=1e-3, atol=1e-4)
 
 
 @every_model
