@@ -1,4 +1,4 @@
-"""Training models against peers: ML-1M, the first of Surprise's folds.
+"""Training models against peers: ML-1M, ML-100K, and a generated set of ML-20M's shape.
 
     python benchmarks/training.py [--quick] [--data FOLDER] [--peers PYTHON] [--models NAME ...]
 
@@ -20,29 +20,51 @@ from pathlib import Path
 
 import numpy as np
 from _contestant import compete
+from _factors import generate
 from _measure import save
 
-PEERS = {
+RATINGS = {
     "biased_mf": ("surprise", "cornac"),
     "bias": ("surprise",),
     "svd_pp": ("surprise",),
     "nmf": ("surprise",),
     "slope_one": ("surprise",),
+}
+LISTS = {
     "item_knn": ("implicit", "irspack"),
-    "ease": ("irspack",),
+    "ease": ("irspack", "lapack"),
     "slim": ("irspack",),
     "rp3beta": ("irspack",),
-    "ials": ("implicit", "irspack"),
+    "ials": ("irspack",),
+    "ials_nu_0": ("implicit",),
     "bpr": ("implicit",),
-    "svd": ("sklearn",),
 }
-EPOCHS = {"biased_mf": 20, "bias": 10, "svd_pp": 3, "nmf": 50, "ials": 16, "bpr": 20}  # others have none
+PEERS = RATINGS | LISTS | {"svd": ("scipy", "sklearn")}
+EPOCHS = {
+    "biased_mf": 20,
+    "bias": 10,
+    "svd_pp": 20,
+    "nmf": 50,
+    "ials": 16,
+    "ials_nu_0": 16,
+    "bpr": 20,
+}  # others have none
+PLANS = {  # what is trained on which set, and how often
+    "ml-100k": (tuple(RATINGS), 5),
+    "ml-1m": (("biased_mf", "bias", *LISTS), 3),
+    "generated ml-20m": (("svd",), 1),
+}
+NO_GOAL = ("recgauge", "cornac")
+LAPACK = 1 / 1.3  # of our time: what the inversion alone may take
 QUALITIES = {"rmse": "RMSE", "mae": "MAE", "ndcg": "nDCG@10"}
 FILES = {"ml-1m": "ml-1m/ratings.dat", "ml-100k": "ml-100k/u.data"}
 
 
 def read(name, folder):
-    """Rows (user, item, rating) of a real set, shape (3, n), or None where the archive is absent."""
+    """Rows (user, item, rating) of a set, shape (3, n), or None where the archive is absent."""
+    if name == "generated ml-20m":
+        matrix = generate("ml-20m").tocoo()
+        return np.stack([*matrix.coords, matrix.data]).astype(np.float32)
     path = Path(folder) / f"{name}.zip" if folder else None
     if path is None or not path.exists():
         return None
@@ -69,7 +91,12 @@ def per_epoch(whole, single, n_epochs):
     return tuple((a - b) / max(1, n_epochs - 1) for a, b in zip(whole, single, strict=True))
 
 
-def measure(name, rows, kind, python, repeats):
+def goal(who):
+    """Least CPU time in ours that meets the goal."""
+    return "" if who in NO_GOAL else LAPACK if who == "lapack" else 1
+
+
+def measure(name, folder, n_rows, kind, python, repeats):
     """Yield a row for each contestant that can run."""
     n_epochs = EPOCHS.get(kind, 0)
     names = {
@@ -77,9 +104,7 @@ def measure(name, rows, kind, python, repeats):
         for who, interpreter in [("recgauge", sys.executable), *((p, python) for p in PEERS[kind] if python)]
         for n in sorted({min(1, n_epochs), n_epochs})
     }
-    with tempfile.TemporaryDirectory() as folder:
-        n_rows = write(Path(folder), rows)
-        contestants, values = compete("_train_peer.py", names, folder, repeats)
+    contestants, values = compete("_train_peer.py", names, folder, repeats)
     found = {c.name: c.medians() for c in contestants}
     whos = dict.fromkeys(label.split()[0] for label in found)
     whole = {who: found[f"{who} {kind} {n_epochs}"] for who in whos}
@@ -97,21 +122,24 @@ def measure(name, rows, kind, python, repeats):
             "epoch cpu s": step[who][1],
             "times ours": step[who][0] / step["recgauge"][0],
             "cpu times ours": step[who][1] / step["recgauge"][1],
-            "goal": "" if who in ("recgauge", "cornac") else 1,
+            "goal": goal(who),
             **{label: round(quality[key], 4) if key in quality else "" for key, label in QUALITIES.items()},
         }
 
 
 def all_rows(quick, folder, python, kinds):
     """Every row of the table."""
-    repeats = 3 if quick else 7
-    for name in ("ml-100k",) if quick else ("ml-1m", "ml-100k"):
-        rows = read(name, folder)
+    plans = {"ml-100k": (tuple(RATINGS | LISTS), 3)} if quick else PLANS
+    for name, (planned, repeats) in plans.items():
+        chosen = [kind for kind in planned if kind in kinds]
+        rows = read(name, folder) if chosen else None
         if rows is None:
-            print(f"{name}: left out, no {name}.zip in --data or RECGAUGE_MIRROR")
+            print(f"{name}: left out" + (f", no {name}.zip in --data or RECGAUGE_MIRROR" if chosen else ""))
             continue
-        for kind in kinds:
-            yield from measure(name, rows, kind, python, repeats)
+        with tempfile.TemporaryDirectory() as written:
+            n_rows = write(Path(written), rows)
+            for kind in chosen:
+                yield from measure(name, written, n_rows, kind, python, repeats)
 
 
 if __name__ == "__main__":

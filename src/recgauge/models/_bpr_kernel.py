@@ -12,7 +12,6 @@ from recgauge.utils.compiled import compiled
 F32s = npt.NDArray[np.float32]
 I32s = npt.NDArray[np.int32]
 I64s = npt.NDArray[np.int64]
-TRIES = 32  # draws for an item that the user has not taken
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
@@ -62,11 +61,12 @@ def draw_triples(
     n_items: int,
     popular: bool,
     n_negatives: int,
+    n_tries: int,
     triples: I32s,
 ) -> None:
     """Fill `triples`, (n, 3), with users, items of theirs and others'; -1 where no other was found.
 
-    Rows are drawn with replacement, each for `n_negatives` triples in a row.
+    Rows are drawn with replacement, each for `n_negatives` triples in a row; others up to `n_tries` times.
     """
     user = item = 0
     for t in range(len(triples)):
@@ -75,7 +75,7 @@ def draw_triples(
             user, item = owner[row], codes[row]
         begin, end = indptr[user], indptr[user + 1]
         other = -1
-        for _ in range(TRIES):
+        for _ in range(n_tries):
             other = codes[_draw(state, len(codes))] if popular else _draw(state, n_items)
             if not _has(codes, begin, end, other):
                 break
@@ -86,7 +86,7 @@ def draw_triples(
 @compiled(nogil=True, error_model="numpy")
 def descend(triples: I32s, users: F32s, items: F32s, bias: F32s, rate: Any, pull: Any) -> float:
     """Take a step of gradient descent for each triple, in order; return the sum of -ln of the chances."""
-    loss, chances = 0.0, 1.0
+    loss, chances, taken = 0.0, 1.0, 0
     width = users.shape[1]
     for t in range(len(triples)):
         u, i, j = triples[t]
@@ -96,7 +96,8 @@ def descend(triples: I32s, users: F32s, items: F32s, bias: F32s, rate: Any, pull
         margin = np.float64(bias[i]) - bias[j] + dot(p, a) - dot(p, b)
         chance = 1.0 / (1.0 + _exp(-min(max(margin, -_LIMIT), _LIMIT)))
         chances *= chance
-        if t & 15 == 15:
+        taken += 1
+        if taken & 15 == 0:
             loss -= math.log(chances)
             chances = 1.0
         if margin != margin:

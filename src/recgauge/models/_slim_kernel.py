@@ -14,20 +14,31 @@ F32s = npt.NDArray[np.float32]
 F64s = npt.NDArray[np.float64]
 I32s = npt.NDArray[np.int32]
 I64s = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
 FIRST = 16  # items that enter the first working set; later ones at most double it
 SWEEPS = 1000  # of one working set
 
 
 @compiled(nogil=True)
-def subtract_row(starts: I64s, codes: I32s, values: F32s, item: int, factor: float, out: F64s) -> None:
-    """Subtract a row of the Gram matrix times a factor."""
-    row = values[starts[item] : starts[item + 1]]
-    if len(codes) == 0:
-        for other in range(len(row)):
-            out[other] -= factor * row[other]
-    else:
-        for place, other in enumerate(codes[starts[item] : starts[item + 1]]):
-            out[other] -= factor * row[place]
+def subtract_rows(starts: I64s, codes: I32s, values: Counts, items: I32s, factors: F64s, out: F64s) -> None:
+    """Subtract rows of the Gram matrix times factors, in order."""
+    together = 0 if len(codes) else len(items) // 4 * 4
+    for at in range(0, together, 4):  # each number as row by row; memory is waited for a quarter as often
+        a, b, c, d = items[at], items[at + 1], items[at + 2], items[at + 3]
+        row_a, row_b = values[starts[a] : starts[a + 1]], values[starts[b] : starts[b + 1]]
+        row_c, row_d = values[starts[c] : starts[c + 1]], values[starts[d] : starts[d + 1]]
+        by_a, by_b, by_c, by_d = factors[at], factors[at + 1], factors[at + 2], factors[at + 3]
+        for other in range(len(out)):
+            rest = (out[other] - by_a * row_a[other]) - by_b * row_b[other]
+            out[other] = (rest - by_c * row_c[other]) - by_d * row_d[other]
+    for at in range(together, len(items)):
+        row = values[starts[items[at]] : starts[items[at] + 1]]
+        if len(codes) == 0:
+            for other in range(len(row)):
+                out[other] -= factors[at] * row[other]
+        else:
+            for place, other in enumerate(codes[starts[items[at]] : starts[items[at] + 1]]):
+                out[other] -= factors[at] * row[place]
 
 
 @compiled(nogil=True)
@@ -57,7 +68,14 @@ def entering(
 
 @compiled(nogil=True)
 def admit(
-    starts: I64s, codes: I32s, values: F32s, new: I32s, members: I32s, size: int, position: I32s, small: F32s
+    starts: I64s,
+    codes: I32s,
+    values: Counts,
+    new: I32s,
+    members: I32s,
+    size: int,
+    position: I32s,
+    small: F32s,
 ) -> F32s:
     """Append items to the working set; return the part of the Gram matrix between its members."""
     wanted = size + len(new)
@@ -111,7 +129,7 @@ def descend(
 def solve(
     starts: I64s,
     codes: I32s,
-    values: F32s,
+    values: Counts,
     curvature: F64s,
     l1: float,
     l2: float,
@@ -128,7 +146,7 @@ def solve(
     """
     step, position = np.empty(len(rest)), np.full(len(rest), -1, np.int32)
     rest[:] = 0.0
-    subtract_row(starts, codes, values, target, -1.0, rest)
+    subtract_rows(starts, codes, values, np.array([target], np.int32), np.array([-1.0]), rest)
     items = could_enter(rest, target, l1 if positive else -np.inf, np.empty(len(rest), np.int32))
     weights, rests = np.zeros(0), True
     while True:
@@ -145,16 +163,16 @@ def solve(
         weights = before.copy()
         inside = members[: len(weights)]
         rests = descend(rest[inside], weights, small, curvature[inside], l1, l2, positive, tol)
-        for at, moved in enumerate(weights - before):
-            if moved != 0.0:
-                subtract_row(starts, codes, values, members[at], moved, rest)
+        moves = weights - before
+        moved = moves != 0.0
+        subtract_rows(starts, codes, values, inside[moved], moves[moved], rest)
 
 
 @compiled(nogil=True)
 def regress(
     starts: I64s,
     codes: I32s,
-    values: F32s,
+    values: Counts,
     curvature: F64s,
     l1: float,
     l2: float,
@@ -167,7 +185,7 @@ def regress(
 
     Parameters
     ----------
-    starts, codes, values : ndarray of int64, int32 and float32
+    starts, codes, values : ndarray of int64, int32 and float32 or uint16
         Rows of the Gram matrix.
     curvature : ndarray of float64, shape (n_items,)
         Its diagonal plus `l2`.

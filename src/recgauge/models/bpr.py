@@ -41,6 +41,8 @@ class BPR(EpochModel, FactorModel):
         How the other item is drawn: all alike, or in proportion to their rows.
     n_negatives : int
         Other items for each row that is drawn, >= 1.
+    n_tries : int
+        Draws of an other item, >= 1: if the user took all of them, there is no step.
     init_std : float
         Standard deviation of the factors at the start, > 0; biases start at 0.
 
@@ -51,8 +53,11 @@ class BPR(EpochModel, FactorModel):
 
     Notes
     -----
-    Rows are drawn with replacement, as in [1]_; items that the user took are drawn again, up to 32 times.
-    What ratings are plays no part. The loss of an epoch is the mean of :math:`-\ln \sigma` over its steps.
+    Rows are drawn with replacement, as in [1]_; so are other items until the user has not taken one. What
+    ratings are plays no part. The loss of an epoch is the mean of :math:`-\ln \sigma` over its steps.
+
+    ``BayesianPersonalizedRanking`` of implicit learns the same with ``negatives="popularity"``,
+    ``n_tries=1`` and ``init_std=1 / (n_factors * sqrt(12))``.
 
     One thread takes all steps in one order: one seed gives one result on all processors, for any number of
     threads. Each step costs 10 `n_factors` products. Memory: the rows with 8 bytes each, the factors; no
@@ -77,10 +82,11 @@ class BPR(EpochModel, FactorModel):
     regularization: float = 0.01
     negatives: Negatives = "uniform"
     n_negatives: int = 1
+    n_tries: int = 32
     init_std: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("n_factors", "n_epochs", "n_negatives"):
+        for name in ("n_factors", "n_epochs", "n_negatives", "n_tries"):
             setattr(self, name, check_int(f"BPR: {name}", getattr(self, name), minimum=1))
         for name in ("learning_rate", "init_std"):
             value = check_real(f"BPR: {name}", getattr(self, name), low=0.0, high=np.inf, low_open=True)
@@ -111,23 +117,24 @@ class BPR(EpochModel, FactorModel):
         owner = np.repeat(np.arange(rows.shape[0], dtype=np.int32), np.diff(indptr))
         users[np.diff(indptr) == 0] = 0.0
         state = rng.integers(2**64, size=1, dtype=np.uint64)
-        settings = (rows.shape[1], self.negatives == "popularity", self.n_negatives)
+        settings = (rows.shape[1], self.negatives == "popularity", self.n_negatives, self.n_tries)
         rate, pull = np.float32(self.learning_rate), np.float32(self.regularization)
         n_steps = rows.nnz * self.n_negatives
         at_a_time = -(-STEPS_AT_A_TIME // self.n_negatives) * self.n_negatives
         for epoch in range(1, self.n_epochs + 1):
-            loss = 0.0
+            loss, n_taken = 0.0, 0
             for first in range(0, n_steps, at_a_time):
                 triples = np.empty((min(at_a_time, n_steps - first), 3), np.int32)
                 draw_triples(state, owner, indptr, codes, *settings, triples)
                 loss += descend(triples, users, items, bias, rate, pull)
+                n_taken += int((triples[:, 2] >= 0).sum())
             if not (np.isfinite(loss) and np.isfinite(users).all() and np.isfinite(items).all()):
                 raise FitError(
                     f"BPR: training diverged in epoch {epoch} of {self.n_epochs}, factors are not finite. "
                     f"Lower learning_rate, which is {self.learning_rate:g}."
                 )
             self._factors = self._with_biases(users, items, bias)
-            yield loss / n_steps
+            yield loss / max(n_taken, 1)
 
     def _start(self, n: int, width: int, rng: np.random.Generator) -> FloatArray:
         factors = np.zeros((n, width), np.float32)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.data.interactions import Interactions
@@ -16,6 +17,7 @@ from recgauge.utils.threads import over_blocks
 
 _BLOCK = 64  # items that a thread takes at a time
 _SMALL = 4_096  # items up to which a Gram matrix with a place for every pair costs little
+_AT_A_TIME = 1 << 20  # counts that are narrowed
 _REMEDY = "Drop rare items (filters=[item_rows])."
 
 
@@ -122,14 +124,26 @@ class SLIM(ItemWeightModel):
         return self
 
 
-def _gram(rows: sparse.csr_array, progress: Progress) -> tuple[LongArray, IntArray, FloatArray]:
+def _gram(
+    rows: sparse.csr_array, progress: Progress
+) -> tuple[LongArray, IntArray, FloatArray | npt.NDArray[np.uint16]]:
     """Return the rows of the Gram matrix: where each begins, codes (none if all have a place), values."""
     n_items = rows.shape[1]
     n_pairs = int((np.diff(rows.indptr).astype(np.float64) ** 2).sum())
     if n_items <= _SMALL or n_pairs > n_items**2 / 4:
         check_memory("SLIM", f"pairs of {n_items:,} items", 4 * n_items**2, _REMEDY)
         square = mirrored(lower_gram(rows, progress), np.ones(n_items, np.float32))
-        return n_items * np.arange(n_items + 1, dtype=np.int64), np.zeros(0, np.int32), square.ravel()
+        starts, every = n_items * np.arange(n_items + 1, dtype=np.int64), np.zeros(0, np.int32)
+        return starts, every, _narrowed(square) if rows.shape[0] < 1 << 16 else square.ravel()
     check_memory("SLIM", f"pairs of {n_items:,} items", 16 * n_pairs, _REMEDY)
     few = (rows.T @ rows).tocsr()
     return few.indptr.astype(np.int64), few.indices.astype(np.int32), few.data
+
+
+def _narrowed(square: FloatArray) -> npt.NDArray[np.uint16]:
+    """Return counts below 2**16, in half of their own memory: to read them is what takes the time."""
+    wide = square.reshape(-1)
+    narrow = wide.view(np.uint16)[: len(wide)]
+    for first in range(0, len(wide), _AT_A_TIME):  # writes stay behind what is still to be read
+        narrow[first : first + _AT_A_TIME] = wide[first : first + _AT_A_TIME]
+    return narrow

@@ -18,12 +18,13 @@ def fit(train, seed=0, **settings):
     return BPR(**{"n_factors": 5, "n_epochs": 3} | settings).fit(train, rng=np.random.default_rng(seed))
 
 
-def triples(train, n=40_000, *, popular=False, n_negatives=1):
+def triples(train, n=40_000, *, popular=False, n_negatives=1, n_tries=32):
     rows = train.to_csr()
     owner = np.repeat(np.arange(rows.shape[0], dtype=np.int32), np.diff(rows.indptr))
     found = np.empty((n, 3), np.int32)
     lists = owner, rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-    kernel.draw_triples(np.array([3], np.uint64), *lists, rows.shape[1], popular, n_negatives, found)
+    settings = rows.shape[1], popular, n_negatives, n_tries
+    kernel.draw_triples(np.array([3], np.uint64), *lists, *settings, found)
     return rows.toarray() > 0, found
 
 
@@ -50,6 +51,19 @@ def test_popular_others_are_drawn_in_proportion_to_their_rows(train):
 def test_negatives_share_a_row(train):
     _, found = triples(train, 999, n_negatives=3)
     assert (found.reshape(-1, 3, 3)[:, :, :2] == found.reshape(-1, 3, 3)[:, :1, :2]).all()
+
+
+def test_one_try_passes_over_as_many_rows_as_draw_what_the_user_took(train):
+    taken, found = triples(train, 100_000, popular=True, n_tries=1)
+    rows, counts = taken.sum(axis=1), taken.sum(axis=0)
+    hits = (taken * counts).sum(axis=1) / counts.sum()  # of a user, the chance to draw what they took
+    assert (found[:, 2] < 0).mean() == pytest.approx((rows * hits).sum() / rows.sum(), abs=0.01)
+
+
+def test_the_loss_is_the_mean_of_the_steps_that_were_taken():
+    train = Interactions.from_ids([0, 0, 0, 1], [0, 1, 2, 0])  # who took all items has no step
+    (loss,) = BPR(2, 1, learning_rate=1e-9, init_std=1e-9).epochs(train, rng=np.random.default_rng(0))
+    assert loss == pytest.approx(np.log(2), rel=1e-6)
 
 
 def test_who_has_every_item_is_passed_over():
@@ -96,7 +110,14 @@ def test_one_seed_gives_one_model(train):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_factors": 0}, {"learning_rate": 0}, {"regularization": -1}, {"negatives": "x"}, {"n_negatives": 0}],
+    [
+        {"n_factors": 0},
+        {"learning_rate": 0},
+        {"regularization": -1},
+        {"negatives": "x"},
+        {"n_negatives": 0},
+        {"n_tries": 0},
+    ],
 )
 def test_wrong_settings_are_refused(settings):
     with pytest.raises(ConfigError, match=f"BPR: {next(iter(settings))}"):
