@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-_DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
+DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class AxisOrders:
     def goodness(self) -> DoubleArray:
         """Values with a sign such that higher is better, shape (n_options, n_models); rounded for ties."""
         sign = np.where(self.higher_is_better, 1.0, -1.0)
-        return np.round(self.values * sign[:, None], _DECIMALS)
+        return np.round(self.values * sign[:, None], DECIMALS)
 
     @property
     def directions(self) -> DoubleArray:
@@ -96,7 +96,7 @@ class AxisOrders:
     def significant(self) -> BoolArray:
         """Which differences are beyond noise, shape (n_options, n_models, n_models)."""
         # 1 - .95 is .050000000000000044
-        found: BoolArray = self.p <= round(1.0 - self.confidence, _DECIMALS)
+        found: BoolArray = self.p <= round(1.0 - self.confidence, DECIMALS)
         return found
 
     def order(self, option: str) -> list[str]:
@@ -123,7 +123,7 @@ class AxisOrders:
         if min(np.ptp(first), np.ptp(other)) == 0:
             return float("nan"), float("nan")
         taus = (float(found(first, other).statistic) for found in (kendalltau, weightedtau))
-        tau, weighted = (round(value, _DECIMALS) for value in taus)
+        tau, weighted = (round(value, DECIMALS) for value in taus)
         return tau, weighted
 
     def turns(self) -> tuple[Turn, ...]:

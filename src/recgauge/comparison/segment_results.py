@@ -23,7 +23,7 @@ class SegmentRow:
     mean : float
         Over the users of the group; of items, over their relevant test rows.
     low, high : float
-        Interval of the mean, from the variation between users; NaN for fewer than two users.
+        Interval of the mean, from the variation between users; NaN where nothing varies, as with one user.
     n_users : int
         Users behind the mean.
     n_rows : int

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recgauge.comparison.families import holm
+from recgauge.comparison.orders import DECIMALS
 from recgauge.comparison.segment_results import ALL, SegmentPair, SegmentRow, Segments
-from recgauge.comparison.stability import holm
+from recgauge.comparison.stability import constant_p
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_DECIMALS = 12  # values closer than this are equal: sums in another order differ by less
 
 
 def compare_segments(
@@ -176,7 +176,7 @@ class _Cells:
     def change(self, run: int, base: int, group: int | None) -> tuple[DoubleArray, DoubleArray]:
         """Return the differences of the sums of two runs, equal ones exactly 0, and the counts."""
         (sums, counts), (before, _) = self.of(run, group), self.of(base, group)
-        return np.round(sums - before, _DECIMALS), counts
+        return np.round(sums - before, DECIMALS), counts
 
 
 def _compare(cells: _Cells, segments: Segments, baseline: str | None) -> Segments:
@@ -221,8 +221,13 @@ def _pair(
 
 
 def _ratio(sums: DoubleArray, counts: DoubleArray, confidence: float) -> tuple[float, float, float, float]:
-    """Return the ratio of two totals over users, its interval, and the p-value that it is zero."""
-    from scipy.special import stdtr, stdtrit
+    """Return the ratio of two totals over users, its interval, and the p-value that it is zero.
+
+    Where nothing varies between users, there is no interval: that of zero width would claim too much.
+    """
+    from scipy.special import stdtr
+
+    from recgauge.comparison.tests_of_pairs import student_quantile
 
     n, total = len(sums), float(counts.sum())
     ratio = float(sums.sum()) / total
@@ -230,10 +235,10 @@ def _ratio(sums: DoubleArray, counts: DoubleArray, confidence: float) -> tuple[f
         return ratio, float("nan"), float("nan"), 1.0
     residual = sums - ratio * counts
     error = float(np.sqrt((residual**2).sum() * n / (n - 1))) / total
-    if error == 0.0:
-        return ratio, ratio, ratio, float(ratio == 0.0)
-    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
-    return ratio, ratio - half, ratio + half, float(2 * stdtr(n - 1, -abs(ratio) / error))
+    if np.round(residual, DECIMALS).any():
+        half = student_quantile((1 + confidence) / 2, n - 1) * error
+        return ratio, ratio - half, ratio + half, float(2 * stdtr(n - 1, -abs(ratio) / error))
+    return ratio, float("nan"), float("nan"), constant_p(n) if round(ratio, DECIMALS) else 1.0
 
 
 def _uneven(cells: _Cells, order: Sequence[int]) -> dict[str, float]:

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from recgauge.comparison.orders import AxisOrders, Stability
+from recgauge.comparison.families import holm
+from recgauge.comparison.orders import DECIMALS, AxisOrders, Stability
+from recgauge.comparison.tests_of_pairs import paired_t
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import DoubleArray, check_real
 
@@ -135,19 +137,20 @@ def _adjusted(tables: Sequence[DoubleArray]) -> DoubleArray:
 
 
 def _p_value(differences: DoubleArray) -> float:
-    from scipy.stats import ttest_1samp
-
+    differences = np.round(differences, DECIMALS)
     if len(differences) < 2 or not differences.any():
         return 1.0
     if np.ptp(differences) == 0:
-        return 0.0
-    return float(ttest_1samp(differences, 0.0).pvalue)
+        return constant_p(len(differences))
+    return paired_t(differences)
 
 
-def holm(p: DoubleArray) -> DoubleArray:
-    """Return p-values after Holm's correction."""
-    order = np.argsort(p, kind="stable")
-    steps = np.minimum(1.0, p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.maximum.accumulate(steps)
-    return adjusted
+def constant_p(n: int) -> float:
+    """Return the p-value of n equal differences, which have no t: that all n random signs are the same.
+
+    Examples
+    --------
+    >>> constant_p(2), constant_p(10)
+    (0.5, 0.001953125)
+    """
+    return min(1.0, 2 * 0.5**n)

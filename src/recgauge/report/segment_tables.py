@@ -39,35 +39,38 @@ def _known(value: float | None) -> float | None:
 
 
 def header(segments: Segments) -> list[str]:
-    """Return the columns of the table: group, counts, a mean per run, a difference per run but the first."""
-    first, *others = segments.runs
+    """Return the columns of the table with one row per group and run."""
     counted = ["users"] if _of_users(segments) else ["users", "test rows"]
-    means = [f"{run}" for run in (first, *others)]
-    changes = [name for run in others for name in (f"{run} − {first}", "better / worse")]
-    return [segments.by, *counted, *means, *changes]
+    own = [segments.by, *counted, "run", f"{segments.metric.replace('_at_', '@')}"]
+    return (
+        own if len(segments.runs) == 1 else [*own, f"difference from {segments.runs[0]}", "better", "worse"]
+    )
 
 
 def cells(segments: Segments) -> list[list[str]]:
-    """Return the cells of the table with one row per group; see `header`."""
-    first, *others = segments.runs
-    rows = {(row.segment, row.run): row for row in segments.rows}
+    """Return the cells of the table; see `header`. Name and counts of a group are in its first row."""
     pairs = {(pair.segment, pair.a): pair for pair in segments.pairs}
-    table = []
-    for name in segments.segments:
-        row = rows[name, first]
+    table, before = [], ""
+    for row in segments.rows:
         counted = [f"{row.n_users:,}"] if _of_users(segments) else [f"{row.n_users:,}", f"{row.n_rows:,}"]
-        line = [name, *counted]
-        for run in (first, *others):
-            one = rows[name, run]
-            half = (one.high - one.low) / 2
-            line.append(f"{one.mean:.4f}" + ("" if math.isnan(half) else f" ± {_short(half)}"))
-        for run in others:
-            pair = pairs[name, run]
-            bounds = "" if math.isnan(pair.low) else f" [{pair.low:+.4f}, {pair.high:+.4f}]"
-            shares = f"{pair.better:.0%} / {pair.worse:.0%}"
-            line += [f"{pair.difference:+.4f}{bounds}{'*' if pair.differs else ''}", shares]
-        table.append(line)
+        group = [row.segment, *counted] if row.segment != before else [""] * (1 + len(counted))
+        half = (row.high - row.low) / 2
+        mean = f"{row.mean:.4f}" + ("" if math.isnan(half) else f" ± {_short(half)}")
+        change = [] if len(segments.runs) == 1 else _change(pairs.get((row.segment, row.run)))
+        table.append([*group, row.run, mean, *change])
+        before = row.segment
     return table
+
+
+def _change(pair: SegmentPair | None) -> list[str]:
+    if pair is None:
+        return ["", "", ""]
+    bounds = "" if math.isnan(pair.low) else f" [{pair.low:+.4f}, {pair.high:+.4f}]"
+    return [
+        f"{pair.difference:+.4f}{bounds}{'*' if pair.differs else ''}",
+        f"{pair.better:.0%}",
+        f"{pair.worse:.0%}",
+    ]
 
 
 def _short(value: float) -> str:
@@ -118,21 +121,22 @@ def _p_text(p: float) -> str:
 
 def explanation(segments: Segments) -> str:
     """Return what the columns mean."""
-    level = f"{segments.confidence:.4g}".replace("0.", ".", 1)
+    told = f"± half of the {segments.confidence * 100:.4g} % interval over users"
+    if len(segments.runs) == 1:
+        return f"{told}."
     return (
-        f"{segments.metric}: mean ± half of its {level} interval. Differences with their intervals; * p at "
-        f"most {1 - segments.confidence:.3g} after Holm's correction over all groups and pairs. better / "
-        "worse: shares of users."
+        f"{told}; [interval of the difference]; * adjusted p at most {1 - segments.confidence:.3g} (paired "
+        "t-test over users, Holm over all groups and runs of this table); better, worse: shares of users."
     )
 
 
 def markdown(segments: Segments) -> str:
     """Return the sentences, the table and what its columns mean."""
     columns = header(segments)
-    return "\n\n".join(
-        [
-            "\n".join(f"- {claim}" for claim in claims(segments)),
-            markdown_table(cells(segments), columns, columns[1:]),
-            explanation(segments),
-        ]
-    ).strip()
+    right = [name for name in columns[1:] if name != "run"]
+    parts = [
+        "\n".join(f"- {claim}" for claim in claims(segments)),
+        markdown_table(cells(segments), columns, right),
+        explanation(segments),
+    ]
+    return "\n\n".join(part for part in parts if part)

@@ -8,7 +8,8 @@ from recgauge.report import markdown_table
 
 Row = dict[str, str | int | float | bool | None]
 HEADER = ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "lowest weighted τ", "winner")
-OPTION_HEADER = ("choice", "option", "order", "τ", "weighted τ", "what turns")
+OPTION_HEADER = ("choice", "option", "users", "order", "τ", "weighted τ", "what turns")
+OPTION_RIGHT = ("users", "τ", "weighted τ")
 BEYOND_NOISE = "!"
 
 
@@ -113,7 +114,10 @@ def option_cells(stability: Stability) -> list[list[str]]:
         for (order, turned), options in groups.items():
             taus = [axis.agreement(option) for option in options]
             lowest = (min(pair[i] for pair in taus) for i in (0, 1))
-            cells.append([axis.axis, ", ".join(options), order, *map(_tau, lowest), turned])
+            users = [axis.n_users[axis.options.index(option)] for option in options]
+            counted = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
+            named = [axis.axis, ", ".join(options), "–".join(counted)]
+            cells.append([*named, order, *map(_tau, lowest), turned])
     return cells
 
 
@@ -154,7 +158,7 @@ def markdown(stability: Stability) -> str:
         "\n".join(f"- {claim}" for claim in claims(stability)),
         markdown_table(summary_rows(stability), HEADER, HEADER[2:6]),
         explanation(stability),
-        markdown_table(option_cells(stability), OPTION_HEADER, OPTION_HEADER[3:5]),
+        markdown_table(option_cells(stability), OPTION_HEADER, OPTION_RIGHT),
     ]
     if stability.notes:
         parts.append("\n".join(f"- {note}" for note in stability.notes))

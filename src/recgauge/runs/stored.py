@@ -15,7 +15,7 @@ LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.par
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredRun:
+class RunFolder:
     """A finished run and the folder of its files.
 
     Parameters

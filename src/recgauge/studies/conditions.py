@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recgauge.conventions import Definition, get_convention
-from recgauge.errors import DataError
+from recgauge.errors import ConfigError, DataError, listed
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.report.series import FOLDS
+from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.settings import FREE_DATASET_SETTINGS
-from recgauge.runs.stored import StoredRun
+from recgauge.runs.stored import RunFolder
+from recgauge.studies import label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +23,10 @@ Frames = dict[str, "pd.DataFrame"]
 _LEFT_OUT = {"dataset": (*FREE_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
 
 
-def group(name: str) -> Callable[[StoredRun], tuple[str, Any]]:
+def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:
     """Return what gives the option of a group, such as ``model``, and its settings."""
 
-    def chosen(run: StoredRun) -> tuple[str, Any]:
+    def chosen(run: RunFolder) -> tuple[str, Any]:
         settings = dict(run.record.settings.get(name) or {})
         kept = {key: value for key, value in settings.items() if key not in _LEFT_OUT.get(name, ())}
         return run.record.names.get(name) or "none", kept
@@ -32,12 +34,12 @@ def group(name: str) -> Callable[[StoredRun], tuple[str, Any]]:
     return chosen
 
 
-def _fold(run: StoredRun) -> tuple[str, Any]:
+def _fold(run: RunFolder) -> tuple[str, Any]:
     split = run.record.settings.get("split") or {}
     return " ".join(str(split[name]) for name in FOLDS if split.get(name) is not None), {}
 
 
-CHOICES: dict[str, Callable[[StoredRun], tuple[str, Any]]] = {
+CHOICES: dict[str, Callable[[RunFolder], tuple[str, Any]]] = {
     "dataset": group("dataset"),
     "filters": group("filters"),
     "split": group("split"),
@@ -83,7 +85,7 @@ def _flat(settings: Any, before: str = "") -> dict[str, str]:
 class Condition:
     """Runs of different models that differ in nothing else."""
 
-    runs: Mapping[str, StoredRun]
+    runs: Mapping[str, RunFolder]
 
     @cached_property
     def stored(self) -> Frames:
@@ -91,7 +93,7 @@ class Condition:
         return {model: run.per_user() for model, run in self.runs.items()}
 
     @property
-    def first(self) -> StoredRun:
+    def first(self) -> RunFolder:
         """The run of the first model."""
         return next(iter(self.runs.values()))
 
@@ -181,3 +183,61 @@ def is_accuracy(name: str) -> bool:
     """Whether lists and relevant items are enough for a metric, so that models should agree on it."""
     known = get_convention("standard").known().get(name)
     return known is not None and known.kind == "lists" and known.needs_relevant and not known.needs
+
+
+def conditions_of(runs: Sequence[RunFolder]) -> list[tuple[str, ...]]:
+    """Return of each run what it has in every choice, in words."""
+    columns = [labels([chosen(run) for run in runs]) for chosen in CHOICES.values()]
+    return list(zip(*columns, strict=True))
+
+
+def only_condition(runs: Sequence[RunFolder]) -> Condition:
+    """Return runs that differ in their model alone, in their order.
+
+    Raises
+    ------
+    ConfigError
+        If they differ in more, or a model was run twice; the message says in what.
+    DataError
+        If their rows differ.
+    """
+    for run in runs[1:]:
+        if differing := differences([protocol([one.record]) for one in (runs[0], run)]):
+            told = "; ".join(f"{what}: {one} against {other}" for what, (one, other) in differing.items())
+            raise ConfigError(
+                f"{runs[0].folder} and {run.folder} differ in more than the model ({told}). Give runs that "
+                "differ in their model alone."
+            )
+    models = labels([group("model")(run) for run in runs])
+    twice = [model for model in models if models.count(model) > 1]
+    if twice:
+        raise ConfigError(f"{twice[0]} is there twice with the same settings; give one run of it.")
+    found = Condition(dict(zip(models, runs, strict=True)))
+    found.check()
+    return found
+
+
+def reference_key(base: Condition, asked: str) -> str:
+    """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff.
+
+    Raises
+    ------
+    ConfigError
+        If not every run has it.
+    """
+    known = base.metrics
+    if asked:
+        key = asked.replace("@", "_at_")
+        if key not in known:
+            raise ConfigError(
+                f"--metric: the runs have no {label(key)}; they have {listed(map(label, known))}."
+            )
+        return key
+    if not known:
+        raise ConfigError("The runs have no per-user metric in common.")
+
+    def rank(key: str) -> tuple[bool, bool, int]:
+        name, _, k = key.rpartition("_at_")
+        return name == "ndcg", k == "10", int(k) if name else 0
+
+    return max(known, key=rank)

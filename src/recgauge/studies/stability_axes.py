@@ -9,9 +9,19 @@ from recgauge.comparison.stability import compare_orders
 from recgauge.conventions import Convention, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.metrics import metric_key
-from recgauge.runs.stored import StoredRun
+from recgauge.runs.stored import RunFolder
 from recgauge.studies import label
-from recgauge.studies.conditions import CHOICES, Condition, Frames, Lists, group, is_accuracy, labels
+from recgauge.studies.conditions import (
+    CHOICES,
+    Condition,
+    Frames,
+    Lists,
+    conditions_of,
+    group,
+    is_accuracy,
+    labels,
+    reference_key,
+)
 
 SUITE = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 """Metrics that lists are evaluated by, beside those that the runs were."""
@@ -39,7 +49,7 @@ class Asked:
     confidence: float = 0.95
 
 
-def stability_of(runs: Sequence[StoredRun], asked: Asked) -> Stability:
+def stability_of(runs: Sequence[RunFolder], asked: Asked) -> Stability:
     """Compare the order of models among stored runs, along every choice that runs and their lists show.
 
     The reference is the setting with the most models. Metric, cutoff, convention and relevance threshold are
@@ -48,7 +58,7 @@ def stability_of(runs: Sequence[StoredRun], asked: Asked) -> Stability:
 
     Parameters
     ----------
-    runs : sequence of StoredRun
+    runs : sequence of RunFolder
     asked : Asked
 
     Returns
@@ -60,8 +70,8 @@ def stability_of(runs: Sequence[StoredRun], asked: Asked) -> Stability:
     RecgaugeError
         If there are fewer than two models of equal settings, nothing varies, or the metric is unknown.
     """
-    models, conditions = labels([group("model")(run) for run in runs]), _conditions(runs)
-    table: dict[tuple[str, ...], dict[str, StoredRun]] = {}
+    models, conditions = labels([group("model")(run) for run in runs]), conditions_of(runs)
+    table: dict[tuple[str, ...], dict[str, RunFolder]] = {}
     notes: list[str] = []
     for model, condition, run in zip(models, conditions, runs, strict=True):
         if model in table.setdefault(condition, {}):
@@ -75,38 +85,13 @@ def stability_of(runs: Sequence[StoredRun], asked: Asked) -> Stability:
             "Such runs come from recgauge run -m model=popularity,svd,ease."
         )
     base.check()
-    key = _reference_key(base, asked.metric)
+    key = reference_key(base, asked.metric)
     axes, lower = _of_lists(base, key, asked, notes)
     axes |= _of_runs(table, reference, base, key, notes)
     if not axes:
         raise ConfigError("stability: the runs differ in nothing but their models, and no list is stored.")
     found = compare_orders(axes, lower_is_better=lower, confidence=asked.confidence)
     return Stability(found.axes, tuple(dict.fromkeys(notes)))
-
-
-def _conditions(runs: Sequence[StoredRun]) -> list[tuple[str, ...]]:
-    """Return of each run what it has in every choice, in words."""
-    columns = [labels([chosen(run) for run in runs]) for chosen in CHOICES.values()]
-    return list(zip(*columns, strict=True))
-
-
-def _reference_key(base: Condition, asked: str) -> str:
-    known = base.metrics
-    if asked:
-        key = asked.replace("@", "_at_")
-        if key not in known:
-            raise ConfigError(
-                f"--metric: the runs have no {label(key)}; they have {listed(map(label, known))}."
-            )
-        return key
-    if not known:
-        raise ConfigError("stability: the runs have no per-user metric in common.")
-
-    def rank(key: str) -> tuple[bool, bool, int]:
-        name, _, k = key.rpartition("_at_")
-        return name == "ndcg", k == "10", int(k) if name else 0
-
-    return max(known, key=rank)
 
 
 def _of_lists(
@@ -238,7 +223,7 @@ def _threshold_axis(lists: Lists, name: str, k: int, notes: list[str]) -> Frames
 
 
 def _of_runs(
-    table: Mapping[tuple[str, ...], dict[str, StoredRun]],
+    table: Mapping[tuple[str, ...], dict[str, RunFolder]],
     reference: tuple[str, ...],
     base: Condition,
     key: str,

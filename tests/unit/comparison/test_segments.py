@@ -62,10 +62,8 @@ def test_less_is_better_turns_who_gains(values, groups):
 
 def test_the_order_of_users_and_groups_changes_no_bit(values, groups, rng):
     one = compare_segments(values, groups)
-    assert (
-        compare_segments(values.loc[rng.permutation(values.index)], groups.sample(frac=1, random_state=1))
-        == one
-    )
+    moved = values.loc[rng.permutation(values.index)]
+    assert repr(compare_segments(moved, groups.sample(frac=1, random_state=1))) == repr(one)
 
 
 def test_users_without_value_or_group_are_left_out_and_counted(values, groups):
@@ -94,7 +92,7 @@ def test_rates_of_items_are_totals_and_their_error_that_of_clusters():
     assert rows["tail", "a"].mean == pytest.approx(tail["a"].mean())
     assert (rows["tail", "a"].n_rows, rows["tail", "a"].n_users) == (len(tail), tail["user"].nunique())
     pairs = {pair.segment: pair for pair in found.pairs}
-    assert pairs["head"].difference == 0
+    assert (pairs["head"].difference, np.isnan(pairs["head"].low)) == (0, True)
     assert pairs["head"].p_adjusted == 1
     assert pairs["tail"].differs
     assert found.uneven == {}

@@ -9,7 +9,7 @@ import pytest
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.runs.facts import PartFacts, SplitFacts
-from recgauge.runs.stored import StoredRun
+from recgauge.runs.stored import RunFolder
 from recgauge.studies.conditions import labels
 from recgauge.studies.stability_axes import Asked, stability_of
 from records import NAMES, metric, record_with
@@ -55,7 +55,7 @@ def stored(folder, model, skill, seed=0, *, candidates="all", lists=True, settin
         seed=seed,
         settings=SETTINGS | {"model": settings or {}},
     )
-    return StoredRun(record, folder)
+    return RunFolder(record, folder)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_models_of_one_kind_are_told_apart_by_their_settings(tmp_path):
 def test_models_measured_on_other_rows_are_refused(tmp_path):
     one, other = stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)
     rows = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "other"))
-    moved = StoredRun(replace(other.record, split=rows), other.folder)
+    moved = RunFolder(replace(other.record, split=rows), other.folder)
     with pytest.raises(DataError, match="other test rows"):
         stability_of([one, moved], Asked())
 

@@ -15,6 +15,7 @@ from recgauge.errors import ConfigError, RecgaugeError
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
+_ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
 
@@ -56,13 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     table.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     table.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
     _add_stability(commands.add_parser("stability", parents=[store], help="does the order of models stay?"))
+    _add_segments(commands.add_parser("segments", parents=[store], help="who gains and who loses"))
     lists = commands.add_parser("recommend", parents=[store], help="lists of the model that a run has saved")
     lists.add_argument("run", metavar="RUN_ID", help="id of a tracked run, or a run's output folder")
     lists.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
     lists.add_argument("--k", type=int, default=10, help="length of the lists (default: %(default)s)")
     lists.add_argument("--out", metavar="FILE", type=Path, help="write a .csv, .parquet or .json instead")
-    allowed = "another package whose models may be loaded, as allowed_targets of a run"
-    lists.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=allowed)
+    lists.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=_ALLOWED)
     _add_data_commands(commands.add_parser("data", help="list, fetch, verify and describe data sets"))
     experiments = commands.add_parser("experiments", help="list the experiments, or run all of them")
     experiments.add_argument("--run", action="store_true", help="run all whose data can be had")
@@ -89,17 +90,40 @@ def _add_data_commands(parser: argparse.ArgumentParser) -> None:
             )
 
 
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    """Add which runs are meant, as of ``compare``."""
+    from recgauge.app.commands.compare import SEARCH, SOURCES
+
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help=SOURCES)
+    parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
+
+
 def _add_stability(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``stability``."""
-    parser.add_argument(
-        "sources", metavar="SOURCE", nargs="+", help="a run's or a sweep's folder, or a run id"
-    )
+    _add_sources(parser)
     parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
     parser.add_argument("--metrics", default="", help="metrics that are compared, such as ndcg,recall,map")
     parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
     parser.add_argument(
         "--out", metavar="FILE", type=Path, nargs="+", default=[], help=".md, .csv, .json, .png"
     )
+
+
+def _add_segments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``segments``."""
+    _add_sources(parser)
+    known = "activity, item_popularity, age, genre, items, or columns of --users, with commas between"
+    parser.add_argument("--by", default="activity", help=f"{known} (default: %(default)s)")
+    parser.add_argument("--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns")
+    parser.add_argument("--metric", default="", help="(default: ndcg@10, else what there is)")
+    parser.add_argument("--groups", type=int, default=4, help="groups of numbers (default: %(default)s)")
+    parser.add_argument("--baseline", help="the model others are compared with (default: the first)")
+    parser.add_argument(
+        "--examples", type=int, default=0, help="users with the largest gain and loss to show"
+    )
+    parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    parser.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=_ALLOWED)
+    parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".md, .csv, .json")
 
 
 def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
@@ -140,11 +164,31 @@ def _recommend(asked: argparse.Namespace) -> None:
 
 def _stability(asked: argparse.Namespace) -> None:
     from recgauge.app.commands.stability import print_stability
+    from recgauge.app.compare.sources import Where
     from recgauge.studies.stability_axes import Asked
 
     metrics = tuple(name.strip() for name in asked.metrics.split(",") if name.strip())
     wanted = Asked(asked.metric, metrics, asked.confidence)
-    print_stability(asked.sources, wanted, uri=asked.uri or store_of_user(), out=asked.out)
+    where = Where(asked.uri or store_of_user(), asked.experiment, asked.where)
+    print_stability(asked.sources, wanted, where=where, out=asked.out)
+
+
+def _segments(asked: argparse.Namespace) -> None:
+    from recgauge.app.commands.segments import Asked, print_segments
+    from recgauge.app.compare.sources import Where
+
+    wanted = Asked(
+        tuple(name.strip() for name in asked.by.split(",") if name.strip()),
+        asked.metric,
+        asked.users,
+        asked.groups,
+        asked.baseline,
+        asked.examples,
+        asked.confidence,
+        tuple(asked.allow),
+    )
+    where = Where(asked.uri or store_of_user(), asked.experiment, asked.where)
+    print_segments(asked.sources, wanted, where=where, out=asked.out)
 
 
 def _carry_out(asked: argparse.Namespace) -> int:
@@ -167,8 +211,8 @@ def _carry_out(asked: argparse.Namespace) -> int:
         if asked.command == "recommend":
             _recommend(asked)
             return 0
-        if asked.command == "stability":
-            _stability(asked)
+        if asked.command in ("segments", "stability"):
+            (_segments if asked.command == "segments" else _stability)(asked)
             return 0
         from recgauge.app.commands.conventions import print_conventions
 

@@ -7,15 +7,16 @@ from typing import get_args
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
 
 TEXT = "which run is better, by how much, how sure: intervals, paired tests, tables"
-_SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, or experiment=NAME;
+SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, or experiment=NAME;
 without any, the finished runs of the MLflow experiment"""
+
+SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add what ``recgauge compare`` takes to its parser, which has --uri and --experiment."""
-    parser.add_argument("sources", metavar="SOURCE", nargs="*", help=_SOURCES)
-    where = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
-    parser.add_argument("--where", metavar="SEARCH", default="", help=where)
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help=SOURCES)
+    parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     parser.add_argument("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
     parser.add_argument("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     defaults, default = Procedure(), "(default: %(default)s)"

@@ -13,7 +13,7 @@ from recgauge.errors import ConfigError, MissingDataError
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import StoredRun
+from recgauge.runs.stored import RunFolder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
 
@@ -40,7 +40,7 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
     cutoff = _cutoff(record, k)
     names = _names(record)
     values = convention_values(
-        names, StoredRun(record, folder).inputs(record.dataset.relevant_from), cutoffs=(cutoff,)
+        names, RunFolder(record, folder).inputs(record.dataset.relevant_from), cutoffs=(cutoff,)
     )
     console = output()
     console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")

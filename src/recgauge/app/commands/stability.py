@@ -3,18 +3,19 @@
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rich.table import Table
 
-from recgauge.app.commands.run_files import stored_runs
+from recgauge.app.compare.sources import Where, find_runs
 from recgauge.app.terminal.printing import output, print_table
 from recgauge.comparison.orders import Stability
 from recgauge.errors import ConfigError, listed
 from recgauge.report.stability_tables import (
     HEADER,
     OPTION_HEADER,
+    OPTION_RIGHT,
     claims,
     explanation,
     markdown,
@@ -23,22 +24,21 @@ from recgauge.report.stability_tables import (
     shorten,
     summary_rows,
 )
-from recgauge.runs.stored import LISTS, PER_USER, TEST
+from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.studies.stability_axes import Asked, stability_of
 
 _LONGEST = 48  # characters of a column of options on a terminal
 
 
-def print_stability(sources: Sequence[str], asked: Asked, *, uri: str, out: Sequence[Path]) -> None:
+def print_stability(sources: Sequence[str], asked: Asked, *, where: Where, out: Sequence[Path]) -> None:
     """Print how stable the order of stored models is, and write files.
 
     Parameters
     ----------
     sources : sequence of str
-        See `stored_runs`.
+        See `find_runs`.
     asked : Asked
-    uri : str
-        The tracking store.
+    where : Where
     out : sequence of Path
         Files that get the result: .md, .csv, .json or .png.
 
@@ -48,17 +48,29 @@ def print_stability(sources: Sequence[str], asked: Asked, *, uri: str, out: Sequ
         If a source, a metric or a file cannot be used.
     """
     check_formats(out, FORMATS)
-    found = stability_of(stored_runs(sources, uri, (LISTS, TEST, PER_USER)), asked)
+    runs, notes = run_folders(sources, where)
+    found = stability_of(runs, asked)
     console = output()
     print_table(console, table(summary_rows(found), HEADER, right=HEADER[2:6]))
     turning = [row for row in option_cells(found) if row[-1]]
     if turning:
         console.print()
-        print_table(console, table(turning, OPTION_HEADER, right=OPTION_HEADER[3:5]))
+        print_table(console, table(turning, OPTION_HEADER, right=OPTION_RIGHT))
     console.print()
-    for line in [*claims(found), "", explanation(found), *(f"note     {note}" for note in found.notes)]:
+    for line in [
+        *claims(found),
+        "",
+        explanation(found),
+        *(f"note     {note}" for note in (*notes, *found.notes)),
+    ]:
         console.print(line)
     write_files(out, {suffix: _writer(found, suffix) for suffix in FORMATS})
+
+
+def run_folders(sources: Sequence[str], where: Where) -> tuple[list[RunFolder], list[str]]:
+    """Return finished runs with the files that their lists are read from, and what was left out."""
+    found, notes = find_runs(sources, replace(where, wanted=(LISTS, TEST)))
+    return [RunFolder(run.record, run.folder) for run in found if run.record is not None], notes
 
 
 def table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[str]) -> Table:

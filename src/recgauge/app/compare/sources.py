@@ -30,11 +30,14 @@ class Where:
         MLflow experiment that is meant where none is named.
     search : str
         Which of an experiment's runs, in MLflow's language; empty: all.
+    wanted : tuple of str
+        Files that are copied from a remote store beside those that every comparison needs.
     """
 
     uri: str
     experiment: str = "recgauge"
     search: str = ""
+    wanted: tuple[str, ...] = ()
 
     @property
     def store(self) -> RunStore:
@@ -112,7 +115,7 @@ def _told(runs: Sequence[JobOutcome]) -> str:
 def _named(source: str, where: Where, notes: list[str]) -> Iterator[_Candidate]:
     """Yield the runs that one source names."""
     if Path(source).is_dir():
-        yield from _in_folder(Path(source), where.store, notes)
+        yield from _in_folder(Path(source), where, notes)
     elif _ID.fullmatch(source):
         run = where.store.run(source)
         if run is None:
@@ -123,7 +126,7 @@ def _named(source: str, where: Where, notes: list[str]) -> Iterator[_Candidate]:
         if run.status != "FINISHED":
             told = f": {run.tags['error']}" if "error" in run.tags else ""
             raise MissingDataError(f"{source}: the run is {run.status}, so it has no results{told}.")
-        yield _stored(run, where.store)
+        yield _stored(run, where)
     else:
         yield from _in_experiment(source, where, notes)
 
@@ -145,18 +148,22 @@ def _in_experiment(source: str, where: Where, notes: list[str]) -> Iterator[_Can
     finished = [run for run in results if run.status == "FINISHED" and FILES_TAG in run.tags]
     if len(finished) < len(results):
         notes.append(f"{source}: {len(results) - len(finished)} runs that did not finish are left out")
-    yield from (replace(_stored(run, where.store), alone=False) for run in finished)
+    yield from (replace(_stored(run, where), alone=False) for run in finished)
 
 
-def _stored(run: StoredRun, store: RunStore) -> _Candidate:
-    return _Candidate(f"run {run.run_id}", run.started / 1000, store.folder(run, NEEDED), run.run_id)
+def _stored(run: StoredRun, where: Where) -> _Candidate:
+    return _Candidate(f"run {run.run_id}", run.started / 1000, _folder(run, where), run.run_id)
 
 
-def _in_folder(folder: Path, store: RunStore, notes: list[str]) -> Iterator[_Candidate]:
+def _folder(run: StoredRun, where: Where) -> Path:
+    return where.store.folder(run, (*NEEDED, *where.wanted))
+
+
+def _in_folder(folder: Path, where: Where, notes: list[str]) -> Iterator[_Candidate]:
     """Yield the run whose folder it is, or the jobs of a sweep."""
     if (folder / RECORD).is_file():
         outcome = read_outcome(folder / FILE)
-        yield _with_files(folder, None if outcome is None else outcome.run_id, store)
+        yield _with_files(folder, None if outcome is None else outcome.run_id, where)
         return
     sweep = read_plan(folder).id
     jobs = [job for path in sorted(folder.rglob(FILE)) if (job := read_outcome(path)) is not None]
@@ -169,15 +176,15 @@ def _in_folder(folder: Path, store: RunStore, notes: list[str]) -> Iterator[_Can
         raise MissingDataError(f"{folder}: there is no finished run in this folder (no {RECORD}){reason}.")
     if len(folders) < len(jobs):
         notes.append(f"{folder}: {len(jobs) - len(folders)} jobs without results are left out")
-    yield from (replace(_with_files(one, run_id, store), alone=False) for one, run_id in folders.items())
+    yield from (replace(_with_files(one, run_id, where), alone=False) for one, run_id in folders.items())
 
 
-def _with_files(folder: Path, run_id: str | None, store: RunStore) -> _Candidate:
+def _with_files(folder: Path, run_id: str | None, where: Where) -> _Candidate:
     """Return the run of a folder; one that was reused has its files in the store alone."""
     place = folder
-    if not (folder / PER_USER).is_file() and run_id is not None and store.exists:
-        run = store.run(run_id)
-        place = folder if run is None else store.folder(run, NEEDED)
+    if not (folder / PER_USER).is_file() and run_id is not None and where.store.exists:
+        run = where.store.run(run_id)
+        place = folder if run is None else _folder(run, where)
     return _Candidate(str(folder), (folder / RECORD).stat().st_mtime, place, run_id)
 
 

@@ -1,0 +1,91 @@
+"""The data and the split of a finished run, made again from its own settings."""
+
+from collections.abc import Sequence
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from recgauge.app.commands.data import read_settings
+from recgauge.app.compose import compose
+from recgauge.app.settings import typed_settings
+from recgauge.app.targets import TARGET
+from recgauge.app.terminal.printing import ConsoleProgress
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, IntegrityError
+from recgauge.experiment import prepare
+from recgauge.runs.settings import RunSettings
+from recgauge.runs.stored import RunFolder
+from recgauge.utils.progress import Timings
+
+_PLACES = ("mirror", "cache", "offline", "prepared")
+"""Settings of a data set that say where this machine has it, which may not be where the run found it."""
+
+
+def data_of(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Split]:
+    """Load, filter and split the data of a run again.
+
+    Nothing but test rows is stored with a run: training rows are the publisher's data, may not be passed on,
+    and come back in seconds.
+
+    Parameters
+    ----------
+    run : RunFolder
+    packages : sequence of str
+        Packages other than recgauge whose data sets, filters and splits may be used.
+
+    Returns
+    -------
+    Dataset
+        After the filters.
+    Split
+
+    Raises
+    ------
+    IntegrityError
+        If data, training rows or test rows are not those of the run.
+    RecgaugeError
+        If the data are missing, or a setting cannot be used any more.
+    """
+    recorded = {key: value for key, value in run.record.settings.items() if key in _KEPT}
+    places = vars(read_settings("demo", []).data)
+    dataset = recorded.get("dataset") or {}
+    recorded["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
+    # what the model was does not matter for its data
+    recorded |= {"model": {TARGET: "recgauge.models.Popularity"}, "allowed_targets": list(packages)}
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(RunSettings), recorded)
+        settings = typed_settings(DictConfig(merged))
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{run.folder}: its settings are not those of this version ({error}).") from error
+    progress = ConsoleProgress()
+    ready = prepare(compose(settings), Timings(progress))
+    _check(run, ready.dataset, ready.split)
+    return ready.dataset, ready.split
+
+
+_KEPT = (
+    "dataset",
+    "filters",
+    "split",
+    "candidates",
+    "conventions",
+    "seed",
+    "fit_on",
+    "evaluate_on",
+    "guards",
+)
+"""The settings of a run that decide its rows."""
+
+
+def _check(run: RunFolder, dataset: Dataset, split: Split) -> None:
+    record = run.record
+    found = {"data": (dataset.sha256, record.dataset.sha256)}
+    for part in ("train", "test"):
+        found[f"{part} rows"] = (getattr(split, part).sha256(), getattr(record.split, part).sha256)
+    for what, (now, then) in found.items():
+        if now != then:
+            raise IntegrityError(
+                f"{run.folder}: the {what} of its settings are not those of the run (sha256 {now[:12]}, "
+                f"recorded {then[:12]}), so groups would be wrong. Run it again with the data that are here."
+            )

@@ -1,0 +1,38 @@
+"""The rows of the study tell its page, and missing runs stay open."""
+
+from recgauge.studies.stability import WinnerStability, read_rows
+
+STUDY = WinnerStability("stability", "ndcg_at_10")
+
+
+def row(option, model, value, below="", choice="cutoff"):
+    about = {"choice": choice, "option": option, "n_users": "50", "model": model, "value": str(value)}
+    return about | {"higher_is_better": "true", "surely_below": below, "reason": ""}
+
+
+ROWS = [
+    row("10", "svd", 0.5),
+    row("10", "ease", 0.4, "svd"),
+    row("10", "bpr", 0.3, "svd; ease"),
+    row("1", "svd", 0.4, "ease"),
+    row("1", "ease", 0.6),
+    row("1", "bpr", 0.41, "ease"),
+]
+
+
+def test_rows_give_back_orders_turns_and_winners():
+    (axis,) = read_rows(ROWS).axes
+    assert axis.order("1") == ["ease", "bpr", "svd"]
+    turns = {(turn.better, turn.worse): turn.beyond_noise for turn in axis.turns()}
+    assert turns == {("svd", "ease"): True, ("svd", "bpr"): False}
+    assert axis.other_winners() == {"1": ("ease", True)}
+
+
+def test_the_page_says_what_turns_and_names_missing_runs():
+    missing = dict.fromkeys(ROWS[0], "") | {"model": "model=slim seed_1", "reason": "out of memory"}
+    text = STUDY.markdown([*ROWS, missing])
+    assert "- open: model=slim seed_1: out of memory" in text
+    assert "cutoff: 2 of 3 pairs of models turn, 1 of them beyond noise" in text
+    assert "ease above svd!" in text
+    assert STUDY.markdown([missing]) == "- open: model=slim seed_1: out of memory"
+    assert STUDY.figures([missing]) == {}
