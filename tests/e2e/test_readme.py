@@ -5,6 +5,7 @@ import re
 import pytest
 
 from conftest import REPOSITORY
+from recgauge.app.commands.cli import main
 
 pytestmark = pytest.mark.e2e
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -15,6 +16,25 @@ def test_the_table_is_that_of_its_command(workplace):
     printed = [line.rstrip() for line in workplace.run_fresh("tracking=off").out.splitlines()]
     for line in table.splitlines():
         assert line.strip() in printed
+
+
+def test_the_comparison_is_that_of_its_commands(workplace, monkeypatch, capsys):
+    """Its numbers are; what a run took is another time on every machine."""
+    block = re.search(r"<!-- table: recgauge compare -->\n(.*?)<!-- end -->", README, re.DOTALL).group(1)
+    commands = re.search(r"    python run.py (-m .*)\n    recgauge (compare .*)\n", README)
+    done = workplace.run(*commands.group(1).split())
+    assert done.code == 0, done.err
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
+    assert main(commands.group(2).split()) == 0
+    printed = without_costs(capsys.readouterr().out.splitlines())
+    for line in without_costs([line[4:] for line in block.splitlines()]):
+        assert line in printed
+
+
+def without_costs(lines):
+    """Return the lines up to where the columns of costs begin."""
+    end = next(line.index("fit s") for line in lines if "fit s" in line)
+    return [line if " is better than " in line else line[:end].rstrip() for line in lines]
 
 
 def test_the_library_example_runs(capsys):

@@ -19,7 +19,7 @@ from recgauge.runs.outcome import JobOutcome
 
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_CLAIMS = 4  # under a sweep's table
-MOST_FIGURES = 4
+MOST_FIGURES = 2
 NAME = "comparison"
 
 
