@@ -42,10 +42,16 @@ def escaped(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
-def latex(comparison: Comparison) -> str:
+def latex(comparison: Comparison, marks: Sequence[str] = ()) -> str:
     r"""Return leaderboards and pairs in LaTeX.
 
     Needs the packages booktabs and siunitx. Best values are bold, second ones underlined.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    marks : sequence of str
+        What a reader must know; part of the captions.
     """
     parts = [
         "% \\usepackage{booktabs} and \\usepackage{siunitx} with \\sisetup{detect-weight=true, "
@@ -54,7 +60,8 @@ def latex(comparison: Comparison) -> str:
     for dataset in comparison.datasets:
         some = on_dataset(comparison, dataset)
         told = f"{heading(some)}. {explanation(comparison.procedure, some)}"
-        parts.append(_table(f"{told} Best in bold, second underlined.", _leaderboard(some)))
+        told = " ".join([f"{told} Best in bold, second underlined.", *marks])
+        parts.append(_table(told, _leaderboard(some)))
         place = f"{dataset}, " if dataset else ""
         with_pairs = [one for one in some if one.pairs]
         parts += [_table(f"{place}{shown(one.metric)}: pairs.", _pairs(one)) for one in with_pairs]

@@ -1,6 +1,6 @@
 """What a sweep ends with: one row per job, means of folds and seeds, the best values, and notes below."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from rich.table import Table
@@ -140,7 +140,13 @@ def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
     ]
 
 
-def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
+def _jobs(numbers: Sequence[int]) -> str:
+    return ("job " if len(numbers) == 1 else "jobs ") + ", ".join(map(str, numbers))
+
+
+def sweep_mark_lines(
+    records: Sequence[tuple[int, RunRecord]], named: Callable[[Sequence[int]], str] = _jobs
+) -> list[str]:
     """Return the notes below a sweep's table: what a reader must know, and the jobs that it concerns.
 
     A guard's warning that has other numbers in other jobs, such as one per fold, is shown once.
@@ -149,6 +155,8 @@ def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     ----------
     records : sequence of (int, RunRecord)
         Number of the job and its record.
+    named : callable
+        Says in words which jobs some numbers are.
     """
     kinds: dict[str, dict[str, list[int]]] = {}
     for number, record in records:
@@ -156,17 +164,19 @@ def sweep_mark_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
             kinds.setdefault(line.partition(":")[0], {}).setdefault(line, []).append(number)
     lines = []
     for kind, jobs_of in kinds.items():
-        told = [f"{line} [{_jobs(numbers)}]" for line, numbers in jobs_of.items()]
+        told = [f"{line} [{named(numbers)}]" for line, numbers in jobs_of.items()]
         if kind.startswith("warning") and len(told) > 1:
             others = sorted(number for numbers in list(jobs_of.values())[1:] for number in numbers)
             told[1:] = [
-                f"{kind}: the same with other numbers; guards.json of each job has them [{_jobs(others)}]"
+                f"{kind}: the same with other numbers; guards.json of each job has them [{named(others)}]"
             ]
         lines += told
-    return [*lines, *_selection_lines(records)]
+    return [*lines, *_selection_lines(records, named)]
 
 
-def _selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
+def _selection_lines(
+    records: Sequence[tuple[int, RunRecord]], named: Callable[[Sequence[int]], str]
+) -> list[str]:
     """Say which jobs differ in a model's settings alone: choosing the best of them is selection on test."""
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for number, record in records:
@@ -180,7 +190,7 @@ def _selection_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     for group, by_settings in groups.items():
         if len(by_settings) > 1:
             line = f"settings of {group[0]} differ and this table is of test rows, so choosing the best of it"
-            jobs = _jobs(sorted(job for jobs in by_settings.values() for job in jobs))
+            jobs = named(sorted(job for jobs in by_settings.values() for job in jobs))
             jobs_of.setdefault(f"{line} is selection on test; {group[-1]}", []).append(jobs)
     return [f"warning  selection_on_test: {line} [{'; '.join(jobs)}]" for line, jobs in jobs_of.items()]
 
@@ -189,7 +199,3 @@ def _remedy(record: RunRecord) -> str:
     if record.split.validation is not None:
         return "choose by the validation rows: evaluate_on=validation, or tune=tpe."
     return "hold out validation rows (split.validation_size=0.1) and choose by those: evaluate_on=validation."
-
-
-def _jobs(numbers: Sequence[int]) -> str:
-    return ("job " if len(numbers) == 1 else "jobs ") + ", ".join(map(str, numbers))

@@ -225,6 +225,20 @@ def test_other_metrics_and_cutoffs_do_not_matter_for_the_metrics_that_all_have(t
     assert compare(capsys, *folders)[0] == 0
 
 
+def test_what_makes_numbers_mean_less_is_told_in_the_output_and_in_every_file(tmp_path, capsys):
+    def sampled(record):
+        return altered(record, incomparable="ranked among 100 negatives", candidates_sha256="c")
+
+    records = [sampled(record_of("svd")), sampled(record_of("svd", model={"_target_": "m.svd", "size": 16}))]
+    folders = [store(tmp_path / str(number), record) for number, record in enumerate(records)]
+    files = [tmp_path / f"table.{kind}" for kind in ("md", "tex", "json")]
+    _, out, _ = compare(capsys, *folders, "--out", *files)
+    for text in (out, *(file.read_text() for file in files)):
+        assert "not comparable with full-catalogue numbers: ranked among 100 negatives" in text
+        assert "selection on test" in text.replace("\\_", "_")
+    assert "[svd size=8, svd size=16]" in out
+
+
 def test_folds_and_seeds_of_a_model_are_one_run(tmp_path, capsys):
     folders = []
     for model, value in (("svd", 0.6), ("knn", 0.5)):

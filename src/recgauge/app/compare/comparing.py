@@ -1,6 +1,6 @@
 """Stored runs compared: only those that differ in the model alone, paired by user, one table a data set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -14,8 +14,11 @@ from recgauge.app.compare.checking import checked, chosen_metrics, known_baselin
 from recgauge.app.files.artifacts import PER_USER
 from recgauge.comparison import Comparison, Procedure, RunValues, UserValues, compare_values
 from recgauge.errors import ConfigError, listed
+from recgauge.models.fitting import leak_mark
 from recgauge.report.comparison_tables import Cost
+from recgauge.report.run_tables import MARK
 from recgauge.report.series import FOLDS, Series, all_series
+from recgauge.report.sweep_tables import sweep_mark_lines
 from recgauge.runs.outcome import JobOutcome
 
 
@@ -29,7 +32,7 @@ class ComparedRuns:
     costs : dict of (str, str) to Cost
         By data set and run.
     marks : tuple of str
-        In what runs differ that were to be marked.
+        What a reader of the numbers must know: in what marked runs differ, guards, selection on test rows.
     notes : tuple of str
     """
 
@@ -80,7 +83,7 @@ def compare_runs(
     names: set[str] = set()
     for dataset, some in several.items():
         named, different = checked(dataset, some, keys, mark=mark)
-        marks += different
+        marks += [*different, *_warnings(named)]
         names |= named.keys()
         costs |= {(dataset, name): _cost(series) for name, series in named.items()}
         values = {name: _values(series, some, keys) for name, series in named.items()}
@@ -97,6 +100,22 @@ def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
         f"a comparison needs at least two runs on one data set, got {listed(found)}.{told} Name more runs, "
         "or run another model."
     )
+
+
+def _warnings(named: Mapping[str, Series]) -> list[str]:
+    """Return what a reader of the numbers must know, each with the runs that it is of."""
+    records = [(name, record) for name, series in named.items() for record in records_of(series)]
+
+    def names(numbers: Iterable[int]) -> str:
+        return listed(list(dict.fromkeys(records[number][0] for number in numbers)), most=3)
+
+    leaks = {record.fit_on: leak_mark(record.fit_on) for _, record in records}
+    lines = [
+        f"{MARK} {told} [{names(i for i, (_, record) in enumerate(records) if record.fit_on == fit_on)}]"
+        for fit_on, told in leaks.items()
+        if told
+    ]
+    return lines + sweep_mark_lines([(i, record) for i, (_, record) in enumerate(records)], names)
 
 
 def _values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list[RunValues]:

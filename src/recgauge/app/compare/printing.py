@@ -113,7 +113,7 @@ def write_comparison(found: ComparedRuns, files: Sequence[Path]) -> list[Path]:
         elif file.suffix == ".json":
             texts[file] = json_text(comparison, costs, notes)
         elif file.suffix == ".tex":
-            texts[file] = latex(comparison)
+            texts[file] = latex(comparison, found.marks)
         else:
             told = "\n".join(f"- {note}" for note in notes)
             texts[file] = f"{markdown(comparison, costs)}\n" + (f"\n{told}\n" if told else "")
