@@ -21,7 +21,7 @@ $(INSTALLED): pyproject.toml constraints.txt | same-python
 	  { echo "recgauge needs Python >= 3.11: make PYTHON=python3.12 ..."; exit 1; }
 	@echo "installing recgauge and its dependencies into $(VENV) with $(if $(UV),uv (half a minute),pip (about 2 minutes))"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@$(if $(UV),$(UV) pip install --quiet --python $(BIN)/python $(DEPENDENCIES) || { echo "uv failed: with pip now"; false; } ||,)\
+	@$(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python $(DEPENDENCIES) || { echo "uv failed: with pip now"; false; } ||,)\
 	  $(BIN)/python -m pip install --quiet $(DEPENDENCIES)
 	@touch $@
 
@@ -31,11 +31,11 @@ run: install  ## train and evaluate svd on the demo data set; ARGS="model=popula
 	$(BIN)/python run.py $(ARGS)
 
 test: install  ## run the default tests; ARGS="-k ndcg" chooses some
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-plain-cpu: install  ## run what holds numbers (README, demo, golden, doctests) as on a processor without vector code
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=generic \
-	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(NUMBERS) $(ARGS)
+	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder $(NUMBERS) $(ARGS)
 
 test-pythons:  ## run the default tests on each of PYTHONS="python3.11 python3.12 python3.13"
 	set -e; for python in $(PYTHONS); do \
@@ -48,7 +48,7 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 	test -x $(VENV)-lowest/bin/pip || $(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[test]"
 	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)-lowest/numba $(VENV)-lowest/bin/python -m pytest -m "not slow" \
-	  -n 2 --dist loadfile -W ignore::DeprecationWarning $(ARGS)
+	  -n 2 --dist loadfile --no-loadscope-reorder -W ignore::DeprecationWarning $(ARGS)
 
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow -n 2 $(ARGS)

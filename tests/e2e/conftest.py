@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 import pytest
 from mlflow import MlflowClient
@@ -59,8 +60,7 @@ class ForkServer:
             return Done(int(answer), out.read_text(), err.read_text())
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.communicate()
+        self._process.communicate(timeout=60)
 
 
 @cache
@@ -78,8 +78,11 @@ class Workplace:
         self.uri = f"sqlite:///{folder}/mlflow.db"
 
     def run(self, *arguments: str, **environment: str) -> Done:
-        """Run the program in a fork of a process that has imported it, or in a new one where that matters."""
-        if not all(name.startswith(OWN) for name in environment):
+        """Run the program in a fork of a process that has imported it, or in a new one where that matters.
+
+        Variables that Python reads when it starts matter, except for PYTHONPATH.
+        """
+        if any(name.startswith("PYTHON") for name in environment.keys() - {"PYTHONPATH"}):
             return self.run_fresh(*arguments, **environment)
         return _server().run(self.folder, arguments, environment)
 
@@ -111,15 +114,9 @@ class Workplace:
         self,
         commands: Sequence[Sequence[str]],
         prepare: Callable[[Path], None] = lambda _folder: None,
-        keep: tuple[str, ...] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> list[Done]:
-        """Run one command after the other, each in a new folder, prepared.
-
-        Variables whose names begin with one of `keep` are handed on.
-        """
-        environment = (
-            {name: value for name, value in os.environ.items() if name.startswith(keep)} if keep else {}
-        )
+        """Run one command after the other, each in a new folder, prepared."""
         done = []
         for number, words in enumerate(commands):
             folder = self.folder / f"command{number}"

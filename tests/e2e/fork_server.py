@@ -1,14 +1,23 @@
 """Runs the program many times from one process that has imported it: a fork each, so that none sees another.
 
 Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files). Answers
-each with the exit code. Most of the time of a short run goes to imports; here they are paid for once.
+each with the exit code. Most of the time of a short run goes to imports, to numba's tables of types and to
+the tables of a new MLflow store; here they are paid for once.
 """
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import matplotlib.figure  # noqa: F401
+import mlflow.store.tracking.sqlalchemy_store  # noqa: F401 - what tracked runs import
+import pandas as pd  # noqa: F401
+from numba.core.registry import cpu_target
 
 import recgauge.app.compose
 import recgauge.app.files.artifacts
@@ -17,6 +26,10 @@ import recgauge.app.terminal.printing
 import recgauge.app.tracking.store
 import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all
 from recgauge.app.main import run_command
+from recgauge.app.tracking import store
+
+cpu_target.typing_context.refresh()
+cpu_target.target_context.refresh()
 
 
 def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int:
@@ -28,6 +41,7 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
     try:
         os.chdir(asked["folder"])
         os.environ.update(asked["environment"])
+        sys.path[:0] = filter(None, asked["environment"].get("PYTHONPATH", "").split(os.pathsep))
         for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         prepare()
@@ -42,7 +56,29 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
         os._exit(code)
 
 
+def make_tables_once(kept: Path) -> None:
+    """Let the first new SQLite store be made by MLflow, and later ones begin with a copy of its tables."""
+    create_database = store.create_database
+
+    def create_with_kept_tables(uri: str, create: Callable[[str], object]) -> None:
+        def create_or_copy(address: str) -> None:
+            path = Path(address.removeprefix("sqlite:///"))
+            if kept.exists():
+                shutil.copyfile(kept, path)
+                return
+            create(address)
+            unfinished = kept.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(path, unfinished)
+            unfinished.replace(kept)
+
+        create_database(uri, create_or_copy)
+
+    store.create_database = create_with_kept_tables
+
+
 if __name__ == "__main__":
     answers = os.dup(1)
-    for line in sys.stdin:
-        os.write(answers, f"{run_in_fork(json.loads(line))}\n".encode())
+    with TemporaryDirectory() as folder:
+        make_tables_once(Path(folder) / "mlflow.db")
+        for line in sys.stdin:
+            os.write(answers, f"{run_in_fork(json.loads(line))}\n".encode())

@@ -1,6 +1,7 @@
 """Prints digests of data, splits, candidates, lists and values on the demo data set, one process a machine.
 
-`test_every_machine.py` starts it under several settings of the processor and compares what it prints.
+Its arguments are the models to try, by default all. `test_every_machine.py` starts it under several settings
+of the processor and compares what it prints.
 """
 
 import hashlib
@@ -69,10 +70,9 @@ def run(model):
     lists = {}
     if result.ranking is not None:
         top_k, seen = result.ranking.top_k, result.split.train.to_csr()
-        fitted = chosen.model.fit(result.split.train, rng=stream(0, "fit"))
         lists["run"] = digest(top_k.items)
         for n_threads in (1, 2):
-            again = recommend(fitted, top_k.users, 20, excluded=seen, n_threads=n_threads)
+            again = recommend(chosen.model, top_k.users, 20, excluded=seen, n_threads=n_threads)
             lists[f"{n_threads} threads"] = digest(again.items)
     values = {entry.key: entry.value for done in result.evaluations for entry in done.results}
     return {"lists": lists, "values": values}
@@ -86,7 +86,7 @@ def main():
             "data": rows.sha256(),
             "splits": split_digests(rows),
             "candidates": candidate_digests(rows),
-            "models": {model: run(model) for model in options("model")},
+            "models": {model: run(model) for model in sys.argv[1:] or options("model")},
         }
     sys.stdout.write(json.dumps(found))
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from e2e.crash_server import CrashServer
+from e2e.conftest import Workplace
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
@@ -18,8 +18,8 @@ class Stored:
     """A store with one finished run, which every test gets as it was."""
 
     def __init__(self, folder):
-        self.folder, self.server = folder, CrashServer(folder)
-        done = self.server.run(*RUN)
+        self.folder, self.run = folder, Workplace(folder).run
+        done = self.run(*RUN)
         assert done.code == 0, done.err
         (self.run_id,) = self.sql("SELECT run_uuid FROM runs")[0]
         self.files = folder / "mlruns" / self.run_id / "artifacts"
@@ -59,9 +59,7 @@ class Stored:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    stored = Stored(tmp_path_factory.mktemp("stored"))
-    yield stored
-    stored.server.stop()
+    return Stored(tmp_path_factory.mktemp("stored"))
 
 
 @pytest.fixture
@@ -133,7 +131,7 @@ def no_record(stored):
 )
 def test_a_damaged_run_is_told_of_and_made_again(stored, harm, reason):
     harm(stored)
-    done = stored.server.run(*RUN, "reuse=true")
+    done = stored.run(*RUN, "reuse=true")
     assert done.code == 0, done.err
     assert f"note: run {stored.run_id} is the same but cannot be reused: {reason}." in done.err
     assert "reused run" not in done.out
@@ -144,32 +142,32 @@ def test_a_damaged_run_is_told_of_and_made_again(stored, harm, reason):
 @pytest.mark.parametrize("status", ["FAILED", "KILLED", "RUNNING"])
 def test_a_run_that_did_not_finish_never_counts(stored, status):
     stored.sql(f"UPDATE runs SET status = '{status}'")
-    done = stored.server.run(*RUN, "reuse=true")
+    done = stored.run(*RUN, "reuse=true")
     assert done.code == 0, done.err
     assert "reused run" not in done.out
     assert stored.results() == stored.values
 
 
 def test_an_undamaged_run_is_reused(stored):
-    done = stored.server.run(*RUN, "reuse=true")
+    done = stored.run(*RUN, "reuse=true")
     assert done.code == 0, done.err
     assert f"reused run {stored.run_id}" in done.out
     assert stored.results() == stored.values
 
 
 def test_an_older_whole_run_stands_in_for_a_newer_damaged_one(stored):
-    assert stored.server.run(*RUN).code == 0
+    assert stored.run(*RUN).code == 0
     newer = next(run for (run,) in stored.sql("SELECT run_uuid FROM runs") if run != stored.run_id)
     (stored.folder / "mlruns" / newer / "artifacts" / "record.json").write_text("{}")
-    done = stored.server.run(*RUN, "reuse=true")
+    done = stored.run(*RUN, "reuse=true")
     assert done.code == 0, done.err
     assert f"note: run {newer} is the same but cannot be reused" in done.err
     assert f"reused run {stored.run_id}" in done.out
 
 
 def test_a_run_without_lists_does_not_stand_for_one_with_them(stored):
-    assert stored.server.run(*RUN, "artifacts.lists=false", "seed=1").code == 0
+    assert stored.run(*RUN, "artifacts.lists=false", "seed=1").code == 0
     assert not (stored.folder / "out" / "recommendations.parquet").exists()
-    done = stored.server.run(*RUN, "seed=1", "reuse=true")
+    done = stored.run(*RUN, "seed=1", "reuse=true")
     assert "it did not store the lists that artifacts.lists=true asks for" in done.err
     assert (stored.folder / "out" / "recommendations.parquet").exists()

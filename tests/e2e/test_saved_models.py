@@ -101,7 +101,7 @@ class Odd(Popularity):
 def test_a_model_that_cannot_be_stored_costs_no_result(workplace, sweep):
     (workplace.folder / "odd_models.py").write_text(ODD)
     words = ["model=popularity", "model._target_=odd_models.Odd", "allowed_targets=[odd_models]"]
-    done = workplace.run_fresh(
+    done = workplace.run(
         *words,
         "save_model=true",
         *QUICK,

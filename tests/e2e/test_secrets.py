@@ -132,10 +132,8 @@ def failed(shared_workplace, server):
         tracking = [] if any("tracking" in word for word in words) else ["tracking=off"]
         cache = [f"data.cache={shared_workplace.folder}/cache"]
         commands.append([word.replace("{server}", server) for word in [*words, *tracking, *cache]])
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**VARIABLES, "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}.items():
-            patch.setenv(name, value)
-        done = shared_workplace.run_each(commands, keep=("MLFLOW_",))
+    variables = VARIABLES | {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
+    done = shared_workplace.run_each(commands, environment=variables)
     return {
         name: (one, shared_workplace.folder / f"command{number}")
         for number, (name, one) in enumerate(zip(FAILING, done, strict=True))

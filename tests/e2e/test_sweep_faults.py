@@ -112,6 +112,7 @@ class server:  # noqa: N801 - a context
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", *words],
             cwd=self.folder,
+            env=os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"},  # processes that outlive it
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -122,7 +123,7 @@ class server:  # noqa: N801 - a context
                 if requests.get(f"{address}/health", timeout=5).ok:
                     return address, self.Group(os.getpgid(self.process.pid))
             except requests.RequestException:
-                time.sleep(0.5)
+                time.sleep(0.2)
         raise TimeoutError(address)
 
     class Group:

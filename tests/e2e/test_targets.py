@@ -1,6 +1,5 @@
 """A configuration of a stranger runs no code of the stranger's choice, whatever it says."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -337,18 +336,12 @@ def commands_of(folder: Path) -> list[list[str]]:
 def ended(tmp_path_factory):
     """How each probe ended: exit code and output, and the folder in which it ran."""
     commands = commands_of(tmp_path_factory.mktemp("conf"))
-    found = {}
-    for first in range(0, len(PROBES), 30):  # a process that forks has 300 seconds for all of them
-        folder = tmp_path_factory.mktemp("probes")
-        prepare(folder)
-        with pytest.MonkeyPatch.context() as patch:
-            paths = [str(folder / "modules"), os.environ.get("PYTHONPATH", "")]
-            patch.setenv("PYTHONPATH", os.pathsep.join(paths))
-            patch.setenv("SECRET", "hunter2hunter2")
-            done = Workplace(folder).run_each(commands[first : first + 30])
-        for number, one in enumerate(done):
-            found[PROBES[first + number]] = one, folder / f"command{number}"
-    return found
+    folder = tmp_path_factory.mktemp("probes")
+    prepare(folder)
+    variables = {"PYTHONPATH": str(folder / "modules"), "SECRET": "hunter2hunter2"}
+    done = Workplace(folder).run_each(commands, environment=variables)
+    folders = [folder / f"command{number}" for number in range(len(PROBES))]
+    return dict(zip(PROBES, zip(done, folders, strict=True), strict=True))
 
 
 @pytest.mark.parametrize("name", PROBES)

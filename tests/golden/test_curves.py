@@ -1,5 +1,7 @@
 """Curves and areas give what the libraries give: means and every user's value."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -134,6 +136,7 @@ def compare(case, expected):
     return compare_full(ranking, FULL_RANKINGS[key], expected)
 
 
+@cache
 def curve_entries():
     """All of the binary cases, and the curves among the ranking ones."""
     keys = {*LISTS, *FULL_RANKINGS, *POOLED}
@@ -141,15 +144,22 @@ def curve_entries():
     return ranking + entries("binary")
 
 
-@pytest.mark.parametrize("chosen", sorted({case["id"] for case, _ in curve_entries()}))
+@cache
+def compared(chosen):
+    """Compare the values of one case, once; return what `compare` does for each of them."""
+    return [compare(case, expected) for case, expected in curve_entries() if case["id"] == chosen]
+
+
+CASES = sorted({case["id"] for case, _ in curve_entries()})
+
+
+@pytest.mark.parametrize("chosen", CASES)
 def test_every_value_of_a_case(chosen):
-    for case, expected in curve_entries():
-        if case["id"] == chosen:
-            compare(case, expected)
+    compared(chosen)
 
 
 def test_values_are_counted():
-    results = [compare(case, expected) for case, expected in curve_entries()]
+    results = [result for chosen in CASES for result in compared(chosen)]
     n_values = sum(result for result in results if result is not None)
     n_left_out = sum(result is None for result in results)
     print(f"curves: {len(results) - n_left_out} stored entries, {n_values} numbers compared")  # noqa: T201
