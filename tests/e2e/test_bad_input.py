@@ -137,6 +137,8 @@ def test_a_setting_that_one_of_several_models_lacks_is_told_of_that_model(workpl
     (workplace.folder / "own" / "model").mkdir(parents=True)
     text = "_target_: recgauge.models.svd.SVD\nn_factors: 4\nshrink: 1\n"
     (workplace.folder / "own" / "model" / "itemknn.yaml").write_text(text)
+    inheriting = "defaults: [popularity, _self_]\ndamping: 2\n"
+    (workplace.folder / "own" / "model" / "mine.yaml").write_text(inheriting)
     done = workplace.run(
         "--config-dir", "own", "-m", "model=itemknn,svd", "model.shrink=1,10", "tracking=off"
     )
@@ -147,6 +149,10 @@ def test_a_setting_that_one_of_several_models_lacks_is_told_of_that_model(workpl
     )
     assert "model.shrink: model popularity has no such setting. Settings: by, damping, last_days." in done.err
     assert "model svd" not in done.err
+    done = workplace.run("--config-dir", "own", "-m", "model=mine,svd", "model.by=sum", "tracking=off")
+    assert "model.by: model svd has no such setting. Settings: n_factors, values." in done.err
+    done = workplace.run("--config-dir", "own", "-m", "model=mine,svd", "model.b=sum", "tracking=off")
+    assert "model mine has no such setting. Did you mean by? Settings: by, damping, last_days." in done.err
     done = workplace.run("-m", "model=popularity,random", "model.shrink=1,10", "tracking=off")
     assert "model.shrink: model popularity has no such setting." in done.err
     done = workplace.run("--config-dir", "own", "-m", "model=svd,itemkn", "tracking=off")

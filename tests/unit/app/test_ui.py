@@ -1,8 +1,9 @@
 """`recgauge ui`: the port of the page."""
 
+import signal
 import socket
 import subprocess
-from types import SimpleNamespace
+import sys
 
 import pytest
 
@@ -37,11 +38,11 @@ def test_a_number_that_is_no_port_is_refused(uri, port, capsys):
 def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
     started = []
 
-    def run(command, **_):
+    def run(command, _environment):
         started.append(command)
-        return subprocess.CompletedProcess(command, 3)
+        return 3
 
-    monkeypatch.setattr(cli, "subprocess", SimpleNamespace(run=run))
+    monkeypatch.setattr(cli, "_run_until_stopped", run)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -57,3 +58,23 @@ def test_the_hint_below_a_table_names_a_store_that_is_not_the_usual_one(tmp_path
     assert MlflowTracker("sqlite:////other/x.db").server == "recgauge ui --uri sqlite:////other/x.db"
     assert MlflowTracker("http://host:5000").server is None
     assert Tracker().server is None
+
+
+SERVER = """
+import os, subprocess, sys, time
+worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
+print(worker.pid, flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_the_server_and_its_workers_end_with_the_command(ending):
+    run = "import os, sys; from recgauge.app.commands.cli import _run_until_stopped as run"
+    call = f"sys.exit(run([sys.executable, '-c', {SERVER!r}], os.environ))"
+    words = [sys.executable, "-c", f"{run}; {call}"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as command:
+        assert command.stdout.readline().strip().isdigit()
+        command.send_signal(ending)
+        assert command.stdout.read() == ""  # the end of the file: nobody is left who could write
+        assert command.wait(60) == 0

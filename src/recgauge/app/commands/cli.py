@@ -3,8 +3,10 @@
 import argparse
 import errno
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recgauge._version import __version__
@@ -17,6 +19,8 @@ RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
+
+_NO_JOBS = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}  # more processes, for what recgauge does not use
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -266,8 +270,19 @@ def _serve(uri: str, experiment: str, port: int) -> int:
     print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
     command = [sys.executable, "-m", "mlflow", "server", "--port", str(port)]
     # not as an argument: every user of the machine may see those
-    environment = os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}
-    try:
-        return subprocess.run(command, env=environment, check=False).returncode
-    except KeyboardInterrupt:
-        return 0
+    environment = _NO_JOBS | os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}
+    return _run_until_stopped(command, environment)
+
+
+def _run_until_stopped(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a server that has processes of its own; Ctrl-C and SIGTERM end all of them."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with subprocess.Popen(command, env=environment, start_new_session=True) as server:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            if hasattr(os, "killpg"):
+                os.killpg(server.pid, signal.SIGTERM)
+            else:
+                server.terminate()
+            return 0

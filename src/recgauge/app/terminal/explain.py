@@ -111,12 +111,20 @@ class Choices:
         return [str(name) for entry in found for name in (entry if OmegaConf.is_list(entry) else [entry])]
 
     def settings(self, group: str, option: str) -> list[str]:
-        """Return the names of an option's settings; a filter's file holds them below its name."""
+        """Return the names of an option's settings, with those of the options that its defaults list names.
+
+        A filter's file holds them below its name.
+        """
         files = (folder / group / f"{option}.yaml" for folder in self._folders)
         file = next((path for path in files if path.exists()), None)
         node: Any = {} if file is None else OmegaConf.load(file)
-        node = node.get(option, {}) if group == "filters" else node
-        return [str(name) for name in node if name != "_target_"]
+        bases = [
+            one for one in node.get("defaults", ()) if isinstance(one, str) and one not in (option, "_self_")
+        ]
+        inherited = [name for base in bases for name in self.settings(group, base)]
+        own = node.get(option, {}) if group == "filters" else node
+        names = dict.fromkeys([*inherited, *map(str, own)])
+        return [name for name in names if name not in ("_target_", "defaults")]
 
     @property
     def _folders(self) -> list[Path]:
