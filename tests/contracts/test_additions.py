@@ -12,7 +12,7 @@ from textwrap import dedent
 
 import pytest
 
-from conftest import REPOSITORY
+from e2e.conftest import Workplace
 
 PYTHON = {
     "first_hits": '''
@@ -152,15 +152,11 @@ def outside(tmp_path_factory):
 
 def run(folder, *arguments):
     """Run the program as a user does; return the record that it leaves."""
-    out = folder / "run"
-    command = [sys.executable, str(REPOSITORY / "run.py"), "--config-dir", str(folder / "conf"), *arguments]
-    fixed = ["allowed_targets=[outside]", "tracking=off", "cutoffs=[5]", f"hydra.run.dir={out}"]
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [*command, *fixed], env=os.environ | {"PYTHONPATH": path}, cwd=folder, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads((out / "record.json").read_text(encoding="utf-8")), done.stdout
+    fixed = ["allowed_targets=[outside]", "tracking=off", "cutoffs=[5]", "hydra.run.dir=run"]
+    words = ["--config-dir", str(folder / "conf"), *arguments, *fixed]
+    done = Workplace(folder).run(*words, PYTHONPATH=str(folder))
+    assert done.code == 0, done.out + done.err
+    return json.loads((folder / "run" / "record.json").read_text(encoding="utf-8")), done.out
 
 
 @pytest.mark.e2e

@@ -1,6 +1,6 @@
 """Rankings: every stored value of every library and article, reproduced through `recgauge.evaluate`."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 
@@ -30,7 +30,28 @@ def _left_out(value: GoldenValue) -> str | None:
 
 
 @cache
+def _cutoffs() -> dict[tuple[str, Row], tuple[int, ...]]:
+    """Return the cutoffs that a row asks of a case; one evaluation gives all of them, as in a run."""
+    found: dict[tuple[str, Row], set[int]] = defaultdict(set)
+    for value, row in _compared():
+        k = row.at(value.k)
+        if k is not None and row.lists != CUT:
+            found[value.case, row].add(k)
+    return {key: tuple(sorted(cutoffs)) for key, cutoffs in found.items()}
+
+
 def _evaluate(case: str, row: Row, k: int | None, own_k: int | None, users: tuple[str, ...] | None):
+    together = (k,) if k is None or own_k is not None else _cutoffs()[case, row]
+    done = _evaluate_at(case, row, together, own_k, users)
+    if isinstance(done, str) and len(together) > 1:  # one of the cutoffs may be the reason
+        done = _evaluate_at(case, row, (k,), own_k, users)
+    return done if isinstance(done, str) else done[k]
+
+
+@cache
+def _evaluate_at(
+    case: str, row: Row, cutoffs: tuple[int | None, ...], own_k: int | None, users: tuple[str, ...] | None
+):
     inputs: RankingInputs = ranking_inputs(case, row.lists, own_k if row.lists == CUT else None)
     if users is not None:
         inputs = inputs.only(users)
@@ -39,14 +60,15 @@ def _evaluate(case: str, row: Row, k: int | None, own_k: int | None, users: tupl
             inputs.lists,
             inputs.relevant,
             metrics={"asked": row.metric},
-            cutoffs=(k,),
+            cutoffs=cutoffs,
             conventions=row.convention_object(),
             scores=inputs.scores,
             users=inputs.users,
         )
     except MetricError as error:
         return str(error)
-    return evaluation.results[0].value, evaluation.results[0].per_user, tuple(evaluation.users)
+    results, users = evaluation.results, tuple(evaluation.users)
+    return {k: (done.value, done.per_user, users) for k, done in zip(cutoffs, results, strict=True)}
 
 
 def _result(value: GoldenValue, row: Row, users: tuple[str, ...] | None = None):
