@@ -120,8 +120,8 @@ def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
     ends: dict[str, float] = {}
     for entry in record.results:
         if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
-            key, width = _shown(record, entry.key), NORMAL_95 * entry.stderr
-            ends |= {f"ci/{key}_low": entry.value - width, f"ci/{key}_high": entry.value + width}
+            key, width = _shown(record, f"ci/{entry.key}"), NORMAL_95 * entry.stderr
+            ends |= {f"{key}_low": entry.value - width, f"{key}_high": entry.value + width}
     return ends
 
 
