@@ -53,10 +53,10 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow -n 2 $(ARGS)
 
-differential: differential-metrics differential-models  ## compare metrics and models live with other libraries, in two environments
+differential: differential-metrics differential-models  ## compare metrics, models and statistics live with other libraries, in two environments
 
 differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
-differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py)
+differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py) tests/differential/test_comparison.py
 differential-metrics differential-models: differential-%: $(VENV)-differential-%/.installed
 	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest $(PEER_TESTS) -p no:cacheprovider $(ARGS)
 
