@@ -68,10 +68,11 @@ def _bca_tails(means: DoubleArray, values: DoubleArray, tails: DoubleArray, obse
     from scipy.special import ndtr, ndtri
 
     moved = values - values.mean()
-    squares = float((moved**2).sum())
+    squared = moved * moved
+    squares = float(squared.sum())
     if squares == 0 or means.min() == means.max():
         return tails
-    acceleration = float((moved**3).sum()) / (6 * squares**1.5)
+    acceleration = float((squared * moved).sum()) / (6 * squares**1.5)
     below = ((means < observed).sum() + (means <= observed).sum()) / (2 * len(means))
     # a sample of few users may lie on one side of the mean altogether
     bias = ndtri(np.clip(below, 0.5 / len(means), 1 - 0.5 / len(means)))

@@ -67,7 +67,8 @@ def compare_metric(
     complete = known.all(axis=0)
     values = np.ascontiguousarray(table.values[which][:, complete])
     higher = table.higher_is_better[which]
-    measure = _Measure(table, which, values, procedure, resamples, 1.0 if higher else -1.0)
+    sign, rounding = 1.0 if higher else -1.0, _ROUNDING * float(np.abs(values).max())
+    measure = _Measure(table, which, values, procedure, resamples, sign, rounding)
     rows, pairs = measure.rows(), measure.pairs()
     if procedure.baseline is None:
         place = {row.run: i for i, row in enumerate(rows)}
@@ -96,6 +97,7 @@ class _Measure:
     procedure: Procedure
     resamples: Resamples
     sign: float
+    rounding: float
 
     def order(self) -> list[int]:
         """Return runs by their means, best first; equal ones as they were given."""
@@ -144,10 +146,10 @@ class _Measure:
         """Return two runs compared, p-values not corrected."""
         values = self.values
         differences = values[i] - values[j]
+        differences[np.abs(differences) <= self.rounding] = 0.0
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         base, n = float(values[j].mean()), len(differences)
-        largest = max(float(np.abs(values[i]).max()), float(np.abs(values[j]).max()))
-        gains = self.sign * np.where(np.abs(differences) <= _ROUNDING * largest, 0.0, differences)
+        gains = self.sign * differences
         better, worse = float((gains > 0).mean()), float((gains < 0).mean())
         drawn = None if self.resamples.means is None else _difference(self.resamples.means, i, j)
         observed = float(self.resamples.observed[i] - self.resamples.observed[j])
@@ -202,18 +204,20 @@ class _Measure:
         if self.procedure.correction == "holm":
             return holm(first), student_quantile(1 - alpha / (2 * len(pairs)), n - 1)
         if self.procedure.correction == "max_t":
-            return self._by_max_t(chosen)
+            return self._by_max_t(chosen, pairs)
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
         return adjusted, student_quantile(1 - alpha / 2, n - 1)
 
-    def _by_max_t(self, chosen: Sequence[tuple[int, int]]) -> tuple[DoubleArray, float]:
+    def _by_max_t(
+        self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Pair]
+    ) -> tuple[DoubleArray, float]:
         """Compare in units of the root of the mean square, which flipped signs do not change.
 
         Student's t is a rising function of that statistic, the same for all pairs.
         """
         flipped, observed, n = self.resamples.flipped, self.resamples.observed, self.values.shape[1]
         assert flipped is not None
-        scale = np.array([sqrt(float(((self.values[i] - self.values[j]) ** 2).mean())) for i, j in chosen])
+        scale = np.array([sqrt((n - 1) * pair.stderr**2 + pair.difference**2) for pair in pairs])
         first, second = (list(side) for side in zip(*chosen, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
         resampled = np.abs(flipped[:, first] - flipped[:, second]) * per_unit

@@ -18,7 +18,8 @@ from recgauge.utils.threads import over_blocks
 
 _BLOCK_BYTES = 1 << 26  # of the weights that a thread holds
 
-Weigh = Callable[[int], DoubleArray]
+Fill = Callable[[int, DoubleArray], None]
+"""Writes the weights of resamples from a number on into rows of zeros, (n, m)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,21 +111,20 @@ def flipped_sums(values: Rounded, n_resamples: int, seed: int) -> tuple[DoubleAr
     """
     m = len(values.columns)
     exact = m < 60 and 2**m <= n_resamples
-    weigh = _every_sign(m) if exact else _drawn_signs(m, seed)
-    sums, _ = values.split(_weighted(values.columns, 2**m if exact else n_resamples, weigh))
+    fill = _every_sign(m) if exact else _drawn_signs(m, seed)
+    sums, _ = values.split(_weighted(values.columns, 2**m if exact else n_resamples, fill))
     return sums, exact
 
 
-def _weighted(columns: DoubleArray, n: int, weigh: Weigh) -> DoubleArray:
-    """Return ``weigh(i) @ columns`` of all i in ``range(n)``, shape (n, n_columns)."""
+def _weighted(columns: DoubleArray, n: int, fill: Fill) -> DoubleArray:
+    """Return the sums of n resamples under the weights that `fill` writes, shape (n, n_columns)."""
     from threadpoolctl import threadpool_limits
 
     m = len(columns)
 
     def block(start: int, stop: int) -> DoubleArray:
-        weights = np.empty((stop - start, m))
-        for i in range(start, stop):
-            weights[i - start] = weigh(i)
+        weights = np.zeros((stop - start, m))
+        fill(start, weights)
         product: DoubleArray = weights @ columns
         return product
 
@@ -133,7 +133,7 @@ def _weighted(columns: DoubleArray, n: int, weigh: Weigh) -> DoubleArray:
         return np.concatenate(over_blocks(block, n, size))
 
 
-def _drawn_users(m: int, seed: int) -> Weigh:
+def _drawn_users(m: int, seed: int) -> Fill:
     """Return how often each of m users is drawn in m draws; the draws of a sample depend on its number alone.
 
     A draw is the product of 32 random bits and m, without its lower 32 bits. Probabilities differ by at most
@@ -142,33 +142,41 @@ def _drawn_users(m: int, seed: int) -> Weigh:
     first, half = _key(seed, "bootstrap"), (m + 1) // 2
     steps = np.arange(half, dtype=np.uint64) * GOLDEN
 
-    def weigh(sample: int) -> DoubleArray:
-        words = mix(steps + _word(first + sample * half * int(GOLDEN)))
-        draws = words.astype("<u8", copy=False).view("<u4")[:m].astype(np.uint64)
-        draws *= np.uint64(m)
-        draws >>= np.uint64(32)
-        return np.bincount(draws.view(np.int64), minlength=m).astype(np.float64)
+    def fill(start: int, weights: DoubleArray) -> None:
+        words, draws = np.empty(half, np.uint64), np.empty(m, np.uint64)
+        for sample, row in enumerate(weights, start):
+            np.add(steps, _word(first + sample * half * int(GOLDEN)), out=words)
+            draws[:] = mix(words).astype("<u8", copy=False).view("<u4")[:m]
+            draws *= np.uint64(m)
+            draws >>= np.uint64(32)
+            np.add.at(row, draws.view(np.int64), 1.0)
 
-    return weigh
+    return fill
 
 
-def _drawn_signs(m: int, seed: int) -> Weigh:
+def _drawn_signs(m: int, seed: int) -> Fill:
     """Return random signs of m users, one bit each; those of a flip depend on its number alone."""
     first, n_words = _key(seed, "signs"), (m + 63) // 64
     steps = np.arange(n_words, dtype=np.uint64) * GOLDEN
 
-    def weigh(flip: int) -> DoubleArray:
-        words = mix(steps + _word(first + flip * n_words * int(GOLDEN)))
-        bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), count=m)
-        signs: DoubleArray = np.subtract(1.0, 2.0 * bits, dtype=np.float64)
-        return signs
+    def fill(start: int, weights: DoubleArray) -> None:
+        for flip, row in enumerate(weights, start):
+            words = mix(steps + _word(first + flip * n_words * int(GOLDEN)))
+            row[:] = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), count=m)
+        weights *= -2.0
+        weights += 1.0
 
-    return weigh
+    return fill
 
 
-def _every_sign(m: int) -> Weigh:
+def _every_sign(m: int) -> Fill:
     users = np.arange(m)
-    return lambda flip: np.subtract(1.0, 2.0 * ((flip >> users) & 1), dtype=np.float64)
+
+    def fill(start: int, weights: DoubleArray) -> None:
+        flips = np.arange(start, start + len(weights))
+        weights[:] = 1 - 2 * ((flips[:, None] >> users) & 1)
+
+    return fill
 
 
 def _key(seed: int, what: str) -> int:

@@ -53,9 +53,12 @@ def mix(words: Words) -> Words:
     >>> hex(mix(np.array([GOLDEN]))[0])
     '0xe220a8397b1dcdaf'
     """
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    words = words ^ (words >> np.uint64(30))  # a copy; what follows takes no more memory
+    words *= np.uint64(0xBF58476D1CE4E5B9)
+    words ^= words >> np.uint64(27)
+    words *= np.uint64(0x94D049BB133111EB)
+    words ^= words >> np.uint64(31)
+    return words
 
 
 def pair_bits(key: np.uint64, users: IntArray, items: IntArray) -> Words:

@@ -30,7 +30,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(calibration, rng):
     values = like_ndcg(rng, 2, 20_000)
     assert (values[0] == 0).mean() > 0.5
     for population in (values[0], values[0] - values[1]):
-        shares = calibration.coverage(population, 300, 2000, rng)
+        shares = calibration.coverage(population, 1000, 3000, rng)
         assert all(0.935 <= share <= 0.965 for share in shares.values()), shares
 
 
