@@ -192,7 +192,12 @@ def _over_datasets(
         if len(common) > 1:
             means = {run: {one.dataset: one.row(run).mean for one in of_metric} for run in common}
             found.append(_ranked(metric, means, of_metric[0].higher_is_better, procedure))
-    return tuple(found), notes
+    return tuple(found), [*notes, *(_all_pairs_note(procedure) if found else ())]
+
+
+def _all_pairs_note(procedure: Procedure) -> list[str]:
+    note = "Over data sets, all pairs of runs are compared, not those with the baseline alone."
+    return [note] if procedure.baseline is not None else []
 
 
 def _compare_means(
@@ -202,7 +207,11 @@ def _compare_means(
     for metric in choose_metrics(metrics, list(means.values)):
         higher = higher_is_better(metric, (), lower)
         found.append(_ranked(metric, means.values[metric], higher, procedure))
-    return Comparison((), procedure, tuple(found), ("Means without users: compared over data sets only.",))
+    runs = {run for one in found for run in one.runs}
+    if procedure.baseline is not None and procedure.baseline not in runs:
+        raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(sorted(runs))}.")
+    notes = ["Means without users: compared over data sets only.", *_all_pairs_note(procedure)]
+    return Comparison((), procedure, tuple(found), tuple(notes))
 
 
 def _ranked(

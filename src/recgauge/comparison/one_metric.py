@@ -148,6 +148,8 @@ class _Measure:
         differences = values[i] - values[j]
         differences[np.abs(differences) <= self.rounding] = 0.0
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
+        if deviation <= self.rounding:  # every user differs by the same
+            deviation = 0.0
         base, n = float(values[j].mean()), len(differences)
         gains = self.sign * differences
         better, worse = float((gains > 0).mean()), float((gains < 0).mean())

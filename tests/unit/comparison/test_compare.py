@@ -156,6 +156,13 @@ def test_equal_runs_do_not_differ_and_break_nothing(frames):
     assert found.results[0].pair("one", "zero").relative is None
 
 
+def test_a_run_that_is_better_by_the_same_for_every_user_breaks_nothing(frames):
+    pair = compare({"a": frames["a"] + 0.1, "b": frames["a"]}, metrics=["ndcg_at_10"]).results[0].pairs[0]
+    assert (pair.low, pair.high) == pytest.approx((0.1, 0.1))
+    assert (pair.p["t"], pair.effect_size, pair.better, pair.users_needed) == (0.0, None, 1.0, 2)
+    assert pair.differs
+
+
 def test_seeds_are_averaged_by_user_and_folds_pooled():
     users = np.arange(6)
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -70,6 +71,18 @@ def test_nemenyi_and_holm_are_scikit_posthocs():
     # Demsar 2006, table 5: q = 2.569 for four classifiers at 0.05
     assert nemenyi.critical_difference == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 6)), abs=1e-3)
     assert holm.critical_difference is None
+
+
+def test_a_baseline_must_be_there_and_leaves_all_pairs_of_ranks():
+    rows = [
+        (run, f"data{i}", value) for i, row in enumerate(VALUES) for run, value in zip(RUNS, row, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=["model", "dataset", "value"])
+    found = compare(table, baseline="d")
+    assert len(found.over_datasets[0].p_adjusted) == 6
+    assert "all pairs of runs are compared" in found.notes[1]
+    with pytest.raises(ConfigError, match="baseline: no run 'e'; there are a, b, c, d"):
+        compare(table, baseline="e")
 
 
 def test_groups_and_claims():
