@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 PAIR_COLUMNS = (
-    *("difference", "interval", "relative", "p", "corrected p", "effect", "better/equal/worse"),
+    *("difference", "interval", "corrected p", "better/equal/worse", "relative", "effect", "p"),
     *("detectable", "users needed"),
 )
+"""What is told of a pair; the first ones are shown where there is space for some only."""
 CORRECTIONS = {
     "max_t": "corrected by the largest of all pairs' statistics (max-T)",
     "holm": "corrected by Holm's method",
@@ -104,11 +105,11 @@ def pair_cells(pair: Pair) -> list[str]:
     return [
         number(pair.difference, sign=True),
         interval(pair, sign=True),
-        "" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
-        p_value(next(iter(pair.p.values()))) if pair.p else "",
         p_value(pair.p_adjusted),
-        "" if pair.effect_size is None else f"{pair.effect_size:+.2f}",
         f"{shares}%",
+        "" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
+        "" if pair.effect_size is None else f"{pair.effect_size:+.2f}",
+        p_value(next(iter(pair.p.values()))) if pair.p else "",
         "" if pair.detectable is None else number(pair.detectable),
         "" if pair.users_needed is None else f"{pair.users_needed:,}",
     ]
@@ -239,20 +240,33 @@ def run_table(some: Sequence[MetricComparison], costs: Costs, columns: Sequence[
     columns : sequence of str
         Metrics and costs that are shown.
     """
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(pad_edge=False, box=None)
-    table.add_column("run", overflow="fold", min_width=min(24, max(len(row.run) for row in some[0].rows)))
     by_metric = {one.metric: one for one in some}
-    for name in columns:
-        table.add_column(COSTS.get(name) or shown(name), justify="right", no_wrap=True)
+    rows = []
     for run, _ in leaderboard(some):
         known = dict(zip(COSTS, cost_cells(costs.get((some[0].dataset, run))), strict=True))
-        for_run = [
+        cells = (
             Text(known[name]) if name in known else _rich_cell(by_metric[name].row(run)) for name in columns
-        ]
-        table.add_row(run, *for_run)
+        )
+        rows.append([Text(run), *cells])
+    return _rich_table(["run", *(COSTS.get(name) or shown(name) for name in columns)], rows)
+
+
+def _rich_table(header: Sequence[str], rows: Sequence[Sequence["Text"]]) -> "Table":
+    """Return a table in which only the first column may be folded: a cut number would be another number."""
+    from rich.table import Table
+
+    table = Table(pad_edge=False, box=None)
+    for place, name in enumerate(header):
+        lines = [name, *(line for row in rows for line in row[place].plain.split("\n"))]
+        width = max(map(len, lines))
+        if place == 0:
+            table.add_column(name, overflow="fold", min_width=min(32, width))
+        else:
+            table.add_column(name, justify="right", no_wrap=True, min_width=width)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -266,14 +280,11 @@ def _rich_cell(row: RunRow) -> "Text":
 
 def pair_table(one: MetricComparison, pairs: Sequence[Pair], columns: Sequence[str]) -> "Table":
     """Return pairs for the terminal, the chosen ones of `PAIR_COLUMNS`."""
-    from rich.table import Table
+    from rich.text import Text
 
-    table = Table(pad_edge=False, box=None)
-    table.add_column(f"{shown(one.metric)}: a - b", no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for pair in pairs:
         cells = dict(zip(PAIR_COLUMNS, pair_cells(pair), strict=True))
         style = "" if pair.differs else "dim"
-        table.add_row(f"{pair.a} - {pair.b}", *(cells[name] for name in columns), style=style)
-    return table
+        rows.append([Text(f"{pair.a} - {pair.b}", style), *(Text(cells[name], style) for name in columns)])
+    return _rich_table([f"{shown(one.metric)}: a - b", *columns], rows)

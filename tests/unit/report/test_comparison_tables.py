@@ -1,12 +1,26 @@
 """A comparison as Markdown, LaTeX, HTML and figure: equal numbers, escaped names, best and second marked."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from rich.console import Console
 
+from recgauge.app.terminal.printing import fits
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
 from recgauge.report.comparison_figures import forest
 from recgauge.report.comparison_files import escaped, latex
-from recgauge.report.comparison_tables import Cost, html, interval, markdown, number
+from recgauge.report.comparison_tables import (
+    PAIR_COLUMNS,
+    Cost,
+    html,
+    interval,
+    markdown,
+    number,
+    pair_table,
+    run_table,
+)
+from recgauge.report.run_tables import n_fitting, split_columns
 
 NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
 
@@ -61,3 +75,25 @@ def test_the_figure_names_runs_values_and_the_reference(comparison):
     assert "svd n_factors=32" in right.get_xlabel()
     first = comparison.results[0].pair(NAMES[0], NAMES[1])
     assert number(-first.difference, sign=True) in [text.get_text() for text in right.texts]
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_no_number_is_cut_at_any_width(comparison, width):
+    console = Console(width=width)
+    some, costs = list(comparison.results), {("d_1", NAMES[0]): Cost(1.25, 0.5, 123_456_000_000, 2e6)}
+    columns = ["ndcg_at_10", "fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
+    tables = split_columns(columns, lambda few: run_table(some, costs, few), partial(fits, console))
+    n_shown = n_fitting(
+        PAIR_COLUMNS, lambda few: pair_table(some[0], some[0].pairs, few), partial(fits, console)
+    )
+    tables.append(pair_table(some[0], some[0].pairs, PAIR_COLUMNS[: max(1, n_shown)]))
+    with console.capture() as captured:
+        for table in tables:
+            console.print(table)
+    text = captured.get()
+    assert "\u2026" not in text
+    assert "123,456.0" in text
+    for row in some[0].rows:
+        assert interval(row) in text
+    for pair in some[0].pairs:
+        assert number(pair.difference, sign=True) in text

@@ -83,7 +83,7 @@ def compare_runs(
     names: set[str] = set()
     for dataset, some in several.items():
         named, different = checked(dataset, some, keys, mark=mark)
-        marks += [*different, *_warnings(named)]
+        marks += [*different, *_warnings(named, f"{dataset}: " if len(several) > 1 else "")]
         names |= named.keys()
         costs |= {(dataset, name): _cost(series) for name, series in named.items()}
         values = {name: _values(series, some, keys) for name, series in named.items()}
@@ -102,12 +102,12 @@ def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
     )
 
 
-def _warnings(named: Mapping[str, Series]) -> list[str]:
-    """Return what a reader of the numbers must know, each with the runs that it is of."""
+def _warnings(named: Mapping[str, Series], place: str) -> list[str]:
+    """Return what a reader of the numbers must know, each line with the runs that it is of."""
     records = [(name, record) for name, series in named.items() for record in records_of(series)]
 
     def names(numbers: Iterable[int]) -> str:
-        return listed(list(dict.fromkeys(records[number][0] for number in numbers)), most=3)
+        return place + listed(list(dict.fromkeys(records[number][0] for number in numbers)), most=3)
 
     leaks = {record.fit_on: leak_mark(record.fit_on) for _, record in records}
     lines = [
