@@ -147,10 +147,14 @@ def explanation(procedure: Procedure, some: Sequence[MetricComparison]) -> str:
     """Return how intervals and letters came about, in one paragraph."""
     kind = f"{100 * procedure.confidence:g} % interval ({INTERVALS[procedure.interval]})"
     told = f"Mean over users with its {kind}"
-    n_pairs, correction = len(some[0].pairs), CORRECTIONS[procedure.correction]
-    if procedure.baseline is None:
-        return f"{told}. Runs that share a letter are not shown to differ; {n_pairs} pairs, {correction}."
-    return f"{told}. {n_pairs} pairs with {procedure.baseline}, {correction}."
+    if any(row.repeats for row in some[0].rows):
+        told += ", a user's value being its mean over seeds and folds; ±: deviation of their means"
+    n_pairs = len(some[0].pairs)
+    pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
+    if procedure.baseline is not None:
+        pairs += f" with {procedure.baseline}"
+    alike = "Runs that share a letter are not shown to differ; " if procedure.baseline is None else ""
+    return f"{told}. {alike}{pairs}, {CORRECTIONS[procedure.correction]}."
 
 
 def markdown(comparison: Comparison, costs: Costs | None = None) -> str:
