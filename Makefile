@@ -9,6 +9,7 @@ NUMBERS := src tests/golden tests/unit/test_demo.py tests/unit/report/test_data_
 UV ?= $(shell command -v uv)
 PYTHONS ?= python3.11 python3.12 python3.13
 PEERS ?= $(wildcard .venv-peers/bin/python)
+TRAINING_PEERS ?= $(wildcard $(VENV)-differential-models/bin/python)
 
 .DEFAULT_GOAL := help
 
@@ -83,7 +84,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/evaluate.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --peers "$(PEERS)"
-	$(BIN)/python benchmarks/training.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/training.py --peers "$(TRAINING_PEERS)"
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/list_files.py
 	$(BIN)/python benchmarks/comparison.py

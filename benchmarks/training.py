@@ -43,15 +43,15 @@ PEERS = RATINGS | LISTS | {"svd": ("scipy", "sklearn")}
 EPOCHS = {
     "biased_mf": 20,
     "bias": 10,
-    "svd_pp": 20,
+    "svd_pp": 5,
     "nmf": 50,
     "ials": 16,
     "ials_nu_0": 16,
     "bpr": 20,
 }  # others have none
 PLANS = {  # what is trained on which set, and how often
-    "ml-100k": (tuple(RATINGS), 5),
     "ml-1m": (("biased_mf", "bias", *LISTS), 3),
+    "ml-100k": (tuple(RATINGS), 3),
     "generated ml-20m": (("svd",), 1),
 }
 NO_GOAL = ("recgauge", "cornac")
