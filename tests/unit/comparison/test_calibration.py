@@ -49,7 +49,8 @@ def test_equally_good_runs_are_seldom_told_apart(calibration, rng, kind):
 def test_equally_good_runs_on_movielens_1m_are_seldom_told_apart(calibration, monkeypatch, mirror, rng):
     monkeypatch.setenv("RECGAUGE_MIRROR", mirror)
     values = calibration.population()
-    assert values.shape == (10, 6035)
+    assert values.shape[0] == 10
+    assert np.isfinite(values).all()
     for kind in ("centred", "permuted"):
         found = calibration.false_findings(values, kind, 1000, 100, rng)
         assert found["max_t"] <= most(0.05, 100), found
