@@ -66,6 +66,12 @@ def turns_text(axis: AxisOrders, option: str) -> str:
     )
 
 
+def turned_text(axis: AxisOrders, what: str = "") -> str:
+    """Return how many pairs turn, such as ``3 of 10 turn``."""
+    n = len(axis.turns())
+    return f"{n} of {axis.n_pairs} {what}{'turns' if n == 1 else 'turn'}"
+
+
 def winner_text(axis: AxisOrders) -> str:
     """Return the winner, and who wins under which other options."""
     others = axis.other_winners()
@@ -140,7 +146,7 @@ def _claim(axis: AxisOrders) -> str:
     told = "no pair of models turns"
     if turns:
         noise = f"{sure} of them beyond noise" if sure else "none of them beyond noise"
-        told = f"{len(turns)} of {axis.n_pairs} pairs of models turn, {noise}"
+        told = f"{turned_text(axis, 'pairs of models ')}, {noise}"
     others = axis.other_winners()
     if not others:
         return (

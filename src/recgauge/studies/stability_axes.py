@@ -205,9 +205,9 @@ def _threshold_axis(lists: Lists, name: str, k: int, notes: list[str]) -> Frames
     own = lists.record.dataset.relevant_from
     if own is None:
         return {}
-    ratings = sorted(
-        {float(value) for value in next(iter(lists.runs.values())).test()["rating"] if value > 0}
-    )
+    run = next(iter(lists.runs.values()))
+    test = run.test()
+    ratings = sorted(float(value) for value in test["rating"].unique() if value > 0)
     if len(ratings) > _MOST_THRESHOLDS:
         ratings = [value for value in ratings if value == int(value)][:_MOST_THRESHOLDS]
     suite = {name: _convention(lists.record.settings).definition(name)}
@@ -215,10 +215,11 @@ def _threshold_axis(lists: Lists, name: str, k: int, notes: list[str]) -> Frames
     for threshold in [float(own), *(value for value in ratings if value != own)]:
         frames, _ = lists.values(suite, [k], threshold, listed_only=True)
         found |= {f"{threshold:g}": frame for frame in frames.values()}
-    notes.append(
-        "relevant from: users without a list, since nothing of theirs was relevant in the runs, are left out "
-        "under lower thresholds, too."
-    )
+    if n_listless := test["user_id"].nunique() - run.recommended()["user_id"].nunique():
+        notes.append(
+            f"relevant from: {n_listless:,} users had nothing relevant in the runs and so no list; they are "
+            "left out under lower thresholds, too."
+        )
     return found
 
 

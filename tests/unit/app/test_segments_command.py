@@ -120,7 +120,7 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--by", "plan"], "--by: there is no plan; there are activity, item_popularity, age, genre, items."),
+        (["--by", "plan"], "--by: there is no plan. There are activity, item_popularity, age, genre, items."),
         (
             ["--metric", "ndgc@5"],
             "--metric: the runs have no ndgc@5; they have precision@1, precision@5, ",

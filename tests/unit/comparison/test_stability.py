@@ -43,7 +43,7 @@ def test_a_reversal_that_one_side_does_not_show_is_within_noise(rng):
     assert not turn.beyond_noise
     assert axis.other_winners() == {"time": ("b", False)}
     assert claims(compare_orders({"split": {"random": clear, "time": level}})) == [
-        "split: 1 of 1 pairs of models turn, none of them beyond noise; "
+        "split: 1 of 1 pairs of models turns, none of them beyond noise; "
         "the winner changes (within noise: a, but b under time)."
     ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,8 +177,10 @@ def _attribute(
             raise ConfigError(f"--by genre: {dataset.name} has no genres or other features of items.")
         return taste(split.history, dataset.item_features)
     columns = [] if own is None else [str(name) for name in own.columns]
-    hint = "" if own is not None else " A column of your own table needs --users TABLE."
-    raise ConfigError(f"--by: there is no {by}; there are {listed([*BUILT_IN, *columns])}.{hint}")
+    near = get_close_matches(by, [*BUILT_IN, *columns], n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    own_hint = "" if own is not None else " A column of your own table needs --users TABLE."
+    raise ConfigError(f"--by: there is no {by}.{hint} There are {listed([*BUILT_IN, *columns])}.{own_hint}")
 
 
 def _grouped(values: "pd.Series", n_groups: int) -> "pd.Series":

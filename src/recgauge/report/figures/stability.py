@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from recgauge.report.figures.style import INK, MUTED, PALETTE, SMALL, new_figure, write_beside
-from recgauge.report.stability_tables import shorten, winner_text
+from recgauge.report.stability_tables import shorten, turned_text, winner_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def plot_stability(
     >>> at_5 = {"a": [0.5, 0.4, 0.4, 0.5], "b": [0.9, 0.9, 0.9, 0.8]}
     >>> figure = plot_stability(compare_orders({"cutoff": {"1": at_1, "5": at_5}}))
     >>> [text.get_text() for text in figure.axes[0].texts]
-    ['1 of 1 turn, 1 beyond noise', 'winner a, but b! under 5']
+    ['1 of 1 turns, 1 beyond noise', 'winner a, but b! under 5']
     """
     n_axes = len(stability.axes)
     with new_figure(title, height=1.35 + 0.62 * n_axes) as (figure, (axes,)):
@@ -80,11 +80,7 @@ def _draw(axes: "Axes", row: int, axis: "AxisOrders") -> None:
         hatch="////",
         linewidth=0.8,
     )
-    told = (
-        f"{len(turns)} of {axis.n_pairs} turn, {sure} beyond noise"
-        if turns
-        else f"none of {axis.n_pairs} turns"
-    )
+    told = f"{turned_text(axis)}, {sure} beyond noise" if turns else f"none of {axis.n_pairs} turns"
     end = len(turns) * share
     inside = end > 62
     point, shift = ((end, row), (5, 0)) if not inside else ((100, row), (-5, 0))
