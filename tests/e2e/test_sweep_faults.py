@@ -117,13 +117,14 @@ class server:  # noqa: N801 - a context
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 120
+        address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 240
         while time.monotonic() < deadline:
             try:
                 if requests.get(f"{address}/health", timeout=5).ok:
                     return address, self.Group(os.getpgid(self.process.pid))
             except requests.RequestException:
                 time.sleep(0.2)
+        self.__exit__()  # which is not called where this raises
         raise TimeoutError(address)
 
     class Group:
