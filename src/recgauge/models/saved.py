@@ -135,7 +135,7 @@ class SavedModel:
     def _codes_of_texts(self) -> dict[str, int]:
         return {str(one): code for one, code in self._codes.items()}
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
         """Write the folder: model.json and arrays.npz, without pickles; see docs/saved_models.md.
 
         Raises
@@ -162,17 +162,18 @@ class SavedModel:
             text = json.dumps(about, indent=2) + "\n"
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model cannot be saved: its settings are no JSON: {error}.") from error
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         np.savez(folder / ARRAYS, **arrays)  # type: ignore[arg-type]
         (folder / ABOUT).write_text(text, encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path, packages: tuple[str, ...] = ("recgauge",)) -> "SavedModel":
+    def load(cls, folder: str | Path, packages: tuple[str, ...] = ("recgauge",)) -> "SavedModel":
         """Read a folder back.
 
         Parameters
         ----------
-        folder : Path
+        folder : str or pathlib.Path
         packages : tuple of str
             Packages whose classes may be built.
 
@@ -181,6 +182,7 @@ class SavedModel:
         ModelError
             If the folder holds no model, a damaged one, or one of another package.
         """
+        folder = Path(folder)
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             if about["format"] != FORMAT:
