@@ -20,6 +20,7 @@ from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, short_labels
 from recgauge.app.terminal.messages import print_error, print_note
 from recgauge.app.terminal.printing import output, print_sweep
 from recgauge.app.tracking.page import shortened
+from recgauge.app.tracking.stored_runs import SUMMARY_TAG
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag, load_record
 from recgauge.errors import MissingDataError, RecgaugeError, SchemaError, TrackingError, said
 from recgauge.runs.outcome import JobOutcome
@@ -257,7 +258,7 @@ def _track(
         return found[0]
     tags = {
         experiment_tag(study.name): "true",
-        "recgauge.summary": study.name,
+        SUMMARY_TAG: study.name,
         "recgauge.fingerprint": digest,
         "mlflow.source.type": "LOCAL",
     }
