@@ -217,6 +217,18 @@ def only_condition(runs: Sequence[RunFolder]) -> Condition:
     return found
 
 
+def split_key(key: str) -> tuple[str, int | None]:
+    """Return the name and the cutoff of a result, None where it has no cutoff.
+
+    Examples
+    --------
+    >>> split_key("ndcg_at_10"), split_key("rmse")
+    (('ndcg', 10), ('rmse', None))
+    """
+    name, _, k = key.rpartition("_at_")
+    return (name, int(k)) if name and k.isdecimal() else (key, None)
+
+
 def reference_key(base: Condition, asked: str) -> str:
     """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff.
 
@@ -237,7 +249,7 @@ def reference_key(base: Condition, asked: str) -> str:
         raise ConfigError("The runs have no per-user metric in common.")
 
     def rank(key: str) -> tuple[bool, bool, int]:
-        name, _, k = key.rpartition("_at_")
-        return name == "ndcg", k == "10", int(k) if name else 0
+        name, k = split_key(key)
+        return name == "ndcg", k == 10, k or 0
 
     return max(known, key=rank)

@@ -21,6 +21,7 @@ from recgauge.studies.conditions import (
     is_accuracy,
     labels,
     reference_key,
+    split_key,
 )
 
 SUITE = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
@@ -86,44 +87,54 @@ def stability_of(runs: Sequence[RunFolder], asked: Asked) -> Stability:
         )
     base.check()
     key = reference_key(base, asked.metric)
-    axes, lower = _of_lists(base, key, asked, notes)
+    axes, higher = _of_lists(base, key, asked, notes)
     axes |= _of_runs(table, reference, base, key, notes)
     if not axes:
         raise ConfigError("stability: the runs differ in nothing but their models, and no list is stored.")
-    found = compare_orders(axes, lower_is_better=lower, confidence=asked.confidence)
+    found = compare_orders(
+        axes, lower_is_better=_lower_is_better(axes, key, higher), confidence=asked.confidence
+    )
     return Stability(found.axes, tuple(dict.fromkeys(notes)))
 
 
 def _of_lists(
     base: Condition, key: str, asked: Asked, notes: list[str]
-) -> tuple[dict[str, Frames], set[tuple[str, str]]]:
-    """Return values under other metrics, cutoffs, conventions and thresholds of the same lists."""
-    name, _, k = key.rpartition("_at_")
+) -> tuple[dict[str, Frames], dict[str, bool]]:
+    """Return values under other metrics, cutoffs, conventions and thresholds; by key, if higher is better."""
+    name, k = split_key(key)
     record = base.first.record
     values, higher = (
         {key: base.values(key) for key in base.metrics},
         {e.key: e.higher_is_better for e in record.results},
     )
-    lists = _usable_lists(base, key, notes) if k else None
-    if lists is not None:
+    lists = None if k is None else _usable_lists(base, key, notes)
+    if k is not None and lists is not None:
         convention = _convention(record.settings)
         names = [n for n in dict.fromkeys([name, *_named(record.settings), *SUITE]) if is_accuracy(n)]
         names = [n for n in names if n not in record.refused]
         ks = [c for c in CUTOFFS if c <= lists.longest()]
         suite = {n: convention.definition(n) for n in names}
-        made, directions = lists.values(suite, sorted({int(k), *ks}), record.dataset.relevant_from)
+        made, directions = lists.values(suite, sorted({k, *ks}), record.dataset.relevant_from)
         values, higher = made | values, directions | higher
     axes = {
         "metric": _metric_axis(values, key, asked.metrics),
-        "cutoff": {c: values[metric_key(name, int(c))] for c in _cutoffs(values, key)} if k else {},
+        "cutoff": {str(c): values[metric_key(name, c)] for c in _cutoffs(values, key)},
     }
+    if k is not None and lists is not None:
+        axes["convention"] = _convention_axis(lists, name, k, notes)
+        axes["relevant from"] = _threshold_axis(lists, name, k, notes)
+    return {axis: options for axis, options in axes.items() if len(options) > 1}, higher
+
+
+def _lower_is_better(
+    axes: Mapping[str, Frames], key: str, higher: Mapping[str, bool]
+) -> set[tuple[str, str]]:
+    """Return the options whose values are losses: metrics by themselves, else by the reference metric."""
     lower = {("metric", label(one)) for one, up in higher.items() if not up}
     if not higher.get(key, True):
-        lower |= {("cutoff", option) for option in axes["cutoff"]}
-    if lists is not None:
-        axes["convention"] = _convention_axis(lists, name, int(k), notes)
-        axes["relevant from"] = _threshold_axis(lists, name, int(k), notes)
-    return {axis: options for axis, options in axes.items() if len(options) > 1}, lower
+        others = (axis for axis in axes if axis != "metric")
+        lower |= {(axis, option) for axis in others for option in axes[axis]}
+    return lower
 
 
 def _usable_lists(base: Condition, key: str, notes: list[str]) -> Lists | None:
@@ -135,10 +146,10 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> Lists | None:
             "conventions and relevance thresholds are not compared."
         )
         return None
-    lists, record, (name, _, k) = Lists(base), base.first.record, key.rpartition("_at_")
-    if is_accuracy(name):
+    lists, record, (name, k) = Lists(base), base.first.record, split_key(key)
+    if k is not None and is_accuracy(name):
         suite = {name: _convention(record.settings).definition(name)}
-        frame = lists.values(suite, [int(k)], record.dataset.relevant_from)[0].get(key)
+        frame = lists.values(suite, [k], record.dataset.relevant_from)[0].get(key)
         stored = base.values(key)
         if frame is not None and (frame.reindex(stored.index) - stored).abs().max().max() < _CLOSE:
             return lists
@@ -160,25 +171,26 @@ def _named(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _metric_axis(values: Frames, key: str, asked: Sequence[str]) -> Frames:
-    k = key.rpartition("_at_")[2]
-    same = [other for other in values if other.rpartition("_at_")[2] == k and k] or list(values)
+    k = split_key(key)[1]
+    same = [other for other in values if split_key(other)[1] == k]
     if asked:
         wanted = [one.replace("@", "_at_") for one in asked]
-        wanted = [one if one in values else metric_key(one, int(k)) if k else one for one in wanted]
+        wanted = [one if one in values else metric_key(one, k) for one in wanted]
         unknown = [one for one in wanted if one not in values]
         if unknown:
             raise ConfigError(
                 f"--metrics: there is no {listed(map(label, unknown))}; there are {listed(map(label, same))}."
             )
     else:
-        wanted = [other for other in same if is_accuracy(other.rpartition("_at_")[0]) or other == key]
+        wanted = [other for other in same if k is None or is_accuracy(split_key(other)[0])]
     return {label(one): values[one] for one in dict.fromkeys([key, *wanted])}
 
 
-def _cutoffs(values: Frames, key: str) -> list[str]:
-    name, _, k = key.rpartition("_at_")
-    found = sorted(int(c) for n, _, c in (other.rpartition("_at_") for other in values) if n == name)
-    return [k, *(str(c) for c in found if str(c) != k)]
+def _cutoffs(values: Frames, key: str) -> list[int]:
+    """Return the cutoffs of the reference metric, the reference's first; none without cutoff."""
+    name, k = split_key(key)
+    found = sorted(c for n, c in map(split_key, values) if n == name and c is not None)
+    return sorted(found, key=lambda c: c != k)
 
 
 def _convention_axis(lists: Lists, name: str, k: int, notes: list[str]) -> Frames:

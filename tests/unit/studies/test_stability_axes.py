@@ -155,3 +155,24 @@ def test_an_unknown_metric_is_named_with_those_that_there_are(runs, asked, said)
 def test_one_model_alone_has_no_order(runs):
     with pytest.raises(ConfigError, match="at least two models"):
         stability_of(runs[:1], Asked())
+
+
+def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tmp_path):
+    some = [
+        stored(tmp_path, m, skill, seed, lists=False)
+        for seed in (0, 1)
+        for m, skill in (("a", 0.2), ("b", 0.9))
+    ]
+    for run in some:
+        table = pd.read_parquet(run.folder / "per_user.parquet")[["user_id", "ndcg_at_5"]]
+        table["rmse"], table["mae"] = 2 - table["ndcg_at_5"], 1 - table.pop("ndcg_at_5")
+        table.to_parquet(run.folder / "per_user.parquet")
+    losses = (
+        metric("rmse", None, 1.0, higher_is_better=False),
+        metric("mae", None, 1.0, higher_is_better=False),
+    )
+    some = [RunFolder(replace(run.record, results=losses), run.folder) for run in some]
+    axes = {axis.axis: axis for axis in stability_of(some, Asked("mae")).axes}
+    assert set(axes) == {"metric", "seed"}
+    assert axes["metric"].options == ("mae", "rmse")
+    assert [axis.order(option) for axis in axes.values() for option in axis.options] == [["b", "a"]] * 4

@@ -25,7 +25,7 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.report.segment_tables import cells, claims, explanation, header, markdown
 from recgauge.studies import label
-from recgauge.studies.conditions import Condition, only_condition, reference_key
+from recgauge.studies.conditions import Condition, only_condition, reference_key, split_key
 from recgauge.studies.user_stories import stories
 from recgauge.utils.checks import check_int
 
@@ -201,7 +201,7 @@ def _by_items(runs: Condition, key: str, asked: Asked, split: Split) -> Segments
     """Return the share of relevant test rows that each run recommends, by popularity of the items."""
     import pandas as pd
 
-    k = int(key.rpartition("_at_")[2] or 10)
+    k = split_key(key)[1] or 10
     hits = _relevant_rows(runs)[["user", "item"]]
     pairs = pd.MultiIndex.from_frame(hits)
     for model, run in runs.runs.items():
