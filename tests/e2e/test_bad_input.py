@@ -44,6 +44,11 @@ WRONG = [
     (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
     (["model=svd,random"], "To run each of them, add -m: python run.py -m model=svd,random."),
     (["hydra/launcher=joblib"], "Install it (pip install hydra-joblib-launcher)"),
+    (
+        ["search.n_factor.low=4"],
+        "search.n_factor.low: search svd has no such setting. Did you mean n_factors?",
+    ),
+    (["tune.trials=5"], "tune.trials: nothing of tune is chosen. Add tune=random or tune=tpe"),
     (["model.n_factors=[3"], "cannot read 'model.n_factors=[3'"),
 ]
 

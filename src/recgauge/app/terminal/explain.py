@@ -253,7 +253,10 @@ def _explain_key(key: str, choices: Choices) -> str:
     if group == "filters" and rest:
         return _explain_filter(key, *rest.partition(".")[::2], choices=choices)
     if rest and group in choices.groups():
-        chosen = choices.chosen(group)
+        chosen = choices.chosen("model" if group == "search" else group)  # a search is that of the model
+        if chosen in ([], ["None"]):
+            options = " or ".join(f"{group}={option}" for option in choices.options(group))
+            return f"{key}: nothing of {group} is chosen. Add {options}, or leave {key} out."
         option = next((one for one in chosen if rest not in choices.settings(group, one)), chosen[0])
         names = choices.settings(group, option)
         return f"{key}: {group} {option} has no such setting. {_valid('Settings', rest, names)}"
