@@ -80,7 +80,17 @@ def read_run(source: "Source") -> RunValues:
     return _of_frame(source, "the data frame")
 
 
+def as_key(metric: str) -> str:
+    """Return the key of a metric as recgauge writes it: ``ndcg@10`` is ``ndcg_at_10``."""
+    return metric.strip().replace("@", "_at_")
+
+
 def _of_frame(frame: "pd.DataFrame", subject: str) -> RunValues:
+    if not hasattr(frame, "columns"):
+        raise SchemaError(
+            "compare: a run must be a data frame, an Evaluation, a run's output folder, or a parquet or CSV "
+            f"file; got {type(frame).__name__}."
+        )
     column = next((name for name in USER_COLUMNS if name in frame.columns), None)
     users = as_ids(subject, frame.index if column is None else frame[column])
     columns = [name for name in frame.columns if name != column]
@@ -90,7 +100,7 @@ def _of_frame(frame: "pd.DataFrame", subject: str) -> RunValues:
             f"{subject}: expected a row per user and a column of numbers per metric, users as the index "
             f"or in a column user_id; {'not numbers: ' + listed(wrong) if wrong else 'there is no metric'}."
         )
-    return RunValues(users, {str(name): frame[name].to_numpy(np.float64) for name in columns})
+    return RunValues(users, {as_key(str(name)): frame[name].to_numpy(np.float64) for name in columns})
 
 
 def _read_path(path: Path) -> RunValues:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.inputs import RunValues, read_table
+from recgauge.comparison.inputs import RunValues, as_key, read_table
 from recgauge.data.ids import as_ids
 from recgauge.errors import SchemaError, listed
 
@@ -59,6 +59,11 @@ def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[R
     """
     subject = "the table" if not isinstance(source, (str, Path)) else str(source)
     frame = read_table(Path(source)) if isinstance(source, (str, Path)) else source
+    if not hasattr(frame, "columns"):
+        raise SchemaError(
+            "compare: give runs by name, such as {'a': A, 'b': B}, or a long table as a data frame or a "
+            f"path; got {type(frame).__name__}."
+        )
     frame = frame.rename(columns={old: new for old, new in _OTHER_NAMES.items() if new not in frame.columns})
     missing = [name for name in ("model", "value") if name not in frame.columns]
     if missing or not {"user", "dataset"} & set(frame.columns):
@@ -70,6 +75,7 @@ def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[R
         raise SchemaError(f"{subject}: the column value must hold numbers, got {frame['value'].dtype}.")
     added: Any = {name: value for name, value in _OPTIONAL.items() if name not in frame.columns}
     frame = frame.assign(**added).astype({"model": str, "metric": str, "dataset": str})
+    frame["metric"] = frame["metric"].map(as_key)
     order = ("dataset", "model", "seed", "fold", "user", "metric")
     columns = [name for name in order if name in frame.columns]
     _refuse_repeated(frame, columns, subject)

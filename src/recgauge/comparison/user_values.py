@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recgauge.comparison.inputs import RunValues
+from recgauge.comparison.inputs import RunValues, as_key
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.errors import ConfigError, SchemaError, listed
@@ -95,9 +95,7 @@ class UserValues:
                 cells[i, :, j] = [_mean_over_seeds(metric, seeds, len(users)) for metric in chosen]
         values, fold_means = _pooled(cells)
         if not np.isfinite(values).all(axis=1).any():
-            first = {name: shown(repeats[0].users[0]) for name, repeats in every.items()}
-            ids = ", ".join(f"{name}: {user}" for name, user in list(first.items())[:3])
-            raise ConfigError(f"compare: the runs have no user in common; their first ids are {ids}.")
+            raise ConfigError(_nobody(every, chosen))
         return cls(
             users,
             tuple(every),
@@ -114,6 +112,19 @@ class UserValues:
         )
 
 
+def _nobody(runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]) -> str:
+    """Say why no user has a value in every run."""
+    without = [
+        name
+        for name, repeats in runs.items()
+        if not any(np.isfinite(one.values[metric]).any() for one in repeats for metric in metrics)
+    ]
+    if without:
+        return f"compare: {listed(without, most=3)}: no user has a value of {listed(metrics, most=3)}."
+    first = [f"{name}: {shown(repeats[0].users[0])}" for name, repeats in list(runs.items())[:3]]
+    return f"compare: the runs have no user in common; their first ids are {', '.join(first)}."
+
+
 def _metrics_in_common(
     runs: Mapping[str, Sequence[RunValues]], asked: Sequence[str] | None
 ) -> tuple[str, ...]:
@@ -127,19 +138,17 @@ def _metrics_in_common(
 
 def choose_metrics(asked: Sequence[str] | None, common: Sequence[str]) -> tuple[str, ...]:
     """Return the keys of the metrics asked for, all in common if none is; ``ndcg@10`` is ``ndcg_at_10``."""
-    wanted = list(dict.fromkeys(map(_as_key, common if asked is None else asked)))
-    missing = [key for key in wanted if key not in common]
+    names = [asked] if isinstance(asked, str) else asked
+    wanted = list(dict.fromkeys(map(as_key, common if names is None else names)))
+    own = {as_key(key): key for key in common}
+    missing = [key for key in wanted if key not in own]
     if missing or not wanted:
         near = [close for key in missing for close in get_close_matches(key, common, n=1)]
         hint = f" Did you mean {listed(near)}?" if near else ""
         raise ConfigError(
             f"metrics: {listed(missing) or 'none'}: not in every run, which have {listed(common)}.{hint}"
         )
-    return tuple(wanted)
-
-
-def _as_key(metric: str) -> str:
-    return metric.replace("@", "_at_")
+    return tuple(own[key] for key in wanted)
 
 
 def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int, IntArray]]:
@@ -220,7 +229,7 @@ def higher_is_better(metric: str, runs: Iterable[RunValues], lower: Collection[s
     """Return the direction of a metric: as the caller says, else as a run does, else as recgauge knows it."""
     from recgauge.metrics import metric_class
 
-    if metric in {_as_key(name) for name in lower}:
+    if metric in {as_key(name) for name in lower}:
         return False
     for one in runs:
         if metric in one.higher_is_better:

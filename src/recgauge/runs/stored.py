@@ -1,17 +1,23 @@
 """What the folder of a finished run holds, read back: per-user values, lists and held-out rows."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isclose, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.inputs import EvaluationInputs, convert
 from recgauge.runs.record import RunRecord
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.parquet"
+_AGAIN = "Copy the run's folder once more, or run it again."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +58,10 @@ class RunFolder:
         Raises
         ------
         SchemaError
-            If the run has stored none.
+            If the run has stored none, or not those that its record is of.
         """
-        return self._table(PER_USER).set_index("user_id")
+        table: pd.DataFrame = user_table(self.folder, self.record).to_pandas()
+        return table.set_index("user_id")
 
     def recommended(self) -> "pd.DataFrame":
         """Return the lists: user_id, item_id, rank from 1, score."""
@@ -96,10 +103,82 @@ class RunFolder:
         )
 
     def _table(self, name: str) -> "pd.DataFrame":
-        import pyarrow.parquet as pq
-
-        path = self.folder / name
-        if not path.is_file():
-            raise SchemaError(f"{self.folder}: the run has stored no {name}.")
-        table: pd.DataFrame = pq.read_table(path).to_pandas()
+        table: pd.DataFrame = _read(self.folder / name).to_pandas()
         return table
+
+
+def user_columns(folder: Path) -> set[str]:
+    """Return the metrics that a run has stored for each user."""
+    with _opened(folder / PER_USER) as file:
+        return set(file.schema_arrow.names) - {"user_id"}
+
+
+def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = None) -> "pa.Table":
+    """Read a run's per-user values, and make sure that they are those of its record.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    record : RunRecord
+    keys : sequence of str, optional
+        Metrics; all if not given.
+
+    Returns
+    -------
+    pyarrow.Table
+        The columns user_id and one per metric.
+
+    Raises
+    ------
+    SchemaError
+        If there is no such file, it is damaged, or the mean of a metric is not the one that the record has.
+    """
+    import pyarrow as pa
+
+    path = folder / PER_USER
+    table = _read(path, None if keys is None else ["user_id", *keys])
+    wrong = [one.name for one in table.schema if one.name != "user_id" and not pa.types.is_floating(one.type)]
+    if wrong or "user_id" not in table.column_names:
+        told = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
+        raise SchemaError(f"{path}: is not what a run has written: {told}. {_AGAIN}")
+    for entry in record.results:
+        # other results are no means over users: totals, ratios of sums, means that a convention rounds
+        if entry.key in table.column_names and entry.stderr is not None:
+            mean = _mean(table[entry.key])
+            if "round_mean" not in entry.definition and not isclose(mean, entry.value, abs_tol=1e-12):
+                raise SchemaError(
+                    f"{path}: the mean of {entry.key} over its {len(table):,} users is {mean:.6g}, and "
+                    f"record.json has {entry.value:.6g}. The files are damaged or of different runs. {_AGAIN}"
+                )
+    return table
+
+
+def _mean(column: "pa.ChunkedArray") -> float:
+    """Return the mean of the values that are no NaN; NaN if there are none."""
+    import pyarrow.compute as pc
+
+    mean = pc.mean(column.filter(pc.is_finite(column))).as_py()
+    return nan if mean is None else float(mean)
+
+
+def _read(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
+    """Read a parquet file of a run."""
+    with _opened(path) as file:
+        if missing := [name for name in columns or () if name not in file.schema_arrow.names]:
+            raise SchemaError(f"{path}: has no column {listed(missing)}. {_AGAIN}")
+        return file.read(columns=columns)
+
+
+@contextmanager
+def _opened(path: Path) -> "Iterator[pq.ParquetFile]":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise SchemaError(f"{path.parent}: the run has stored no {path.name}.")
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        raise SchemaError(f"{path}: is damaged: {' '.join(str(error).split())} {_AGAIN}") from error

@@ -43,8 +43,8 @@ def record_of(of="svd", /, *, seed=0, value=0.5, **settings):
     """Return the record of a run as real ones are, with other settings where they are named."""
     chosen = SETTINGS | {"model": {"_target_": f"m.{of}", "size": 8}, "seed": seed} | settings
     return record_with(
-        metric("ndcg", 10, value),
-        metric("recall", 10, value / 2),
+        metric("ndcg", 10, value, stderr=0.01),
+        metric("recall", 10, value / 2, stderr=0.01),
         names=NAMES | {"model": of},
         seed=seed,
         settings=chosen,
@@ -439,7 +439,11 @@ def test_a_sweep_ends_with_claims_files_and_one_summary_run(pair, tmp_path):
 
 
 def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_path):
-    records = [record_of("svd"), record_of("knn"), altered(record_of("ease"), candidates_sha256="c")]
+    records = [
+        record_of("svd", value=0.6),
+        record_of("knn"),
+        altered(record_of("ease"), candidates_sha256="c"),
+    ]
     folders = [*pair, store(tmp_path / "ease", records[2])]
     jobs = [
         JobOutcome(number, "", record=record, folder=folder)
@@ -456,3 +460,52 @@ def test_a_sweep_does_not_fail_since_its_runs_cannot_be_compared(tmp_path, capsy
     (tmp_path / "per_user.parquet").write_bytes(b"no table")
     assert end._compare([replace(job, folder=tmp_path) for job in jobs], Tracker(), tmp_path) is None
     assert "the runs are not compared: " in capsys.readouterr().err
+
+
+def damage(path, how):
+    """Damage a run's per_user.parquet."""
+    table = pq.read_table(path)
+    if how == "cut":
+        path.write_bytes(path.read_bytes()[:200])
+    elif how == "text":
+        path.write_text("hello", encoding="utf-8")
+    elif how == "users":
+        pq.write_table(table.slice(0, 40), path)
+    elif how == "nobody":
+        pq.write_table(table.slice(0, 0), path)
+    elif how == "ids":
+        pq.write_table(table.drop(["user_id"]), path)
+    else:
+        values = {"words": ["x"] * USERS, "values": np.full(USERS, 0.9), "nan": np.full(USERS, np.nan)}[how]
+        pq.write_table(table.set_column(1, "ndcg_at_10", pa.array(values)), path)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("cut", "is damaged: "),
+        ("text", "is damaged: "),
+        ("ids", "has no column user_id"),
+        ("words", "ndcg_at_10 should be numbers"),
+        ("values", "the mean of ndcg_at_10 over its 60 users is 0.9, and record.json has 0.5"),
+        ("users", "over its 40 users is "),
+        ("nobody", "over its 0 users is nan, and record.json has 0.5"),
+        ("nan", "over its 60 users is nan, and record.json has 0.5"),
+    ],
+)
+def test_values_that_are_not_those_of_the_record_are_refused(pair, capsys, how, told):
+    path = pair[1] / "per_user.parquet"
+    damage(path, how)
+    assert main(["compare", *map(str, pair)]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {path}: ")
+    assert told in err
+    assert "Copy the run's folder once more, or run it again." in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("how", ["cut", "values"])
+def test_stability_refuses_them_too(pair, capsys, how):
+    damage(pair[1] / "per_user.parquet", how)
+    assert main(["stability", *map(str, pair)]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {pair[1]}/per_user.parquet: ")

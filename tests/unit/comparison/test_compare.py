@@ -215,6 +215,10 @@ def test_frames_of_runs_and_pairs(frames):
     ("change", "message"),
     [
         (lambda f: {"a": f["a"]}, "at least two runs are needed, got a"),
+        (lambda f: [f["a"], f["b"]], "give runs by name, such as {'a': A, 'b': B}, or a long table"),
+        (lambda f: {"a": f["a"], "b": f["b"]["rmse"]}, "a run must be a data frame, an Evaluation, a run's"),
+        (lambda f: {"a": f["a"], "b": f["b"][:0]}, "b: no user has a value of ndcg_at_10, rmse"),
+        (lambda f: {"a": f["a"], "b": f["b"] * np.nan}, "b: no user has a value of ndcg_at_10, rmse"),
         (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(300))}, "no user in common; their first ids are"),
         (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common. a: ndcg_at_10,"),
         (lambda f: {"a": f["a"], "b": pd.concat([f["b"], f["b"]])}, "b: user 'u000' has several rows"),
@@ -269,3 +273,15 @@ def test_reading_a_frame_with_a_column_of_users():
     run = read_run(pd.DataFrame({"user_id": [7, 3], "x": [1, 2]}))
     assert run.users.tolist() == [7, 3]
     assert run.values["x"].dtype == np.float64
+
+
+def test_a_metric_may_be_called_as_people_write_it(frames):
+    rows = [
+        (user, model, "ndcg@10", value)
+        for model, frame in frames.items()
+        for user, value in frame["ndcg_at_10"].items()
+    ]
+    found = compare(pd.DataFrame(rows, columns=["user", "model", "metric", "value"]), n_resamples=200)
+    assert found.results == compare(frames, metrics="ndcg@10", n_resamples=200).results
+    named = {name: frame.rename(columns={"ndcg_at_10": "ndcg@10"}) for name, frame in frames.items()}
+    assert compare(named, metrics=["ndcg@10"], n_resamples=200).results == found.results

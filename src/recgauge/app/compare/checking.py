@@ -4,9 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 
-import pyarrow.parquet as pq
-
-from recgauge.app.files.artifacts import PER_USER
 from recgauge.errors import ConfigError, listed
 from recgauge.evaluation.learning import HEADLINE
 from recgauge.report.run_tables import MARK
@@ -16,6 +13,7 @@ from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.stored import user_columns
 
 MOST_METRICS = 4  # that are compared unless the user names some
 
@@ -55,7 +53,7 @@ def _importance(key: str) -> int:
 def _with_user_values(job: JobOutcome) -> list[str]:
     """Return a run's metrics that are stored for each user, in the order of its suite."""
     assert job.record is not None
-    stored = set(pq.read_schema(job.folder / PER_USER).names)
+    stored = user_columns(job.folder)
     return [entry.key for entry in job.record.results if entry.key in stored]
 
 

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from recgauge.app.compare.checking import checked, chosen_metrics, known_baseline, records_of
-from recgauge.app.files.artifacts import PER_USER
 from recgauge.comparison import Comparison, Procedure, RunValues, UserValues, compare_values
 from recgauge.errors import ConfigError, listed
 from recgauge.models.fitting import leak_mark
@@ -20,6 +18,7 @@ from recgauge.report.run_tables import MARK
 from recgauge.report.series import FOLDS, Series, all_series
 from recgauge.report.sweep_tables import sweep_mark_lines
 from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.stored import user_table
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,7 @@ def _values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list
     found = []
     for job in series.jobs:
         assert job.record is not None
-        with pq.ParquetFile(job.folder / PER_USER) as file:
-            table = file.read(columns=["user_id", *keys])
+        table = user_table(job.folder, job.record, keys)
         found.append(
             RunValues(
                 _array(table["user_id"]),
