@@ -104,9 +104,15 @@ def _of_frame(frame: "pd.DataFrame", subject: str) -> RunValues:
 
 
 def _read_path(path: Path) -> RunValues:
+    from recgauge.runs.stored import RunFolder
+
+    if (path / "record.json").is_file():
+        stored = RunFolder.read(path)
+        run = _of_frame(stored.per_user(), str(path))
+        directions = {one.key: one.higher_is_better for one in stored.record.results}
+        return RunValues(run.users, run.values, directions)
     table = path / "per_user.parquet" if path.is_dir() else path
-    run = _of_frame(read_table(table), str(table))
-    return RunValues(run.users, run.values, _directions(path / "record.json"))
+    return _of_frame(read_table(table), str(table))
 
 
 def read_table(table: Path) -> "pd.DataFrame":
@@ -129,12 +135,3 @@ def read_table(table: Path) -> "pd.DataFrame":
     except (ValueError, OSError) as error:
         raise SchemaError(f"{table}: cannot be read as a table ({error}).") from error
     return frame
-
-
-def _directions(path: Path) -> dict[str, bool]:
-    from recgauge.runs.record import RunRecord
-
-    if not path.is_file():
-        return {}
-    record = RunRecord.from_json(path.read_text(encoding="utf-8"))
-    return {one.key: one.higher_is_better for one in record.results}

@@ -73,6 +73,9 @@ def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[R
         )
     if frame["value"].dtype.kind not in "fiub":
         raise SchemaError(f"{subject}: the column value must hold numbers, got {frame['value'].dtype}.")
+    for name in ("seed", "fold"):
+        if name in frame.columns and frame[name].dtype.kind not in "iuf":
+            raise SchemaError(f"{subject}: the column {name} must hold whole numbers.")
     added: Any = {name: value for name, value in _OPTIONAL.items() if name not in frame.columns}
     frame = frame.assign(**added).astype({"model": str, "metric": str, "dataset": str})
     frame["metric"] = frame["metric"].map(as_key)

@@ -303,7 +303,11 @@ def test_several_data_sets_have_a_table_each(pair, tmp_path, capsys):
         (["nosuch"], "nosuch: is no folder"),
         (["0" * 32], "has no run with this id"),
         (["{0}"], "a comparison needs at least two runs on one data set, got d: svd"),
-        (["{0}", "{1}", "--metrics", "ngcd@10"], "no run has ngcd@10. Did you mean ndcg_at_10?"),
+        (
+            ["{0}", "{1}", "--metrics", "ngcd@10"],
+            "no run has ngcd@10. Did you mean ndcg@10? All runs have: ndcg, recall at 10.",
+        ),
+        (["{0}", "{1}", "--metrics", "ndcg@5"], "no run has ndcg@5. All runs have: ndcg@10."),
         (["{0}", "{1}", "--baseline", "kn"], "there is no run kn. Did you mean knn?"),
         (["{0}", "{1}", "--where", "params.seed = '0'"], "only folders and ids are given"),
         (["{0}", "{1}", "--out", "a.xlsx"], "a.xlsx must end in one of .md, .tex, .csv, .json"),

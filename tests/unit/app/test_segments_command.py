@@ -167,3 +167,8 @@ def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, capsys,
     code, out, err = told(capsys, "segments", tmp_path)
     assert (code, out) == (1, "")
     assert f"the {what} of its settings are not those of the run" in err
+
+
+def test_no_group_at_all_is_told(capsys):
+    assert main(["segments", "anything", "--by", ","]) == 1
+    assert "error: --by: names no group; there are activity, item_popularity" in capsys.readouterr().err

@@ -275,6 +275,22 @@ def test_reading_a_frame_with_a_column_of_users():
     assert run.values["x"].dtype == np.float64
 
 
+def test_seeds_must_be_numbers():
+    rows = pd.DataFrame({"user": [1, 1], "model": ["a", "b"], "value": [0.5, 0.6], "seed": ["x", "y"]})
+    with pytest.raises(SchemaError, match="the column seed must hold whole numbers"):
+        compare(rows)
+
+
+def test_a_name_can_neither_begin_html_nor_end_a_line_of_markdown(frames):
+    text = compare(
+        {"<b>a|": frames["a"], "b\nc": frames["b"]}, metrics=["ndcg@10"], n_resamples=200
+    ).to_markdown()
+    cells = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
+    assert "| &lt;b>a\\|" in cells
+    assert "| b c" in cells
+    assert "&lt;0.0" not in text
+
+
 def test_a_metric_may_be_called_as_people_write_it(frames):
     rows = [
         (user, model, "ndcg@10", value)

@@ -88,6 +88,8 @@ def print_segments(sources: Sequence[str], asked: Asked, *, where: Where, out: S
         If a source, an attribute, the data or a file cannot be used.
     """
     check_formats(out, FORMATS)
+    if not asked.by:
+        raise ConfigError(f"--by: names no group; there are {listed(BUILT_IN)}.")
     check_int("--groups", asked.groups, minimum=2)
     check_int("--examples", asked.examples, minimum=0)
     folders, notes = run_folders(sources, where)

@@ -61,7 +61,7 @@ def _cutoffs(job: JobOutcome) -> str:
     assert job.record is not None
     names = dict.fromkeys(entry.name for entry in job.record.results)
     ks = dict.fromkeys(entry.k for entry in job.record.results if entry.k is not None)
-    return f"{listed(names, most=4)} at {listed(ks)}"
+    return f"{listed(names, most=4)} at {listed(ks)}" if ks else listed(names, most=4)
 
 
 def _key(name: str, common: Sequence[str], keys: Mapping[str, Sequence[str]]) -> str:
@@ -80,8 +80,18 @@ def _key(name: str, common: Sequence[str], keys: Mapping[str, Sequence[str]]) ->
                 "these with the same metrics and cutoffs."
             )
     near = get_close_matches(key, common, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]}? " if near else ""
-    raise ConfigError(f"--metrics: no run has {name}. {hint}All runs have: {listed(common)}.")
+    same = [one for one in common if one.rpartition("_at_")[0] == key.rpartition("_at_")[0]]
+    if same:
+        raise ConfigError(f"--metrics: no run has {name}. All runs have: {listed(map(_shown, same))}.")
+    hint = f"Did you mean {_shown(near[0])}? " if near else ""
+    names = dict.fromkeys(one.rpartition("_at_")[0] or one for one in common)
+    cutoffs = {one.rpartition("_at_")[2]: None for one in common if "_at_" in one}
+    at = f" at {listed(cutoffs)}" if cutoffs else ""
+    raise ConfigError(f"--metrics: no run has {name}. {hint}All runs have: {listed(names)}{at}.")
+
+
+def _shown(key: str) -> str:
+    return key.replace("_at_", "@")
 
 
 def checked(
