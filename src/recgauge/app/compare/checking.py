@@ -137,12 +137,20 @@ def run_names(some: Sequence[Series]) -> list[str]:
             same = [place for place, one in enumerate(found) if one == name]
             for what, values in told([some[place] for place in same]).items():
                 for place, value in zip(same, values, strict=True):
-                    found[place] += f" {what.rpartition('.')[2]}={value}"
+                    found[place] += f" {what.rpartition('.')[2]}={_short(value)}"
     twice = {name for name, count in Counter(found).items() if count > 1}
     return [
         f"{name} ({series.jobs[0].label})" if name in twice else name
         for name, series in zip(found, some, strict=True)
     ]
+
+
+def _short(value: str) -> str:
+    """Return a setting as a name has it: six digits tell tuned numbers apart."""
+    try:
+        return f"{float(value):.6g}" if "." in value else value
+    except ValueError:
+        return value
 
 
 def _model_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
