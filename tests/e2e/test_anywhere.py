@@ -110,7 +110,7 @@ def test_nobody_reads_the_output_and_the_store_lies_elsewhere(workplace, tmp_pat
 def test_a_clock_before_1970(workplace, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clock")
     (folder / "sitecustomize.py").write_text(OLD_CLOCK)
-    done = workplace.run("model=popularity", PYTHONPATH=str(folder))
+    done = workplace.run_fresh("model=popularity", PYTHONPATH=str(folder))
     assert done.code == 0, done.err
     (run,) = workplace.runs()
     assert run.info.status == "FINISHED"
