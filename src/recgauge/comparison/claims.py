@@ -40,6 +40,8 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
     """
     decimals = _decimals((pair.high - pair.low) / 2)
     what, sure = metric_words(result), f"{100 * confidence:g} %"
+    if pair.equal == 1:
+        return f"{pair.a} and {pair.b} have the same {what} for every user."
     if not pair.differs:
         seen = "so few users can show no difference at all"
         if pair.detectable is not None:

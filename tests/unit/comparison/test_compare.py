@@ -301,3 +301,8 @@ def test_a_metric_may_be_called_as_people_write_it(frames):
     assert found.results == compare(frames, metrics="ndcg@10", n_resamples=200).results
     named = {name: frame.rename(columns={"ndcg_at_10": "ndcg@10"}) for name, frame in frames.items()}
     assert compare(named, metrics=["ndcg@10"], n_resamples=200).results == found.results
+
+
+def test_runs_that_are_equal_for_every_user_are_said_to_be(frames):
+    found = compare({"a": frames["a"], "b": frames["a"]}, metrics=["ndcg@10"], n_resamples=200)
+    assert found.claims == ("a and b have the same nDCG@10 for every user.",)
