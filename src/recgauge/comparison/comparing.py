@@ -83,7 +83,35 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
         UserValues.of(of_dataset, metrics=metrics, dataset=dataset, lower_is_better=lower_is_better)
         for dataset, of_dataset in read.items()
     ]
+    for table in tables:
+        _check_protocols(read[table.dataset], table.metrics)
     return compare_values(tables, procedure)
+
+
+def _check_protocols(runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str]) -> None:
+    """Refuse runs of recgauge that differ in more than the model.
+
+    Raises
+    ------
+    ConfigError
+        If two of them do.
+    """
+    from recgauge.runs.protocol import differences, protocol
+
+    known = {}
+    for name, run in runs.items():
+        records = [one.record for one in ([run] if isinstance(run, RunValues) else run)]
+        if all(record is not None for record in records):
+            known[name] = protocol([record for record in records if record is not None], metrics)
+    lines = [
+        f"{what}: {', '.join(f'{value} ({name})' for name, value in zip(known, values, strict=True))}"
+        for what, values in differences(list(known.values())).items()
+    ]
+    if lines:
+        raise ConfigError(
+            "compare: these runs differ in more than the model, so their numbers cannot be compared: "
+            f"{'; '.join(lines)}. To compare all the same, give their per-user values as data frames."
+        )
 
 
 def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = None) -> Comparison:

@@ -14,6 +14,8 @@ from recgauge.utils.checks import DoubleArray
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recgauge.runs.record import RunRecord
+
     Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues"
 
 USER_COLUMNS = ("user_id", "user")
@@ -33,6 +35,8 @@ class RunValues:
         As far as known.
     seed, fold : int or None
         Which repeat this is.
+    record : RunRecord or None
+        Of a run of recgauge, from its output folder: what the values stand on.
     """
 
     users: IdArray
@@ -40,6 +44,7 @@ class RunValues:
     higher_is_better: dict[str, bool] = field(default_factory=dict)
     seed: int | None = None
     fold: int | None = None
+    record: "RunRecord | None" = None
 
     @property
     def label(self) -> str:
@@ -110,7 +115,7 @@ def _read_path(path: Path) -> RunValues:
         stored = RunFolder.read(path)
         run = _of_frame(stored.per_user(), str(path))
         directions = {one.key: one.higher_is_better for one in stored.record.results}
-        return RunValues(run.users, run.values, directions)
+        return RunValues(run.users, run.values, directions, record=stored.record)
     table = path / "per_user.parquet" if path.is_dir() else path
     return _of_frame(read_table(table), str(table))
 

@@ -1,5 +1,7 @@
 """What `recgauge.compare` promises: users paired by id, one answer for any order, plain sentences."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ import recgauge
 from recgauge import compare
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values, read_run
 from recgauge.errors import ConfigError, SchemaError
+from records import NAMES, metric, record_with
 
 
 @pytest.fixture
@@ -88,6 +91,31 @@ def test_evaluations_frames_and_folders_are_the_same_sources(tmp_path):
         frame.to_parquet(tmp_path / name / "per_user.parquet")
     assert compare({name: tmp_path / name for name in runs}, n_resamples=200) == direct
     assert direct.result("ndcg_at_2").rows[0].run == "good"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, None),
+        ({"names": NAMES | {"model": "other"}}, None),
+        ({"names": NAMES | {"split": "k_fold"}}, "split: s (a), k_fold (b)"),
+        ({"settings": {"fit_on": "all"}}, "fit_on: train (a), all (b)"),
+        ({"policies": "ties=expected"}, "ties: none (a), expected (b)"),
+    ],
+)
+def test_output_folders_of_other_protocols_are_refused(tmp_path, changes, told):
+    for name, more in {"a": {}, "b": changes}.items():
+        (tmp_path / name).mkdir()
+        frame = pd.DataFrame({"user_id": range(20), "ndcg_at_10": np.linspace(0, 1, 20)})
+        frame.to_parquet(tmp_path / name / "per_user.parquet")
+        record = record_with(metric("ndcg", 10, frame["ndcg_at_10"].mean()), **more)
+        (tmp_path / name / "record.json").write_text(record.to_json())
+    runs = {name: tmp_path / name for name in "ab"}
+    if told is None:
+        assert len(compare(runs, n_resamples=200).result("ndcg_at_10").rows) == 2
+    else:
+        with pytest.raises(ConfigError, match=re.escape(told)):
+            compare(runs, n_resamples=200)
 
 
 def test_users_without_a_value_everywhere_are_left_out_and_counted(frames):
