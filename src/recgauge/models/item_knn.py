@@ -8,7 +8,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel
-from recgauge.models._neighbours import NeighbourSettings, Similarity, Values, Weighting
+from recgauge.models._neighbours import NeighbourSettings
 from recgauge.utils.checks import check_choice
 from recgauge.utils.progress import Progress
 
@@ -91,15 +91,6 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     array([[0.   , 0.667, 0.   ]], dtype=float32)
     """
 
-    k: int = 100
-    similarity: Similarity = "cosine"
-    values: Values = "binary"
-    shrinkage: float = 0.0
-    alpha: float = 0.5
-    weighting: Weighting = "none"
-    k1: float = 1.2
-    b: float = 0.75
-    normalize: bool = False
     neighbours_of: NeighboursOf = "candidate"
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import Recommender, not_fitted, summed_weights
-from recgauge.models._neighbours import NeighbourSettings, Similarity, Values, Weighting
+from recgauge.models._neighbours import NeighbourSettings
 from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.progress import Progress
 
@@ -69,16 +69,6 @@ class UserKNN(NeighbourSettings, Recommender):
     >>> model.score(np.array([0], np.int32)).round(3)  # user 1 counts 1, user 2 2 / sqrt(6)
     array([[1.816, 1.816, 0.816]], dtype=float32)
     """
-
-    k: int = 100
-    similarity: Similarity = "cosine"
-    values: Values = "binary"
-    shrinkage: float = 0.0
-    alpha: float = 0.5
-    weighting: Weighting = "none"
-    k1: float = 1.2
-    b: float = 0.75
-    normalize: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

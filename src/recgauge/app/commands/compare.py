@@ -47,11 +47,12 @@ def print_compared(asked: Namespace, uri: str) -> None:
         If a source is unknown, runs cannot be compared, or a file cannot be written.
     """
     from recgauge.app.compare.comparing import compare_runs
-    from recgauge.app.compare.printing import check_formats, print_comparison, write_comparison
+    from recgauge.app.compare.printing import FORMATS, print_comparison, write_comparison
     from recgauge.app.compare.sources import Where, find_runs
+    from recgauge.app.compare.writing import check_formats
     from recgauge.app.terminal.printing import output
 
-    check_formats(asked.out)
+    check_formats(asked.out, FORMATS)
     tests = tuple(name.strip() for name in asked.tests.split(",") if name.strip())
     procedure = Procedure(
         asked.baseline, asked.correction, asked.confidence, asked.interval, tests, asked.resamples, asked.seed

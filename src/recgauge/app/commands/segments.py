@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.app.commands.run_data import data_of
-from recgauge.app.commands.stability import check_formats, run_folders, table, write_files
+from recgauge.app.commands.stability import run_folders, table
 from recgauge.app.compare.sources import Where
+from recgauge.app.compare.writing import check_formats, text_writer, write_files
 from recgauge.app.terminal.printing import output, print_table
 from recgauge.comparison.groups import (
     activity,
@@ -114,7 +115,9 @@ def print_segments(sources: Sequence[str], asked: Asked, *, where: Where, out: S
         print_table(console, table(story.rows, story.header, ("rank",)))
         console.print()
     texts = [*(markdown(segments) for segments in found), *(story.markdown() for story in told)]
-    write_files(out, _writers(found, "\n\n".join(texts)))
+    writers = _writers(found, "\n\n".join(texts))
+    for path in write_files({path: writers[path.suffix] for path in out}):
+        console.print(f"files    {path}", soft_wrap=True)
 
 
 def _writers(found: Sequence[Segments], text: str) -> dict[str, Callable[[Path], object]]:
@@ -122,7 +125,7 @@ def _writers(found: Sequence[Segments], text: str) -> dict[str, Callable[[Path],
 
     frame = pd.concat([segments.to_frame() for segments in found], ignore_index=True)
     return {
-        ".md": lambda path: path.write_text(text + "\n", encoding="utf-8"),
+        ".md": text_writer(text + "\n"),
         ".csv": lambda path: frame.to_csv(path, index=False, lineterminator="\n"),
         ".json": lambda path: frame.to_json(
             path, orient="records", indent=1, force_ascii=False, double_precision=15

@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from rich.table import Table
 
 from recgauge.app.compare.sources import Where, find_runs
+from recgauge.app.compare.writing import check_formats, write_files
 from recgauge.app.terminal.printing import output, print_table
 from recgauge.comparison.orders import Stability
-from recgauge.errors import ConfigError, listed
 from recgauge.report.stability_tables import (
     HEADER,
     OPTION_HEADER,
@@ -64,7 +63,8 @@ def print_stability(sources: Sequence[str], asked: Asked, *, where: Where, out: 
         *(f"note     {note}" for note in (*notes, *found.notes)),
     ]:
         console.print(line)
-    write_files(out, {suffix: _writer(found, suffix) for suffix in FORMATS})
+    for path in write_files({path: _writer(found, path.suffix) for path in out}):
+        console.print(f"files    {path}", soft_wrap=True)
 
 
 def run_folders(sources: Sequence[str], where: Where) -> tuple[list[RunFolder], list[str]]:
@@ -118,25 +118,3 @@ def _plain(found: Stability) -> dict[str, object]:
         "turns": turns,
         "notes": list(found.notes),
     }
-
-
-def check_formats(out: Sequence[Path], formats: Sequence[str]) -> None:
-    """Refuse files whose ending is none of those that can be written."""
-    wrong = [str(path) for path in out if path.suffix not in formats]
-    if wrong:
-        raise ConfigError(f"--out: {listed(wrong)} must end in one of {', '.join(formats)}.")
-
-
-def write_files(out: Sequence[Path], writers: dict[str, Callable[[Path], object]]) -> None:
-    """Write each file whole or not at all, and say where it is."""
-    for path in out:
-        hidden = path.with_name(f".unfinished-{path.name}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            writers[path.suffix](hidden)
-            hidden.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                hidden.unlink()
-            raise ConfigError(f"--out: {path} cannot be written: {error.strerror or error}.") from error
-        output().print(f"files    {path}", soft_wrap=True)

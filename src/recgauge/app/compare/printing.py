@@ -5,9 +5,9 @@ from functools import partial
 from pathlib import Path
 
 from recgauge.app.compare.comparing import ComparedRuns
+from recgauge.app.compare.writing import text_writer, write_files
 from recgauge.app.terminal.printing import fits, output, print_table
 from recgauge.comparison import DatasetsResult, MetricComparison
-from recgauge.errors import ConfigError
 from recgauge.report.comparison_files import csv_text, json_text, latex, run_rows
 from recgauge.report.comparison_tables import (
     COSTS,
@@ -88,13 +88,6 @@ def _print_ranks(over: DatasetsResult) -> None:
         console.print(claim)
 
 
-def check_formats(files: Sequence[Path]) -> None:
-    """Refuse a file whose name does not say what it is to hold."""
-    for file in files:
-        if file.suffix not in FORMATS:
-            raise ConfigError(f"--out: {file} must end in one of {', '.join(FORMATS)}.")
-
-
 def write_comparison(found: ComparedRuns, files: Sequence[Path]) -> list[Path]:
     """Write a comparison to files by their suffix; return them and the pairs beside each CSV file.
 
@@ -117,10 +110,4 @@ def write_comparison(found: ComparedRuns, files: Sequence[Path]) -> list[Path]:
         else:
             told = "\n".join(f"- {note}" for note in notes)
             texts[file] = f"{markdown(comparison, costs)}\n" + (f"\n{told}\n" if told else "")
-    for file, text in texts.items():
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"--out: {file} cannot be written: {error.strerror or error}.") from error
-    return list(texts)
+    return write_files({file: text_writer(text) for file, text in texts.items()})
