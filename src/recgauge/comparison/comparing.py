@@ -131,6 +131,15 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     ------
     ConfigError
         If there is no run called `procedure.baseline`, or no metric that two users have in every run.
+
+    Examples
+    --------
+    >>> strong, weak = np.linspace(0.5, 1.0, 40), np.linspace(0.0, 0.4, 40)
+    >>> users = np.arange(40)
+    >>> runs = {"a": RunValues(users, {"ndcg": weak}), "b": RunValues(users, {"ndcg": strong})}
+    >>> found = compare_values([UserValues.of(runs)], Procedure(interval="normal", correction="holm"))
+    >>> [(row.run, round(row.mean, 2), row.letters) for row in found.results[0].rows]
+    [('b', 0.75, 'a'), ('a', 0.2, 'b')]
     """
     procedure = procedure or Procedure()
     results: list[MetricComparison] = []

@@ -38,6 +38,11 @@ class Procedure:
     ------
     ConfigError
         If a value is not valid.
+
+    Examples
+    --------
+    >>> Procedure(baseline="popularity", confidence=0.99).alpha
+    0.01
     """
 
     baseline: str | None = None
