@@ -38,6 +38,8 @@ class Ragged:
 
 def read_lists(recommendations: Any, scores: Any) -> Ragged:
     """Read ranked lists, best first, from a mapping, a data frame or codes."""
+    if isinstance(recommendations, Ragged):
+        return recommendations
     if isinstance(recommendations, TopK):
         if scores is not None:
             raise SchemaError("scores: a TopK carries its scores; pass none with it.")
@@ -57,6 +59,8 @@ def read_lists(recommendations: Any, scores: Any) -> Ragged:
 
 def read_items(subject: str, table: Any, value_column: str | None) -> Ragged:
     """Read users' items with grades, from a mapping, a data frame or interactions."""
+    if isinstance(table, Ragged):
+        return table
     if isinstance(table, Interactions):
         columns = table.user_ids[table.user], table.item_ids[table.item], table.value.astype(np.float64)
         return _grouped(subject, *columns)
