@@ -106,6 +106,8 @@ def encode(
     every = _joined(columns)
     if every.dtype != object and not in_order and _is_dense(every):
         ids, codes = encode_sorted(every)
+    elif every.dtype.kind == "U" and not in_order:  # distinct texts of files, without importing pandas
+        ids, codes = encode_sorted(every)
     else:
         _refuse_unusable(subjects, columns)
         ids, codes = _encode_hashed(every)

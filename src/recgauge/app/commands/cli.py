@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recgauge._version import __version__
-from recgauge.app.settings import give_libraries_a_home, store_of_user
 from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output
 from recgauge.errors import ConfigError, RecgaugeError
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
+EVALUATE_HELP = "measure lists from files, compare several; `recgauge evaluate --help`"
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
@@ -33,6 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
     """
     prepare_streams()
     words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["evaluate"]:  # before anything of Hydra is imported: an answer in a second
+        from recgauge.app.commands.evaluate import evaluate_command
+
+        return evaluate_command(words[1:])
+    from recgauge.app.settings import give_libraries_a_home
+
     give_libraries_a_home()
     if words[:1] == ["run"]:
         from recgauge.app.main import run_command
@@ -49,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("run", help=RUN_HELP, add_help=False)
+    commands.add_parser("evaluate", help=EVALUATE_HELP, add_help=False)
     store = argparse.ArgumentParser(add_help=False)
     store.add_argument(
         "--uri", help="tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
@@ -140,6 +147,13 @@ def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.
     return asked
 
 
+def _uri(asked: argparse.Namespace) -> str:
+    """Return the tracking store that is asked for, else the user's."""
+    from recgauge.app.settings import store_of_user
+
+    return asked.uri or store_of_user()
+
+
 def _run_data(asked: argparse.Namespace) -> None:
     from recgauge.app.commands import data
 
@@ -158,7 +172,7 @@ def _recommend(asked: argparse.Namespace) -> None:
 
     print_recommendations(
         asked.run,
-        uri=asked.uri or store_of_user(),
+        uri=_uri(asked),
         users=asked.users,
         k=asked.k,
         out=asked.out,
@@ -173,7 +187,7 @@ def _stability(asked: argparse.Namespace) -> None:
 
     metrics = tuple(name.strip() for name in asked.metrics.split(",") if name.strip())
     wanted = Asked(asked.metric, metrics, asked.confidence)
-    where = Where(asked.uri or store_of_user(), asked.experiment, asked.where)
+    where = Where(_uri(asked), asked.experiment, asked.where)
     print_stability(asked.sources, wanted, where=where, out=asked.out)
 
 
@@ -191,7 +205,7 @@ def _segments(asked: argparse.Namespace) -> None:
         asked.confidence,
         tuple(asked.allow),
     )
-    where = Where(asked.uri or store_of_user(), asked.experiment, asked.where)
+    where = Where(_uri(asked), asked.experiment, asked.where)
     print_segments(asked.sources, wanted, where=where, out=asked.out)
 
 
@@ -199,7 +213,7 @@ def _carry_out(asked: argparse.Namespace) -> int:
     """Run the subcommand; the user's errors come as one message."""
     try:
         if asked.command == "ui":
-            return _serve(asked.uri or store_of_user(), asked.experiment, asked.port)
+            return _serve(_uri(asked), asked.experiment, asked.port)
         if asked.command == "data":
             _run_data(asked)
             return 0
@@ -210,7 +224,7 @@ def _carry_out(asked: argparse.Namespace) -> int:
         if asked.command == "compare":
             from recgauge.app.commands.compare import print_compared
 
-            print_compared(asked, asked.uri or store_of_user())
+            print_compared(asked, _uri(asked))
             return 0
         if asked.command == "recommend":
             _recommend(asked)
@@ -220,7 +234,7 @@ def _carry_out(asked: argparse.Namespace) -> int:
             return 0
         from recgauge.app.commands.conventions import print_conventions
 
-        print_conventions(asked.run, uri=asked.uri or store_of_user(), k=asked.k)
+        print_conventions(asked.run, uri=_uri(asked), k=asked.k)
     except RecgaugeError as error:
         print_error(str(error))
         return 1

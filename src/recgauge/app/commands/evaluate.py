@@ -1,0 +1,273 @@
+"""``recgauge evaluate``: lists from files measured and compared, without Hydra and MLflow."""
+
+import argparse
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from recgauge.errors import ConfigError, RecgaugeError, message
+from recgauge.evaluation import Evaluation, merge
+from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, Recorded, describe, read_recorded
+from recgauge.recorded.reading import FORMATS
+from recgauge.utils.files import user_path
+
+TEXT = "measure lists from files (CSV, TSV, parquet, JSON lines, TREC runs); several runs are compared"
+DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
+_MORE = f"""findings that are refused unless kept: {", ".join(REFUSED)}.
+counted and kept unless refused: {", ".join(name for name in FINDINGS if name not in REFUSED)}."""
+
+
+def evaluate_command(words: Sequence[str]) -> int:
+    """Evaluate as the command line asks; return the exit code.
+
+    Parameters
+    ----------
+    words : sequence of str
+        What follows ``recgauge evaluate``.
+    """
+    asked = _parser().parse_args(words)
+    try:
+        _evaluate(asked)
+    except RecgaugeError as error:
+        from recgauge.app.terminal.messages import print_error
+
+        print_error(str(error))
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="recgauge evaluate", description=TEXT, epilog=_MORE)
+    default = "(default: %(default)s)"
+    add = parser.add_argument
+    add("--run", metavar="FILE", nargs="+", required=True, help="lists; each file or TREC tag is a run")
+    add("--truth", metavar="FILE", nargs="+", required=True, help="relevant items: user,item[,grade], or qrels")
+    add("--train", metavar="FILE", nargs="+", default=[], help="who had what in training: user,item")
+    add("--metrics", metavar="NAMES", default=DEFAULT_METRICS, help=f"without @k: the whole list {default}")
+    add("--conventions", metavar="NAME", default="standard", help=f"whose definitions {default}")
+    add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
+    add("--order", choices=get_args(Order), default="auto", help=f"what orders a list {default}")
+    add("--keep", metavar="FINDING", nargs="+", default=[], help="do not stop at these, see below")
+    add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
+    add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
+    for name in ("run", "truth", "train"):
+        add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
+    add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
+    add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
+    add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".json: results; .parquet: per user")
+    return parser
+
+
+def parse_metrics(text: str) -> dict[str, tuple[int | None, ...]]:
+    """Return the cutoffs of each metric of a text; None is the whole list.
+
+    Raises
+    ------
+    ConfigError
+        If a part is no name with or without a cutoff.
+
+    Examples
+    --------
+    >>> parse_metrics("ndcg@10,ndcg@5,map")
+    {'ndcg': (10, 5), 'map': (None,)}
+    """
+    found: dict[str, tuple[int | None, ...]] = {}
+    for part in (word.strip() for word in text.split(",")):
+        match = re.fullmatch(r"([a-z][a-z0-9_]*?)(?:@([1-9][0-9]*))?", part)
+        if match is None:
+            raise ConfigError(f"--metrics: {part!r} is no metric; write names such as ndcg@10,recall@20,map.")
+        cutoff = None if match[2] is None else int(match[2])
+        if cutoff in found.get(match[1], ()):
+            raise ConfigError(f"--metrics: {part} is named twice.")
+        found[match[1]] = (*found.get(match[1], ()), cutoff)
+    return found
+
+
+def _evaluate(asked: argparse.Namespace) -> None:
+    from recgauge.conventions import get_convention
+
+    suite, convention = parse_metrics(asked.metrics), get_convention(asked.conventions)
+    for file in asked.out:
+        if file.suffix not in (".json", ".parquet"):
+            raise ConfigError(f"--out: {file} must end in .json (results) or .parquet (values per user).")
+    cutoffs = [k for some in suite.values() for k in some if k is not None]
+    settings = ListSettings(
+        asked.order,
+        asked.refuse,
+        asked.keep,
+        longest=max(cutoffs, default=None),
+        text_ids=convention.policies.ties == "id_descending",
+    )
+    formats = {"lists": asked.run_format, "relevant": asked.truth_format, "train": asked.train_format}
+    recorded = read_recorded(
+        asked.run,
+        asked.truth,
+        asked.train,
+        settings=settings,
+        formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
+    )
+    recorded = _with_threshold(recorded, asked.relevant_from)
+    found = {
+        run.name: _measured(recorded, run.lists, suite, asked.conventions, asked.n_items, asked.seed)
+        for run in recorded.runs
+    }
+    _print(recorded, found, asked.conventions)
+    comparison = _compared(found, asked) if len(found) > 1 else None
+    for file in asked.out:
+        _write(user_path(str(file)), recorded, found, asked, comparison)
+        _say(f"files    {file}")
+
+
+def _with_threshold(recorded: Recorded, relevant_from: float | None) -> Recorded:
+    grades = recorded.relevant.values
+    if relevant_from is None:
+        return recorded
+    if grades is None:
+        raise ConfigError("--relevant-from: the truth has no grades to compare with.")
+    kept = np.where(grades >= relevant_from, grades, 0.0)
+    return replace(recorded, relevant=replace(recorded.relevant, values=kept))
+
+
+def _measured(  # noqa: PLR0913, PLR0917
+    recorded: Recorded,
+    lists: Any,
+    suite: Mapping[str, tuple[int | None, ...]],
+    conventions: str,
+    n_items: int | None,
+    seed: int,
+) -> Evaluation:
+    """Evaluate each group of metrics that have the same cutoffs; return the results in the order asked for."""
+    from recgauge.evaluation.evaluate import evaluate
+    from recgauge.metrics.metric import metric_key
+
+    groups: dict[tuple[int | None, ...], list[str]] = {}
+    for name, cutoffs in suite.items():
+        groups.setdefault(cutoffs, []).append(name)
+    parts = [
+        evaluate(
+            lists,
+            recorded.relevant,  # type: ignore[arg-type]
+            metrics=names,
+            cutoffs=sorted((k for k in cutoffs if k is not None)) + [None] * (None in cutoffs),
+            conventions=conventions,
+            train=recorded.train,  # type: ignore[arg-type]
+            n_items=n_items if n_items is not None else _catalogue_size(recorded),
+            seed=seed,
+        )
+        for cutoffs, names in groups.items()
+    ]
+    known = {result.key for part in parts for result in part.results}
+    keys = [metric_key(name, k) for name, cutoffs in suite.items() for k in cutoffs]
+    return merge(parts, [key for key in keys if key in known])
+
+
+def _catalogue_size(recorded: Recorded) -> int | None:
+    """Return how many items the files name if training rows tell the catalogue, None if nobody knows."""
+    return None if recorded.train is None else len(recorded.item_ids)
+
+
+def _say(text: str) -> None:
+    print(message(text))  # noqa: T201 - the command's own output
+
+
+def _print(recorded: Recorded, found: Mapping[str, Evaluation], conventions: str) -> None:
+    for run in recorded.runs:
+        evaluation = found[run.name]
+        counts = evaluation.counts
+        _say(
+            f"{run.name}: {len(run.lists.users):,} lists, {counts['users_evaluated']:,} users evaluated, "
+            f"{counts['users_left_out']:,} left out; conventions={conventions}"
+        )
+        wide = max(len(result.key) for result in evaluation.results)
+        for result in evaluation.results:
+            error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
+            _say(f"    {result.key.replace('_at_', '@'):<{wide}}  {result.value:.4f}{error}")
+        for line in describe(run.found):
+            _say(f"    found  {line}")
+
+
+def _compared(found: Mapping[str, Evaluation], asked: argparse.Namespace) -> Any:
+    """Compare the runs, print what `recgauge compare` prints, and return the comparison."""
+    from recgauge.app.compare.comparing import ComparedRuns
+    from recgauge.app.compare.printing import print_comparison
+    from recgauge.comparison import compare
+
+    usable = [r.key for r in next(iter(found.values())).results if r.per_user is not None]
+    if not usable:
+        return None
+    comparison = compare(found, metrics=usable, baseline=asked.baseline, seed=asked.seed)
+    print_comparison(ComparedRuns(comparison, {}))
+    return comparison
+
+
+def _write(
+    file: Path, recorded: Recorded, found: Mapping[str, Evaluation], asked: argparse.Namespace, comparison: Any
+) -> None:
+    try:
+        if file.suffix == ".parquet":
+            _write_users(file, found)
+        else:
+            file.write_text(_json(recorded, found, asked, comparison), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--out: {file} cannot be written: {error.strerror or error}.") from error
+
+
+def _json(
+    recorded: Recorded, found: Mapping[str, Evaluation], asked: argparse.Namespace, comparison: Any
+) -> str:
+    from recgauge._version import __version__
+
+    runs = {
+        run.name: {
+            "values": found[run.name].values(),
+            "stderrs": found[run.name].stderrs(),
+            "definitions": found[run.name].definitions(),
+            "counts": dict(found[run.name].counts),
+            "policies": found[run.name].policies,
+            "found": [{"name": one.name, "count": one.count, "first": one.first} for one in run.found],
+        }
+        for run in recorded.runs
+    }
+    files = {"run": asked.run, "truth": asked.truth, "train": asked.train}
+    content: dict[str, Any] = {"recgauge": __version__, "conventions": asked.conventions, "files": files, "runs": runs}
+    if comparison is not None:
+        from recgauge.report.comparison_files import json_text
+
+        content["comparison"] = json.loads(json_text(comparison))
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_users(file: Path, found: Mapping[str, Evaluation]) -> None:
+    """Write a row per user and a column per metric; of several runs, a row per run, user and metric."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if len(found) == 1:
+        (evaluation,) = found.values()
+        table = pa.table(
+            {
+                "user_id": pa.array(evaluation.users.tolist()),
+                **{one.key: one.per_user for one in evaluation.results if one.per_user is not None},
+            }
+        )
+    else:
+        parts = [
+            pa.table(
+                {
+                    "run": pa.array([name] * len(evaluation.users), pa.string()),
+                    "user_id": pa.array(evaluation.users.tolist()),
+                    "metric": pa.array([one.key] * len(evaluation.users), pa.string()),
+                    "value": one.per_user,
+                }
+            )
+            for name, evaluation in found.items()
+            for one in evaluation.results
+            if one.per_user is not None
+        ]
+        table = pa.concat_tables(parts)
+    parquet.write_table(table, file)
