@@ -104,9 +104,8 @@ def encode(
     """
     edges = np.cumsum([0, *(len(column) for column in columns)])
     every = _joined(columns)
-    if every.dtype != object and not in_order and _is_dense(every):
-        ids, codes = encode_sorted(every)
-    elif every.dtype.kind == "U" and not in_order:  # distinct texts of files, without importing pandas
+    # text of numpy's own type comes from files, one of a user: sorted here without importing pandas
+    if not in_order and (every.dtype.kind == "U" or (every.dtype != object and _is_dense(every))):
         ids, codes = encode_sorted(every)
     else:
         _refuse_unusable(subjects, columns)

@@ -15,7 +15,6 @@ from recgauge.app.terminal.secrets import private_output
 from recgauge.errors import ConfigError, RecgaugeError
 
 RUN_HELP = "train and evaluate; `recgauge run --help` lists groups and options"
-EVALUATE_HELP = "measure lists from files, compare several; `recgauge evaluate --help`"
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
@@ -55,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("run", help=RUN_HELP, add_help=False)
-    commands.add_parser("evaluate", help=EVALUATE_HELP, add_help=False)
+    commands.add_parser("evaluate", help="measure and compare lists from files", add_help=False)
     store = argparse.ArgumentParser(add_help=False)
     store.add_argument(
         "--uri", help="tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
@@ -148,7 +147,6 @@ def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.
 
 
 def _uri(asked: argparse.Namespace) -> str:
-    """Return the tracking store that is asked for, else the user's."""
     from recgauge.app.settings import store_of_user
 
     return asked.uri or store_of_user()

@@ -13,7 +13,7 @@ import numpy as np
 from recgauge.errors import ConfigError, RecgaugeError, message
 from recgauge.evaluation import Evaluation, merge
 from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, Recorded, describe, read_recorded
-from recgauge.recorded.reading import FORMATS
+from recgauge.recorded.columns import FORMATS
 from recgauge.utils.files import user_path
 
 TEXT = "measure lists from files (CSV, TSV, parquet, JSON lines, TREC runs); several runs are compared"
@@ -46,7 +46,13 @@ def _parser() -> argparse.ArgumentParser:
     default = "(default: %(default)s)"
     add = parser.add_argument
     add("--run", metavar="FILE", nargs="+", required=True, help="lists; each file or TREC tag is a run")
-    add("--truth", metavar="FILE", nargs="+", required=True, help="relevant items: user,item[,grade], or qrels")
+    add(
+        "--truth",
+        metavar="FILE",
+        nargs="+",
+        required=True,
+        help="relevant items: user,item[,grade], or qrels",
+    )
     add("--train", metavar="FILE", nargs="+", default=[], help="who had what in training: user,item")
     add("--metrics", metavar="NAMES", default=DEFAULT_METRICS, help=f"without @k: the whole list {default}")
     add("--conventions", metavar="NAME", default="standard", help=f"whose definitions {default}")
@@ -133,7 +139,7 @@ def _with_threshold(recorded: Recorded, relevant_from: float | None) -> Recorded
     return replace(recorded, relevant=replace(recorded.relevant, values=kept))
 
 
-def _measured(  # noqa: PLR0913, PLR0917
+def _measured(
     recorded: Recorded,
     lists: Any,
     suite: Mapping[str, tuple[int | None, ...]],
@@ -141,7 +147,7 @@ def _measured(  # noqa: PLR0913, PLR0917
     n_items: int | None,
     seed: int,
 ) -> Evaluation:
-    """Evaluate each group of metrics that have the same cutoffs; return the results in the order asked for."""
+    """Evaluate the metrics of each set of cutoffs at once; return results in the order asked for."""
     from recgauge.evaluation.evaluate import evaluate
     from recgauge.metrics.metric import metric_key
 
@@ -153,7 +159,7 @@ def _measured(  # noqa: PLR0913, PLR0917
             lists,
             recorded.relevant,  # type: ignore[arg-type]
             metrics=names,
-            cutoffs=sorted((k for k in cutoffs if k is not None)) + [None] * (None in cutoffs),
+            cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
             conventions=conventions,
             train=recorded.train,  # type: ignore[arg-type]
             n_items=n_items if n_items is not None else _catalogue_size(recorded),
@@ -206,7 +212,11 @@ def _compared(found: Mapping[str, Evaluation], asked: argparse.Namespace) -> Any
 
 
 def _write(
-    file: Path, recorded: Recorded, found: Mapping[str, Evaluation], asked: argparse.Namespace, comparison: Any
+    file: Path,
+    recorded: Recorded,
+    found: Mapping[str, Evaluation],
+    asked: argparse.Namespace,
+    comparison: Any,
 ) -> None:
     try:
         if file.suffix == ".parquet":
@@ -234,7 +244,12 @@ def _json(
         for run in recorded.runs
     }
     files = {"run": asked.run, "truth": asked.truth, "train": asked.train}
-    content: dict[str, Any] = {"recgauge": __version__, "conventions": asked.conventions, "files": files, "runs": runs}
+    content: dict[str, Any] = {
+        "recgauge": __version__,
+        "conventions": asked.conventions,
+        "files": files,
+        "runs": runs,
+    }
     if comparison is not None:
         from recgauge.report.comparison_files import json_text
 

@@ -1,0 +1,94 @@
+"""What the columns of recorded lists are called, and the cells of a file before they are checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from recgauge.datasets._table.files import TableFile
+from recgauge.errors import SchemaError, listed
+from recgauge.utils.checks import LongArray
+
+ListFormat = Literal["csv", "tsv", "parquet", "jsonl", "trec_run", "trec_qrels"]
+FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
+
+Role = Literal["user", "item", "rank", "score", "grade", "time", "tag", "items", "scores"]
+
+_KNOWN: Mapping[Role, frozenset[str]] = {
+    "user": frozenset({"user", "userid", "uid", "userids", "qid", "query", "queryid", "reviewerid"}),
+    "item": frozenset(
+        {"item", "itemid", "iid", "movieid", "docid", "docno", "doc", "bookid", "productid", "asin"}
+    ),
+    "rank": frozenset({"rank", "position"}),
+    "score": frozenset({"score", "prediction", "estimate", "est"}),
+    "grade": frozenset({"grade", "rating", "relevance", "rel", "label", "stars"}),
+    "time": frozenset({"timestamp", "time"}),
+    "tag": frozenset({"tag", "run", "runid", "system"}),
+    "items": frozenset({"items", "itemids", "recommendations", "list"}),
+    "scores": frozenset({"scores"}),
+}
+Kind = Literal["lists", "relevant", "train"]
+
+
+@dataclass(frozen=True)
+class BadRows:
+    """Rows that cannot be used, for one reason.
+
+    Parameters
+    ----------
+    reason : str
+        Such as "the score is not a finite number".
+    lines : ndarray of int64, shape (n,)
+        Where they are, ascending, counted from 1.
+    """
+
+    reason: str
+    lines: LongArray
+
+
+@dataclass
+class Cells:
+    """Columns as texts or as the types of the file, with the line of each row."""
+
+    columns: dict[Role, Any]
+    lines: LongArray
+    unit: str = "line"
+    bad: list[BadRows] = field(default_factory=list)
+
+
+def _plain(name: str) -> str:
+    return "".join(sign for sign in name.partition(":")[0].lower() if sign.isalnum())
+
+
+def roles_of(names: Sequence[str], kind: Kind) -> dict[Role, int]:
+    """Return the columns that are recognised by their names; the first of each role."""
+    found: dict[Role, int] = {}
+    for role, known in _KNOWN.items():
+        at = [position for position, name in enumerate(names) if _plain(name) in known]
+        if at:
+            found[role] = at[0]
+    if kind == "lists" and "score" not in found and "grade" in found:
+        found["score"] = found["grade"]  # predicted ratings
+    if kind != "lists" and "grade" not in found and "score" in found:
+        found["grade"] = found["score"]
+    unused = {"lists": ("grade", "time"), "relevant": ("rank", "score", "time", "tag")}
+    drop = unused.get(kind, ("rank", "score", "grade", "time", "tag"))
+    return {role: at for role, at in found.items() if role not in drop}
+
+
+def require_roles(file: TableFile, roles: Mapping[Role, int], names: Sequence[str], kind: Kind) -> None:
+    """Refuse a file without the columns that its kind needs.
+
+    Raises
+    ------
+    SchemaError
+        The message names the column and those that there are.
+    """
+    needed = ("user", "items") if "items" in roles and "item" not in roles else ("user", "item")
+    missing = [role for role in needed if role not in roles]
+    if kind == "lists" and not missing and "items" not in roles and not {"rank", "score"} & set(roles):
+        missing = ["rank or score"]
+    if missing:
+        raise SchemaError(
+            f"{file}: no column is known as the {missing[0]}. The columns are: {listed(names)}. Expected "
+            "user, item and rank or score; or user and items, best first, in one row per user."
+        )

@@ -1,0 +1,244 @@
+"""Recorded lists: every usual format reads the same; what is odd is counted, or refused with its row."""
+
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from recgauge import evaluate
+from recgauge.errors import ConfigError, DataError
+from recgauge.recorded import ListSettings, describe, read_recorded
+
+LISTS = {1: [("10", 0.9), ("9", 0.5)], 2: [("11", 3.0), ("10", 2.0)]}
+ROWS = [
+    (user, item, rank, score) for user, some in LISTS.items() for rank, (item, score) in enumerate(some, 1)
+]
+TRUTH = "user,item\n1,9\n2,10\n3,11\n"
+
+
+def text_of(rows=ROWS, header="user,item,rank,score", sign=",", end="\n"):
+    lines = [header.replace(",", sign)] if header else []
+    return end.join([*lines, *(sign.join(map(str, row)) for row in rows)]) + end
+
+
+def trec(rows=ROWS, tag="svd"):
+    return "".join(f"{u} Q0 {i} {r} {s} {tag}\n" for u, i, r, s in rows)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write the files and read them."""
+
+    def read(content, name="svd.csv", truth=TRUTH, train=None, **settings):
+        run = tmp_path / name
+        run.write_bytes(content if isinstance(content, bytes) else content.encode())
+        (tmp_path / "test.csv").write_text(truth)
+        trains = []
+        if train is not None:
+            (tmp_path / "train.csv").write_text(train)
+            trains = [str(tmp_path / "train.csv")]
+        return read_recorded(
+            [str(run)], [str(tmp_path / "test.csv")], trains, settings=ListSettings(**settings)
+        )
+
+    return read
+
+
+def lists_of(recorded, which=0):
+    lists = recorded.runs[which].lists
+    items = np.split(recorded.item_ids[lists.items], np.cumsum(lists.lengths)[:-1])
+    return {str(user): [str(item) for item in some] for user, some in zip(lists.users, items, strict=True)}
+
+
+def counts(recorded, which=0):
+    return {one.name: one.count for one in recorded.runs[which].found}
+
+
+SAME = {"1": ["10", "9"], "2": ["11", "10"]}
+JSON_ROWS = [dict(zip(("user", "item", "rank", "score"), row, strict=True)) for row in ROWS]
+PER_USER = [
+    {"user": u, "items": [i for i, _ in some], "scores": [s for _, s in some]} for u, some in LISTS.items()
+]
+
+
+def as_parquet(path, table):
+    parquet.write_table(pa.Table.from_pylist(table), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", text_of()),
+        ("a.csv", text_of(end="\r\n")),
+        ("a.csv", "\ufeff" + text_of()),
+        ("a.tsv", text_of(sign="\t")),
+        ("a.csv", text_of(sign=";")),
+        ("a.csv", text_of(header="userId,movieId,rank,prediction")),
+        ("a.inter", text_of(header="user_id:token,item_id:token,rank:float,score:float", sign="\t")),
+        ("a.csv", text_of(rows=[(f'"{u}"', f'"{i}"', r, s) for u, i, r, s in ROWS])),
+        ("a.csv", text_of(rows=reversed(ROWS))),
+        ("a.csv", text_of(rows=[(u, i, r - 1, s) for u, i, r, s in ROWS])),
+        ("a.csv", text_of(rows=[(u, i, r) for u, i, r, _ in ROWS], header="user,item,rank")),
+        ("a.csv", text_of().replace("2,11", "\n\n2,11")),
+        ("a.csv", "user,items\n1,10 9\n2,11 10\n"),
+        ("a.csv", 'user,items\n1,"[10, 9]"\n2,"[11, 10]"\n'),
+        ("a.csv.gz", gzip.compress(text_of().encode())),
+        ("a.jsonl", "\n".join(map(json.dumps, JSON_ROWS))),
+        ("a.jsonl", "\n".join(map(json.dumps, PER_USER))),
+        ("a.run", trec()),
+        ("a.txt", trec().replace(" ", "\t  ")),
+        ("a.run.gz", gzip.compress(trec().encode())),
+    ],
+)
+def test_formats_read_the_same(read, name, content):
+    found = read(content, name)
+    assert lists_of(found) == SAME
+    assert counts(found) == {"users_without_list": 1}
+
+
+@pytest.mark.parametrize("rows", [JSON_ROWS, PER_USER])
+def test_parquet_reads_the_same(read, tmp_path, rows):
+    found = read(as_parquet(tmp_path / "x", rows), "a.parquet")
+    assert lists_of(found) == SAME
+
+
+def test_ids_as_numbers_match_ids_as_text(read, tmp_path):
+    numbers = [row | {"item": int(row["item"])} for row in JSON_ROWS]
+    found = read(as_parquet(tmp_path / "x", numbers), "a.parquet", truth="user,item\n1,9\n2,x\n3,11\n")
+    assert counts(found) == {"users_without_list": 1}
+    assert lists_of(found) == SAME
+    assert set(found.item_ids[found.relevant.items]) == {"9", "x", "11"}
+
+
+HEAD = "user,item,rank,score\n"
+REFUSED = {
+    "repeated item": (HEAD + "1,10,1,3\n1,10,2,2\n", "line 3", "duplicates"),
+    "scores that contradict ranks": (HEAD + "1,10,1,1\n1,9,2,2\n", "line 3", "contradictions"),
+    "NaN score": (HEAD + "1,10,1,3\n1,9,2,nan\n", "line 3: the score is not a finite number", "bad_rows"),
+    "infinite score": (HEAD + "1,10,1,inf\n", "line 2: the score is not a finite number", "bad_rows"),
+    "empty score": (HEAD + "1,10,1,3\n1,9,2,\n", "line 3: the score is not a finite number", "bad_rows"),
+    "a word for a rank": (HEAD + "1,10,first,3\n", "line 2: the rank is not a finite number", "bad_rows"),
+    "empty user": (HEAD + "1,10,1,3\n,9,2,1\n", "line 3: the user is missing", "bad_rows"),
+    "empty item": (HEAD + "1,10,1,3\n1,,2,1\n", "line 3: the item is missing", "bad_rows"),
+    "a column less": (HEAD + "1,10,1,3\n1,9,2\n", "line 3: the row does not have 4 columns", "bad_rows"),
+    "a column more": (HEAD + "1,10,1,3\n1,9,2,1,7\n", "line 3: the row does not have 4 columns", "bad_rows"),
+    "one rank twice": (HEAD + "1,10,1,3\n1,9,1,2\n", "line 3", "equal_ranks"),
+    "a rank left out": (HEAD + "1,10,1,3\n1,9,3,2\n", "line 3", "rank_gaps"),
+    "the first rank left out": (HEAD + "1,10,1,3\n2,9,4,2\n", "line 3", "rank_gaps"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_makes_a_list_doubtful_is_refused_with_its_row_and_kept_on_demand(read, case):
+    content, where, name = REFUSED[case]
+    with pytest.raises(DataError, match=rf"svd\.csv, {where}.*{name}: 1 .*--keep {name}"):
+        read(content)
+    found = read(content, keep=[name])
+    assert counts(found)[name] == 1
+    assert any(line.startswith(f"{name} 1: ") for line in describe(found.runs[0].found))
+
+
+def test_what_becomes_of_what_is_kept(read):
+    again = read(HEAD + "1,10,1,3\n1,9,2,2\n1,10,3,1\n", keep=["duplicates"])
+    assert lists_of(again) == {"1": ["10", "9"]}
+    against = read(HEAD + "1,10,1,1\n1,9,2,2\n", keep=["contradictions"])
+    assert lists_of(against) == {"1": ["10", "9"]}
+    assert against.runs[0].lists.values is None
+    by_score = read(HEAD + "1,10,1,1\n1,9,2,2\n", keep=["contradictions"], order="score")
+    assert lists_of(by_score) == {"1": ["9", "10"]}
+    without = read(HEAD + "1,10,1,3\n1,9,2,nan\n", keep=["bad_rows"])
+    assert lists_of(without) == {"1": ["10"]}
+
+
+COUNTED = {
+    "unknown user": (text_of([*ROWS, (7, "9", 1, 1.0)]), "unknown_users", {"truth": TRUTH}),
+    "user without list": (text_of(), "users_without_list", {}),
+    "unknown item": (text_of([*ROWS, (3, "99", 1, 1.0)]), "unknown_items", {"train": "user,item\n5,9\n"}),
+    "seen item": (text_of(), "seen_items", {"train": "user,item\n1,10\n"}),
+    "short list": (text_of([*ROWS, (3, "9", 1, 1.0)]), "short_lists", {"longest": 2}),
+    "tie": (HEAD + "1,10,1,2\n1,9,2,2\n", "ties", {}),
+}
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_what_can_be_right_is_counted_and_refused_on_demand(read, case):
+    content, name, more = COUNTED[case]
+    found = read(content, **more)
+    assert counts(found)[name] == 1
+    with pytest.raises(DataError, match=f"{name}: 1 "):
+        read(content, refuse=[name], **more)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        (HEAD, "has no rows"),
+        ("user,rank\n1,1\n", "no column is known as the item"),
+        ("user,item\n1,1\n", "rank or score"),
+        ("1,10,1\n1,9,2\n", "no header.*--order"),
+        (gzip.compress(text_of(ROWS * 50).encode())[:-20], "cannot be read or unpacked"),
+        (HEAD.encode() + b"1,\xff\xfe,1,1\n", "utf-8"),
+    ],
+)
+def test_files_that_are_no_lists_are_refused_by_name(read, content, said):
+    with pytest.raises(DataError, match=rf"svd\.csv.*{said}"):
+        read(content)
+
+
+def test_a_truth_that_names_a_pair_twice_is_refused_with_its_row(read):
+    with pytest.raises(DataError, match=r"test\.csv, line 3: .*already"):
+        read(text_of(), truth="user,item\n1,9\n1,9\n")
+
+
+def test_runs_are_named_by_their_file_or_by_their_tag(read, tmp_path):
+    found = read(trec() + trec(tag="pop"), "both.run")
+    assert [run.name for run in found.runs] == ["svd", "pop"]
+    assert lists_of(found, 0) == lists_of(found, 1) == SAME
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text(text_of())
+    found = read_recorded(
+        [str(tmp_path / "*o*e.csv"), str(tmp_path / "two.csv")], [str(tmp_path / "test.csv")]
+    )
+    assert [run.name for run in found.runs] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"), [("rank", SAME), ("score", {"1": ["9", "10"], "2": ["10", "11"]})]
+)
+def test_lists_without_a_header_need_to_be_told_what_orders_them(read, order, expected):
+    content = text_of(rows=[(u, i, r) for u, i, r, _ in ROWS], header="")
+    assert lists_of(read(content, order=order)) == expected
+
+
+def test_trec_runs_are_ordered_by_score_and_ids_are_text(read):
+    rows = [(1, "10", 1, 0.5), (1, "9", 2, 0.5), (1, "11", 3, 0.7)]
+    with pytest.raises(DataError, match=r"a\.run, line 3.*contradictions"):
+        read(trec(rows), "a.run")
+    found = read(trec(rows), "a.run", keep=["contradictions"])
+    assert lists_of(found) == {"1": ["11", "10", "9"]}
+    assert found.item_ids.tolist() == ["10", "11", "9"]
+
+
+def test_settings_name_what_exists():
+    with pytest.raises(ConfigError, match="duplicates"):
+        ListSettings(keep=["repeats"])
+    with pytest.raises(ConfigError, match="once"):
+        ListSettings(keep=["ties"], refuse=["ties"])
+
+
+@pytest.mark.parametrize("convention", ["standard", "trec", "ranx", "recbole"])
+def test_lists_from_files_have_the_values_of_the_same_lists_in_memory(read, convention):
+    found = read(text_of())
+    values = evaluate(found.runs[0].lists, found.relevant, metrics=("ndcg", "recall"), conventions=convention)
+    lists = {user: [int(item) for item, _ in some] for user, some in LISTS.items()}
+    scores = {user: [score for _, score in some] for user, some in LISTS.items()}
+    truth = {1: [9], 2: [10], 3: [11]}
+    other = evaluate(lists, truth, metrics=("ndcg", "recall"), conventions=convention, scores=scores)
+    assert values.values() == other.values()
+    assert values.users.tolist() == other.users.tolist()
