@@ -8,7 +8,7 @@ from recgauge.app.settings import conf_folder, register_schema
 from recgauge.app.tune import check_space
 from recgauge.search.space import holds, parse_space
 
-NOTHING_TO_TUNE = {"popularity", "random", "random_rating", "slope_one"}
+NOTHING_TO_TUNE = {"popularity", "random", "random_rating", "recorded", "slope_one"}
 
 
 def names(group):

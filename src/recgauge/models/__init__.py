@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recgauge.models.rating_knn import RatingKNN as RatingKNN
     from recgauge.models.rating_predictor import KnownRatings as KnownRatings
     from recgauge.models.rating_predictor import RatingPredictor as RatingPredictor
+    from recgauge.models.recorded import Recorded as Recorded
     from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.saved import SavedModel as SavedModel
     from recgauge.models.slim import SLIM as SLIM

@@ -106,7 +106,7 @@ def read_recorded(
     of_runs = [
         (name, part)
         for file in find_list_files(run, "--run")
-        for name, part in _by_tag(read_rows(file, "lists", formats.get("lists"), third))
+        for name, part in runs_of(read_rows(file, "lists", formats.get("lists"), third))
     ]
     of_runs = _distinct_names(of_runs)
     truths = [read_rows(f, "relevant", formats.get("relevant")) for f in find_list_files(truth, "--truth")]
@@ -120,10 +120,10 @@ def read_recorded(
             raise refusal("bad_rows", first_bad(rows), rows.n_bad, hint="Correct the file.")
     every = [*(rows for _, rows in of_runs), *truths, *trains]
     text = settings.text_ids or any(rows.kind in ("trec_run", "trec_qrels") for rows in every)
-    user_ids, users = _joint_codes([rows.user for rows in every], "user", text=text)
-    item_ids, items = _joint_codes([rows.item for rows in every], "item", text=text)
+    user_ids, users = joint_codes([rows.user for rows in every], "user", text=text)
+    item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
     n, m = len(of_runs), len(of_runs) + len(truths)
-    context = _Context(
+    context = Context(
         _grouped(truths, users[n:m], items[n:m], distinct=True),
         _grouped(trains, users[m:], items[m:], distinct=False) if trains else None,
         user_ids,
@@ -139,7 +139,7 @@ def _with_ids(rows: Ragged, user_ids: IdArray) -> Ragged:
     return replace(rows, users=user_ids[rows.users])
 
 
-def _by_tag(rows: Rows) -> list[tuple[str, Rows]]:
+def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
     """Return the runs of a file by name: its tags where it has several or is a TREC run file."""
     name = rows.file.path.name.removesuffix(".gz").rpartition(".")[0] or rows.file.path.name
     if rows.tags is None or not len(rows.tags):
@@ -170,7 +170,7 @@ def _distinct_names(runs: list[tuple[str, Rows]]) -> list[tuple[str, Rows]]:
     return unique
 
 
-def _joint_codes(parts: Sequence[Ids], name: str, *, text: bool) -> tuple[IdArray, list[IntArray]]:
+def joint_codes(parts: Sequence[Ids], name: str, *, text: bool) -> tuple[IdArray, list[IntArray]]:
     """Return all ids, and the codes of each part's rows; numbers become text where another part has text."""
     mixed = len({part.distinct.dtype.kind in "UO" for part in parts if len(part.distinct)}) > 1
     if text or (mixed and not all(part.whole for part in parts)):
@@ -209,7 +209,7 @@ def _grouped(
 
 
 @dataclass(frozen=True, eq=False)
-class _Context:
+class Context:
     """What the lists are measured on, as codes."""
 
     truth: Ragged

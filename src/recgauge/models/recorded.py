@@ -1,0 +1,136 @@
+"""Lists that another program made, evaluated like those of any model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, get_args
+
+import numpy as np
+
+from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
+from recgauge.data.top_k import TopK
+from recgauge.errors import ConfigError, ModelError
+from recgauge.models import Recommender, not_fitted
+from recgauge.recorded.columns import ListFormat
+from recgauge.recorded.findings import ListSettings, Order
+from recgauge.utils.checks import FloatArray, IntArray, check_choice
+from recgauge.utils.progress import NoProgress, Progress
+
+if TYPE_CHECKING:
+    from recgauge.recorded.known import KnownLists
+
+
+@dataclass(eq=False)
+class Recorded(Recommender):
+    r"""Lists from a file: CSV, TSV, parquet, JSON lines or a TREC run, plain or gzip.
+
+    Learns nothing: `fit` reads the file and matches its ids with those of the data set. Lists go through the
+    run's split, candidates and metrics; what is not a candidate, such as items seen in training, is taken
+    out, and nothing is added, so lists may be shorter than the largest cutoff.
+
+    Parameters
+    ----------
+    path : str
+        File with columns user, item and rank or score, or with user and items in one row per user.
+    format : {"csv", "tsv", "parquet", "jsonl", "trec_run"}, optional
+        By default recognised.
+    order : {"auto", "rank", "score"}
+        What orders a list; ``auto``: ranks where the file has them, else scores; TREC runs by scores. Items
+        that are equal in what orders them are ordered by item code.
+    refuse, keep : sequence of str
+        Findings that stop the run, and those that do not; see `recgauge.recorded.findings.MEANINGS`. Items
+        that the data set does not have are refused: leaving them out moves up those below.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is not valid.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from recgauge.models.recommend import recommend
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "recs.csv")
+    >>> _ = path.write_text("user,item,rank\na,y,1\na,z,2\nb,z,1\n")
+    >>> train = Interactions.from_ids(["a", "b", "b"], ["x", "y", "z"])
+    >>> model = Recorded(str(path)).fit(train, rng=np.random.default_rng(0))
+    >>> recommend(model, np.array([0, 1], np.int32), 2, excluded=train.to_csr()).items
+    array([[ 1,  2],
+           [-1, -1]], dtype=int32)
+    """
+
+    path: str
+    format: ListFormat | None = None
+    order: Order = "auto"
+    refuse: Sequence[str] = ("unknown_items",)
+    keep: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise ConfigError(f"Recorded: path must name a file, got {self.path!r}.")
+        check_choice("Recorded: format", self.format, (None, *get_args(ListFormat)))
+        self._settings = ListSettings(
+            self.order, [name for name in self.refuse if name not in self.keep], self.keep
+        )
+        self._lists: KnownLists | None = None
+        self._n_items = 0
+
+    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
+        """Read the lists and tell what is odd about them.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, or something is found that is refused.
+        """
+        from recgauge.recorded.findings import describe
+        from recgauge.recorded.known import read_known
+
+        self._lists = read_known(self.path, train, self._settings, self.format)
+        self._n_items = train.n_items
+        for line in describe(self._lists.found):
+            (progress or NoProgress()).note(f"{self.path}: {line}")
+        return self
+
+    def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: the file has the lists of held-out users, too."""
+        return self
+
+    def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
+        """Refuse: a list does not say how its model scores other items.
+
+        Raises
+        ------
+        ModelError
+            Always.
+        """
+        if self._lists is None:
+            raise not_fitted(self)
+        raise ModelError(
+            "model=recorded: recorded lists hold no scores of other items, so curves of full rankings cannot "
+            "be made of them. Leave metrics=[curves] out."
+        )
+
+    def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
+        """Return the first `k` candidates of the users' lists; -1 pads short ones."""
+        if self._lists is None:
+            raise not_fitted(self)
+        found = self._lists
+        lengths = np.diff(found.start)[users]
+        row = np.repeat(np.arange(len(users)), lengths)
+        at = np.arange(len(row)) + np.repeat(found.start[users] - np.cumsum(lengths) + lengths, lengths)
+        held = candidates.holds(users[row].astype(np.int32), found.items[at])
+        row, at = row[held], at[held]
+        item = found.items[at]
+        if found.scores is None:
+            score = -(np.arange(len(row)) - np.searchsorted(row, row)).astype(np.float64)
+        else:
+            score = found.scores[at]
+            order = np.lexsort((item, -score, row))
+            item, score = item[order], score[order]
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        kept = place < k
+        items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
+        items[row[kept], place[kept]] = item[kept]
+        scores[row[kept], place[kept]] = score[kept]
+        return TopK(users, items, scores)  # type: ignore[arg-type]

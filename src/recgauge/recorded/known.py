@@ -1,0 +1,93 @@
+"""Recorded lists over the users and items of a data set, as codes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.data.tables import Ragged
+from recgauge.datasets._table.ids import Ids
+from recgauge.errors import ConfigError, listed
+from recgauge.recorded import Context, ListSettings, joint_codes, runs_of
+from recgauge.recorded.columns import ListFormat, Role
+from recgauge.recorded.findings import Found
+from recgauge.recorded.reading import find_list_files, read_rows
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray
+
+
+@dataclass(frozen=True, eq=False)
+class KnownLists:
+    """Lists of codes, users back to back, best items first.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (n_users + 1,)
+        User u's items are at ``start[u]:start[u + 1]``.
+    items : ndarray of int32, shape (n,)
+    scores : ndarray of float64, shape (n,), or None
+        None where ranks order the lists.
+    found : tuple of Found
+    """
+
+    start: LongArray
+    items: IntArray
+    scores: DoubleArray | None
+    found: tuple[Found, ...]
+
+
+def read_known(
+    path: str, train: Interactions, settings: ListSettings, form: ListFormat | None = None
+) -> KnownLists:
+    """Read the lists of one run for the users and items of `train`; others are counted and left out.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or something is found that is refused.
+    ConfigError
+        If there are several files or runs.
+    """
+    files = find_list_files([path], "model.path")
+    third: Role | None = None if settings.order == "auto" else settings.order
+    runs = [run for file in files for run in runs_of(read_rows(file, "lists", form, third))]
+    if len(runs) > 1:
+        names = listed(name for name, _ in runs)
+        raise ConfigError(
+            f"model.path={path} holds several runs: {names}. A run has one model: name a file with one, as "
+            "in -m model.path=a.csv,b.csv; recgauge evaluate takes several at once."
+        )
+    name, rows = runs[0]
+    user_ids, (user, known_user) = joint_codes([rows.user, _as_ids(train.user_ids)], "user", text=False)
+    item_ids, (item, known_item) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
+    none = np.empty(0, np.int64)
+    order = np.argsort(train.user, kind="stable")
+    lengths = np.bincount(train.user, minlength=train.n_users)
+    history = Ragged(known_user, lengths, known_item[train.item[order]], None)
+    context = Context(Ragged(none, none, known_item, None), history, user_ids, item_ids, settings)
+    found = context.lists(name, rows, user, item)
+    return _coded(found.lists, found.found, (user_ids, item_ids), (known_user, known_item))
+
+
+def _as_ids(ids: np.ndarray) -> Ids:  # type: ignore[type-arg]
+    codes = np.arange(len(ids), dtype=np.int32)
+    texts = ids if ids.dtype.kind in "iu" else ids.astype(str)
+    return Ids((codes,), (np.append(codes, np.int32(-1)),), texts, ids.dtype.kind in "iu", complete=True)
+
+
+def _coded(
+    lists: Ragged,
+    found: tuple[Found, ...],
+    ids: tuple[np.ndarray, np.ndarray],  # type: ignore[type-arg]
+    known: tuple[IntArray, IntArray],
+) -> KnownLists:
+    """Turn joint codes into those of the data set, and leave out what it does not have."""
+    code_of = [np.full(len(every), -1, np.int64) for every in ids]
+    for codes, some in zip(code_of, known, strict=True):
+        codes[some] = np.arange(len(some))
+    listed_users = np.searchsorted(ids[0], lists.users)
+    user, item = np.repeat(code_of[0][listed_users], lists.lengths), code_of[1][lists.items]
+    kept = np.flatnonzero((user >= 0) & (item >= 0))
+    kept = kept[np.argsort(user[kept], kind="stable")]
+    scores = None if lists.values is None else lists.values[kept]
+    start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(known[0])))))
+    return KnownLists(start, item[kept].astype(np.int32), scores, found)
