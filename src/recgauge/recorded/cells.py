@@ -161,7 +161,7 @@ def _text(file: TableFile, kind: Kind, form: ListFormat, third: Role | None) -> 
 
 def _by_position(file: TableFile, kind: Kind, n_columns: int, third: Role | None) -> dict[Role, int]:
     """Return the columns of a file without a header."""
-    order = _UNNAMED[kind]
+    order = _UNNAMED.get(kind, ())
     if kind == "lists":
         if third is None:
             raise SchemaError(
