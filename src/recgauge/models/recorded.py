@@ -133,4 +133,4 @@ class Recorded(Recommender):
         items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
         items[row[kept], place[kept]] = item[kept]
         scores[row[kept], place[kept]] = score[kept]
-        return TopK(users, items, scores)  # type: ignore[arg-type]
+        return TopK(users, items, scores)

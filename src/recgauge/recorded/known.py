@@ -68,7 +68,7 @@ def read_known(
     return _coded(found.lists, found.found, (user_ids, item_ids), (known_user, known_item))
 
 
-def _as_ids(ids: np.ndarray) -> Ids:  # type: ignore[type-arg]
+def _as_ids(ids: np.ndarray) -> Ids:
     codes = np.arange(len(ids), dtype=np.int32)
     texts = ids if ids.dtype.kind in "iu" else ids.astype(str)
     return Ids((codes,), (np.append(codes, np.int32(-1)),), texts, ids.dtype.kind in "iu", complete=True)
@@ -77,7 +77,7 @@ def _as_ids(ids: np.ndarray) -> Ids:  # type: ignore[type-arg]
 def _coded(
     lists: Ragged,
     found: tuple[Found, ...],
-    ids: tuple[np.ndarray, np.ndarray],  # type: ignore[type-arg]
+    ids: tuple[np.ndarray, np.ndarray],
     known: tuple[IntArray, IntArray],
 ) -> KnownLists:
     """Turn joint codes into those of the data set, and leave out what it does not have."""

@@ -1,0 +1,74 @@
+"""``recgauge evaluate``: what it prints, writes and refuses."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from recgauge import evaluate
+from recgauge.app.commands.evaluate import evaluate_command
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.csv").write_text("user,item,rank\n1,x,1\n1,y,2\n2,x,1\n2,z,2\n")
+    (tmp_path / "two.csv").write_text("user,item,rank\n1,y,1\n1,x,2\n2,z,1\n2,x,2\n")
+    (tmp_path / "test.csv").write_text("user,item,rating\n1,y,4\n2,z,5\n2,x,2\n")
+    return tmp_path
+
+
+def run(*words):
+    return evaluate_command(["--truth", "test.csv", *words])
+
+
+def test_values_are_those_of_evaluate(files, capsys):
+    words = ["--relevant-from", "4", "--metrics", "ndcg@2,recall@1,map", "--out", "o.json", "u.parquet"]
+    assert run("--run", "one.csv", *words) == 0
+    lists, truth = {1: ["x", "y"], 2: ["x", "z"]}, {1: {"y": 4}, 2: {"z": 5}}
+    ours = evaluate(lists, truth, metrics=("ndcg", "recall", "map"), cutoffs=(1, 2, None)).values()
+    stored = json.loads((files / "o.json").read_text())["runs"]["one"]
+    assert stored["values"] == {key: ours[key] for key in ("ndcg_at_2", "recall_at_1", "map")}
+    assert "ndcg@2" in capsys.readouterr().out
+    users = pd.read_parquet(files / "u.parquet")
+    assert users["user_id"].tolist() == [1, 2]
+    assert users["map"].mean() == pytest.approx(ours["map"])
+
+
+def test_several_runs_are_compared(files, capsys):
+    assert run("--run", "one.csv", "two.csv", "--metrics", "ndcg@2", "--out", "o.json", "u.parquet") == 0
+    assert "two" in capsys.readouterr().out
+    assert json.loads((files / "o.json").read_text())["comparison"]
+    assert set(pd.read_parquet(files / "u.parquet")["run"]) == {"one", "two"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--run", "none.csv"], "none.csv"),
+        (["--run", "one.csv", "--metrics", "ndcg@0"], "--metrics"),
+        (["--run", "one.csv", "--metrics", "ndcg@2,ndcg@2"], "twice"),
+        (["--run", "one.csv", "--conventions", "theirs"], "theirs"),
+        (["--run", "one.csv", "--keep", "everything"], "everything"),
+        (["--run", "one.csv", "--out", "o.txt"], ".json"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_wrong_words_are_one_message(capsys, words, said):
+    assert run(*words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert said in error
+
+
+@pytest.mark.usefixtures("files")
+def test_it_is_light():
+    code = (
+        "import sys; from recgauge.app.commands.cli import main; "
+        "main(['evaluate', '--run', 'one.csv', '--truth', 'test.csv']); "
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'hydra', 'omegaconf', 'mlflow', 'pandas'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
