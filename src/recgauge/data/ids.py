@@ -11,6 +11,7 @@ from recgauge.errors import SchemaError
 from recgauge.utils.checks import IntArray
 
 IdArray = npt.NDArray[Any]
+_FEW = 100_000
 
 
 def as_ids(subject: str, values: Iterable[Any]) -> IdArray:
@@ -104,9 +105,13 @@ def encode(
     """
     edges = np.cumsum([0, *(len(column) for column in columns)])
     every = _joined(columns)
-    # text of numpy's own type comes from files, one of a user: sorted here without importing pandas
-    if not in_order and (every.dtype.kind == "U" or (every.dtype != object and _is_dense(every))):
+    # few ids, and text of numpy's own type, which comes from files, are sorted: no need to import pandas
+    sortable = every.dtype.kind == "U" or (every.dtype != object and _is_dense(every))
+    if sortable and (not in_order or len(every) < _FEW):
         ids, codes = encode_sorted(every)
+        if in_order:
+            order = np.argsort(np.unique(codes, return_index=True)[1])
+            ids, codes = ids[order], np.argsort(order).astype(np.int32)[codes]
     else:
         _refuse_unusable(subjects, columns)
         ids, codes = _encode_hashed(every)
