@@ -205,7 +205,7 @@ def _grouped(
                 f"{int(same.sum())} such rows in all. Keep one row for each user and item."
             )
     users_of, lengths = np.unique(user, return_counts=True)
-    return Ragged(users_of, lengths, item[order], None if value is None else value[order])
+    return Ragged(users_of, lengths, item[order].astype(np.int64), None if value is None else value[order])
 
 
 @dataclass(frozen=True, eq=False)
