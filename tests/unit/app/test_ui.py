@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from recgauge.app.commands import cli
+from recgauge.app.commands import ui
 from recgauge.app.commands.cli import main
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import Tracker
@@ -42,7 +42,7 @@ def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
         started.append(command)
         return 3
 
-    monkeypatch.setattr(cli, "_run_until_stopped", run)
+    monkeypatch.setattr(ui, "_run_until_stopped", run)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -70,7 +70,7 @@ time.sleep(300)
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_and_its_workers_end_with_the_command(ending):
-    run = "import os, sys; from recgauge.app.commands.cli import _run_until_stopped as run"
+    run = "import os, sys; from recgauge.app.commands.ui import _run_until_stopped as run"
     call = f"sys.exit(run([sys.executable, '-c', {SERVER!r}], os.environ))"
     words = [sys.executable, "-c", f"{run}; {call}"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as command:
