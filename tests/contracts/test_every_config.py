@@ -7,7 +7,8 @@ from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
 from recgauge.app.compose import compose
-from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
 from recgauge.conventions import standard_metrics
 from recgauge.metrics import SUITES
 

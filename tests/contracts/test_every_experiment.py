@@ -9,7 +9,8 @@ from omegaconf import OmegaConf
 from conftest import REPOSITORY
 from recgauge.app.commands.experiments import experiment_names
 from recgauge.app.compose import build_study
-from recgauge.app.settings import conf_folder, experiments_folder, register_schema
+from recgauge.app.places import conf_folder, experiments_folder
+from recgauge.app.settings import register_schema
 from recgauge.studies import marked_part, read_results
 from recgauge.studies.published import OPEN, VERDICTS, read_published
 

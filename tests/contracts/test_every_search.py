@@ -4,7 +4,8 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
 from recgauge.app.tune import check_space
 from recgauge.search.space import holds, parse_space
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from recgauge.app.compose import build
-from recgauge.app.settings import conf_folder
+from recgauge.app.places import conf_folder
 from recgauge.data.dataset import PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.errors import DataError, EmptySplitError, SchemaError

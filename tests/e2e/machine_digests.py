@@ -14,7 +14,8 @@ from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
 from recgauge.app.compose import compose
-from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.recommend import recommend

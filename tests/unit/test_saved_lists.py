@@ -12,7 +12,8 @@ from omegaconf import OmegaConf
 
 from recgauge.app.compose import compose
 from recgauge.app.files.artifacts import write_tables
-from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
 from recgauge.errors import ModelError
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, SavedModel

@@ -18,7 +18,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.settings import program
+from recgauge.app.places import program
 from recgauge.app.targets import TARGET, allowed_packages, check_plain
 from recgauge.app.terminal.explain import Choices, check_assignments, explain_config_error, own_folder
 from recgauge.errors import ConfigError

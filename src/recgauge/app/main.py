@@ -22,13 +22,8 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.app.hydra_checks import NOT_COMPOSED, checked_hydra, parse_words
 from recgauge.app.names import check_repeats, typed_words
-from recgauge.app.settings import (
-    conf_folder,
-    give_libraries_a_home,
-    program,
-    register_schema,
-    typed_settings,
-)
+from recgauge.app.places import conf_folder, give_libraries_a_home, program
+from recgauge.app.settings import register_schema, typed_settings
 from recgauge.app.sweep.outcome import SweepPlan, read_plan, write_outcome
 from recgauge.app.terminal.explain import Choices, check_words, explain_config_error, explain_os_error
 from recgauge.app.terminal.messages import prepare_streams, print_error

@@ -8,7 +8,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from recgauge.app.settings import conf_folder, program
+from recgauge.app.places import conf_folder, program
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings, free_settings

@@ -8,7 +8,7 @@ from typing import Any
 
 from recgauge._version import NUMERIC_VERSION
 from recgauge.app.compose import build_model, build_search
-from recgauge.app.settings import work_folder
+from recgauge.app.places import work_folder
 from recgauge.app.targets import TARGET
 from recgauge.app.tracking.environment import read_beside
 from recgauge.errors import ConfigError, FitError

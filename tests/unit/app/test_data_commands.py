@@ -8,7 +8,7 @@ import pytest
 
 from recgauge.app.commands.cli import main
 from recgauge.app.commands.data import what_is_known
-from recgauge.app.settings import conf_folder
+from recgauge.app.places import conf_folder
 from recgauge.app.terminal.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.movielens import MovieLens

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from recgauge import evaluate
-from recgauge.app.commands.evaluate import evaluate_command
+from recgauge.app.commands.cli import main
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def files(tmp_path, monkeypatch):
 
 
 def run(*words):
-    return evaluate_command(["--truth", "test.csv", *words])
+    return main(["evaluate", "--truth", "test.csv", *words])
 
 
 def test_values_are_those_of_evaluate(files, capsys):

@@ -7,7 +7,8 @@ from omegaconf import OmegaConf
 
 from recgauge.app.compose import compose
 from recgauge.app.names import check_repeats
-from recgauge.app.settings import conf_folder, register_schema
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
 from recgauge.app.terminal.explain import Choices, explain_config_error
 from recgauge.errors import ConfigError
 

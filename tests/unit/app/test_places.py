@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.app import settings as folders
+from recgauge.app import places as folders
 from recgauge.app.tracking import environment
 from recgauge.app.tracking.addresses import check_artifact_folder
 from recgauge.errors import MissingDataError, TrackingError

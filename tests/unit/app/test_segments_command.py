@@ -11,7 +11,8 @@ from hydra import initialize_config_dir
 from recgauge.app.commands.cli import main
 from recgauge.app.compose import compose
 from recgauge.app.files.artifacts import write_run
-from recgauge.app.settings import conf_folder, register_schema, typed_settings
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema, typed_settings
 from recgauge.experiment import run_experiment
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import RunFolder

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from recgauge import filters as filters_package
-from recgauge.app.settings import conf_folder
+from recgauge.app.places import conf_folder
 from recgauge.errors import DataError, EmptySplitError
 from recgauge.filters import apply_filters
 from recgauge.filters.date_range import DateRange

@@ -4,19 +4,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import get_args
 
+from recgauge.app.commands.options import add_sources, named, store_uri
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-
-TEXT = "which run is better, by how much, how sure: intervals, paired tests, tables"
-SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, or experiment=NAME;
-without any, the finished runs of the MLflow experiment"""
-
-SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Add what ``recgauge compare`` takes to its parser, which has --uri and --experiment."""
-    parser.add_argument("sources", metavar="SOURCE", nargs="*", help=SOURCES)
-    parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
+    """Add the arguments of ``compare``."""
+    add_sources(parser)
     parser.add_argument("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
     parser.add_argument("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     defaults, default = Procedure(), "(default: %(default)s)"
@@ -38,7 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
-def print_compared(asked: Namespace, uri: str) -> None:
+def carry_out(asked: Namespace) -> None:
     """Find, check and compare the runs, print tables, and write the files that were asked for.
 
     Raises
@@ -53,12 +47,17 @@ def print_compared(asked: Namespace, uri: str) -> None:
     from recgauge.app.terminal.printing import output
 
     check_formats(asked.out, FORMATS)
-    tests = tuple(name.strip() for name in asked.tests.split(",") if name.strip())
     procedure = Procedure(
-        asked.baseline, asked.correction, asked.confidence, asked.interval, tests, asked.resamples, asked.seed
+        asked.baseline,
+        asked.correction,
+        asked.confidence,
+        asked.interval,
+        named(asked.tests),
+        asked.resamples,
+        asked.seed,
     )
-    metrics = None if asked.metrics is None else [name for name in asked.metrics.split(",") if name.strip()]
-    runs, notes = find_runs(asked.sources, Where(uri, asked.experiment, asked.where))
+    metrics = None if asked.metrics is None else named(asked.metrics)
+    runs, notes = find_runs(asked.sources, Where(store_uri(asked), asked.experiment, asked.where))
     found = compare_runs(runs, procedure, metrics=metrics, mark=asked.mark, notes=notes)
     files = write_comparison(found, asked.out)
     print_comparison(found)

@@ -1,9 +1,11 @@
 """``recgauge conventions RUN_ID``: one run's lists under every convention."""
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from rich.table import Table
 
+from recgauge.app.commands.options import RUN, add_store, store_uri
 from recgauge.app.commands.run_files import run_folder
 from recgauge.app.files.list_files import LISTS, holds
 from recgauge.app.terminal.printing import output, print_table
@@ -16,6 +18,18 @@ from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import RunFolder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``conventions``."""
+    parser.add_argument("run", metavar="RUN_ID", help=RUN)
+    parser.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    add_store(parser)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Print the table that the command line asks for."""
+    print_conventions(asked.run, uri=store_uri(asked), k=asked.k)
 
 
 def print_conventions(run: str, *, uri: str, k: int | None) -> None:

@@ -1,25 +1,19 @@
 """``recgauge data``: which data sets there are, where they are, whether they are right, what is in them."""
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 from rich.table import Table
 
-from recgauge.app.compose import build, build_dataset
-from recgauge.app.hydra_checks import checked_hydra
-from recgauge.app.main import forget_empty_variables
-from recgauge.app.settings import conf_folder, register_schema, typed_settings
+from recgauge.app.commands.run_data import read_settings
+from recgauge.app.compose import build_dataset
+from recgauge.app.places import conf_folder
 from recgauge.app.targets import TARGET, allowed_packages, find_class
-from recgauge.app.terminal.explain import Choices, explain_config_error, group_options
+from recgauge.app.terminal.explain import group_options
 from recgauge.app.terminal.printing import ConsoleProgress, output, print_table
-from recgauge.data.dataset import Dataset
-from recgauge.data.split import Split, Step
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import (
     ArchiveSource,
@@ -28,17 +22,47 @@ from recgauge.datasets.archives import (
     local_place,
 )
 from recgauge.datasets.published_files import Locations, VerifiedFile
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError
-from recgauge.filters import Filter, apply_filters
-from recgauge.report.data_card import DataCard
-from recgauge.report.data_card.build import data_card, split_settings
-from recgauge.report.data_card.page import CardTable, card_tables, write_card
-from recgauge.runs.settings import RunSettings
-from recgauge.splits import Splitter
+from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.utils.progress import NoProgress
-from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
+
+
+_OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
+_CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add ``list``, ``fetch``, ``verify`` and ``card``."""
+    commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for what, text in (
+        ("list", "every data set: size, terms, whether its archive is here"),
+        ("fetch", "get an archive into the cache folder, verified"),
+        ("verify", "check the archive that is here; exit code 1 if it is wrong"),
+        ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
+    ):
+        command = commands.add_parser(what, help=text, description=text)
+        if what != "list":
+            command.add_argument("name", metavar="NAME", help="data set, as `recgauge data list` shows")
+        overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
+        command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
+        if what == "card":
+            told = "write data_card.md and figures, too"
+            command.add_argument("--out", metavar="FOLDER", type=Path, help=told)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Do what the command line asks for."""
+    if asked.what == "list":
+        list_data(asked.overrides)
+    elif asked.what == "fetch":
+        fetch_data(asked.name, asked.overrides)
+    elif asked.what == "verify":
+        verify_data(asked.name, asked.overrides)
+    else:
+        from recgauge.app.commands.data_card import print_card
+
+        print_card(asked.name, asked.overrides, asked.out)
 
 
 def list_data(overrides: Sequence[str]) -> None:
@@ -156,124 +180,3 @@ def _tell(name: str, file: VerifiedFile, remark: str) -> None:
     for word, text in lines.items():
         if text:
             console.print(f"{word:<{max(8, len(name))}} {text}", soft_wrap=True)
-
-
-def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
-    """Print a data card, and write it with its figures if a folder is named.
-
-    Parameters
-    ----------
-    name : str
-        The data set.
-    overrides : sequence of str
-        Settings as of a run; filters are applied if named, a split is made if a word begins with ``split``.
-    folder : Path or None
-        Gets data_card.json, data_card.md and figures/*.png.
-
-    Raises
-    ------
-    RecgaugeError
-        If a setting, the data or the folder cannot be used.
-    """
-    settings = read_settings(name, overrides)
-    asked = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
-    dataset, split, steps = _load(settings, name, with_split=asked)
-    card = data_card(
-        dataset,
-        split,
-        steps=steps,
-        split_settings=split_settings(settings.split, settings.seed) if asked else None,
-    )
-    console = output()
-    for table in card_tables(card):
-        console.print(f"\n{table.title}", style="bold")
-        if any(table.header):
-            print_table(console, _drawn(table))
-        else:
-            width = max(len(row[0]) for row in table.rows)
-            for word, text in table.rows:
-                console.print(f"{word:<{width}}  {text}", soft_wrap=True)
-    if not asked:
-        console.print("\nsplit=random (or another split) adds train and test")
-    if folder is not None:
-        written = _write(card, dataset, split, folder)
-        console.print(f"\nfiles    {written}", soft_wrap=True)
-
-
-def _load(
-    settings: RunSettings, name: str, *, with_split: bool
-) -> tuple[Dataset, Split | None, tuple[Step, ...]]:
-    """Do the first steps of a run: load, filter, split."""
-    packages = allowed_packages(settings.allowed_targets)
-    source = build_dataset(settings.dataset, settings.allowed_targets)
-    nodes = (settings.filters or {}).items()
-    kept = [(key, node) for key, node in nodes if node is not None]
-    filters = tuple(build(node, Filter, f"filters.{key}", packages) for key, node in kept)
-    splitter = build(settings.split, Splitter, "split", packages) if with_split else None
-    progress = ConsoleProgress()
-    with progress.stage(f"load {name}"):
-        loaded = source.load(progress)
-    with progress.stage("card"):
-        dataset, steps = apply_filters(loaded, filters, seed=settings.seed)
-        if splitter is None:
-            return dataset, None, steps
-        splitter = splitter.for_dataset(dataset)
-        rng = stream(settings.seed, "split")
-        return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
-
-
-def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) -> Path:
-    from recgauge.report.figures.card import card_figures
-    from recgauge.report.figures.style import save_png
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures = {}
-        for name, figure in card_figures(card, dataset, split):
-            figures[name.replace("_", " ")] = f"figures/{name}.png"
-            save_png(figure, folder / "figures" / f"{name}.png")
-        write_card(card, folder, figures)
-    except OSError as error:
-        raise MissingDataError(
-            f"--out {folder}: cannot be written ({error.strerror or error}). Choose another folder."
-        ) from error
-    return folder
-
-
-def _drawn(table: CardTable) -> Table:
-    drawn = Table(pad_edge=False, box=None)
-    for index, name in enumerate(table.header):
-        drawn.add_column(name, justify="right" if index else "left")
-    for row in table.rows:
-        drawn.add_row(*row)
-    return drawn
-
-
-def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
-    """Compose the settings of a data set.
-
-    Parameters
-    ----------
-    name : str
-        The data set, as in ``dataset=NAME``.
-    overrides : sequence of str
-        As on the command line of a run: ``split=random``, ``dataset.path=ratings.csv``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such data set, group, option or setting.
-    """
-    options = group_options("dataset")
-    if name not in options:
-        near = get_close_matches(name, options, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
-    forget_empty_variables()
-    register_schema()
-    words = [f"dataset={name}", *overrides]
-    try:
-        with checked_hydra(words), initialize_config_dir(str(conf_folder()), version_base="1.3"):
-            return typed_settings(compose("config", overrides=words))
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(explain_config_error(error, Choices(words))) from error

@@ -3,46 +3,27 @@
 import argparse
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
-from recgauge.errors import ConfigError, RecgaugeError, message
+from recgauge.errors import ConfigError, message
 from recgauge.evaluation import Evaluation, merge
 from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, Recorded, describe, read_recorded
 from recgauge.recorded.columns import FORMATS
 from recgauge.utils.files import user_path
 
-TEXT = "measure lists from files (CSV, TSV, parquet, JSON lines, TREC runs); several runs are compared"
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 _MORE = f"""findings that are refused unless kept: {", ".join(REFUSED)}.
 counted and kept unless refused: {", ".join(name for name in FINDINGS if name not in REFUSED)}."""
 
 
-def evaluate_command(words: Sequence[str]) -> int:
-    """Evaluate as the command line asks; return the exit code.
-
-    Parameters
-    ----------
-    words : sequence of str
-        What follows ``recgauge evaluate``.
-    """
-    asked = _parser().parse_args(words)
-    try:
-        _evaluate(asked)
-    except RecgaugeError as error:
-        from recgauge.app.terminal.messages import print_error
-
-        print_error(str(error))
-        return 1
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="recgauge evaluate", description=TEXT, epilog=_MORE)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``evaluate``."""
+    parser.epilog = _MORE
     default = "(default: %(default)s)"
     add = parser.add_argument
     add("--run", metavar="FILE", nargs="+", required=True, help="lists; each file or TREC tag is a run")
@@ -66,7 +47,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
     add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".json: results; .parquet: per user")
-    return parser
 
 
 def parse_metrics(text: str) -> dict[str, tuple[int | None, ...]]:
@@ -94,7 +74,8 @@ def parse_metrics(text: str) -> dict[str, tuple[int | None, ...]]:
     return found
 
 
-def _evaluate(asked: argparse.Namespace) -> None:
+def carry_out(asked: argparse.Namespace) -> None:
+    """Measure the lists that the command line names, print and write the results."""
     from recgauge.conventions import get_convention
 
     suite, convention = parse_metrics(asked.metrics), get_convention(asked.conventions)

@@ -1,5 +1,6 @@
 """``recgauge experiments``: lists the experiments; ``--run`` runs all whose data can be had."""
 
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,13 +11,24 @@ from omegaconf import DictConfig
 from recgauge.app.compose import build_study
 from recgauge.app.hydra_checks import checked_hydra
 from recgauge.app.main import STOPPED, run_command
-from recgauge.app.settings import conf_folder, experiments_folder, program, register_schema
+from recgauge.app.places import conf_folder, experiments_folder, program
+from recgauge.app.settings import register_schema
 from recgauge.app.sweep.begin import grid_datasets, grid_jobs, missing_data
 from recgauge.app.terminal.printing import output
 from recgauge.errors import DataError
 from recgauge.studies import read_results
 from recgauge.studies.published import VERDICTS, tally
 from recgauge.utils.progress import NoProgress
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``experiments``."""
+    parser.add_argument("--run", action="store_true", help="run all whose data can be had")
+
+
+def carry_out(asked: Namespace) -> int:
+    """List or run the experiments; return the exit code."""
+    return run_experiments() if asked.run else list_experiments()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """``recgauge recommend RUN_ID --users 1,2,3``: lists of the model that a run has saved."""
 
 import json
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.table import Table
 
+from recgauge.app.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.app.commands.run_files import run_folder
 from recgauge.app.files.artifacts import MODEL, MODEL_FILES
 from recgauge.app.targets import allowed_packages
@@ -22,6 +24,28 @@ from recgauge.utils.checks import check_int
 Rows = dict[str, npt.NDArray[Any]]
 FORMATS = (".csv", ".parquet", ".json")
 SHOWN = 10  # unknown users that a message names
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``recommend``."""
+    parser.add_argument("run", metavar="RUN_ID", help=RUN)
+    parser.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
+    parser.add_argument("--k", type=int, default=10, help="length of the lists (default: %(default)s)")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write a .csv, .parquet or .json instead")
+    add_allowed(parser)
+    add_store(parser)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Print or write the lists that the command line asks for."""
+    print_recommendations(
+        asked.run,
+        uri=store_uri(asked),
+        users=asked.users,
+        k=asked.k,
+        out=asked.out,
+        packages=asked.allow,
+    )
 
 
 def print_recommendations(

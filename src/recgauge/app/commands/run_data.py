@@ -1,14 +1,21 @@
-"""The data and the split of a finished run, made again from its own settings."""
+"""The settings of a data set by its name, and the data and the split of a finished run, made again."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
+from hydra import compose as compose_config
+from hydra import initialize_config_dir
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.commands.data import read_settings
 from recgauge.app.compose import compose
-from recgauge.app.settings import typed_settings
+from recgauge.app.hydra_checks import checked_hydra
+from recgauge.app.main import forget_empty_variables
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema, typed_settings
 from recgauge.app.targets import TARGET
+from recgauge.app.terminal.explain import Choices, explain_config_error, group_options
 from recgauge.app.terminal.printing import ConsoleProgress
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
@@ -17,6 +24,37 @@ from recgauge.experiment import prepare
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.stored import RunFolder
 from recgauge.utils.progress import Timings
+
+
+def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
+    """Compose the settings of a data set.
+
+    Parameters
+    ----------
+    name : str
+        The data set, as in ``dataset=NAME``.
+    overrides : sequence of str
+        As on the command line of a run: ``split=random``, ``dataset.path=ratings.csv``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such data set, group, option or setting.
+    """
+    options = group_options("dataset")
+    if name not in options:
+        near = get_close_matches(name, options, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
+    forget_empty_variables()
+    register_schema()
+    words = [f"dataset={name}", *overrides]
+    try:
+        with checked_hydra(words), initialize_config_dir(str(conf_folder()), version_base="1.3"):
+            return typed_settings(compose_config("config", overrides=words))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain_config_error(error, Choices(words))) from error
+
 
 _PLACES = ("mirror", "cache", "offline", "prepared")
 """Settings of a data set that say where this machine has it, which may not be where the run found it."""

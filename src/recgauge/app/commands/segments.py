@@ -1,11 +1,13 @@
 """``recgauge segments RUN...``: who gains and who loses, by groups of users or items."""
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recgauge.app.commands.options import add_allowed, add_sources, named, store_uri
 from recgauge.app.commands.run_data import data_of
 from recgauge.app.commands.stability import run_folders, table
 from recgauge.app.compare.sources import Where
@@ -36,6 +38,38 @@ if TYPE_CHECKING:
 BUILT_IN = ("activity", "item_popularity", "age", "genre", "items")
 FORMATS = (".md", ".csv", ".json")
 _DECILES = 10
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``segments``."""
+    add_sources(parser)
+    known = "activity, item_popularity, age, genre, items, or columns of --users, with commas between"
+    parser.add_argument("--by", default="activity", help=f"{known} (default: %(default)s)")
+    parser.add_argument("--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns")
+    parser.add_argument("--metric", default="", help="(default: ndcg@10, else what there is)")
+    parser.add_argument("--groups", type=int, default=4, help="groups of numbers (default: %(default)s)")
+    parser.add_argument("--baseline", help="the model others are compared with (default: the first)")
+    examples = "users with the largest gain and loss to show"
+    parser.add_argument("--examples", type=int, default=0, help=examples)
+    parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    add_allowed(parser)
+    parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".md, .csv, .json")
+
+
+def carry_out(asked: Namespace) -> None:
+    """Print and write what the command line asks for."""
+    wanted = Asked(
+        named(asked.by),
+        asked.metric,
+        asked.users,
+        asked.groups,
+        asked.baseline,
+        asked.examples,
+        asked.confidence,
+        tuple(asked.allow),
+    )
+    where = Where(store_uri(asked), asked.experiment, asked.where)
+    print_segments(asked.sources, wanted, where=where, out=asked.out)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """``recgauge stability SOURCE...``: whether the order of models stays when a choice changes."""
 
 import json
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from rich.table import Table
 
+from recgauge.app.commands.options import add_sources, named, store_uri
 from recgauge.app.compare.sources import Where, find_runs
 from recgauge.app.compare.writing import check_formats, write_files
 from recgauge.app.terminal.printing import output, print_table
@@ -27,6 +29,23 @@ from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.studies.stability_axes import Asked, stability_of
 
 _LONGEST = 48  # characters of a column of options on a terminal
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``stability``."""
+    add_sources(parser)
+    parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
+    parser.add_argument("--metrics", default="", help="metrics that are compared, such as ndcg,recall,map")
+    parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    out = ".md, .csv, .json, .png"
+    parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=out)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Print and write what the command line asks for."""
+    wanted = Asked(asked.metric, named(asked.metrics), asked.confidence)
+    where = Where(store_uri(asked), asked.experiment, asked.where)
+    print_stability(asked.sources, wanted, where=where, out=asked.out)
 
 
 def print_stability(sources: Sequence[str], asked: Asked, *, where: Where, out: Sequence[Path]) -> None:

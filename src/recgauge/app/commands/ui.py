@@ -1,5 +1,6 @@
-"""``recgauge ui``: MLflow's page on the store, until Ctrl-C."""
+"""``recgauge ui``: MLflow's page of a tracking store."""
 
+import argparse
 import errno
 import os
 import signal
@@ -7,33 +8,21 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
+from recgauge.app.commands.options import add_store, store_uri
 from recgauge.errors import ConfigError
 
 _NO_JOBS = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}  # more processes, for what recgauge does not use
 
 
-def serve(uri: str, experiment: str, port: int) -> int:
-    """Start MLflow's server on the store until Ctrl-C; return the exit code.
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``ui``."""
+    add_store(parser)
+    parser.add_argument("--port", type=int, default=5000, help="port of the page (default: %(default)s)")
 
-    Raises
-    ------
-    RecgaugeError
-        If the store or the port cannot be used.
-    """
-    from recgauge.app.tracking.store import MlflowTracker
 
-    tracker = MlflowTracker(uri, experiment)
-    if uri.startswith("http"):
-        print(tracker.address())  # noqa: T201 - the command's own output
-        return 0
-    _check_port(port)
-    tracker.serve_at(port)
-    page = str(tracker.address()).replace(":5000/", f":{port}/", 1)  # a shared database remembers no port
-    print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
-    command = [sys.executable, "-m", "mlflow", "server", "--port", str(port)]
-    # not as an argument: every user of the machine may see those
-    environment = _NO_JOBS | os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}
-    return _run_until_stopped(command, environment)
+def carry_out(asked: argparse.Namespace) -> int:
+    """Start MLflow's server on the store until Ctrl-C; return its exit code."""
+    return _serve(store_uri(asked), asked.experiment, asked.port)
 
 
 def _check_port(port: int) -> None:
@@ -63,6 +52,24 @@ def _refused(port: int) -> OSError | None:
         except OSError as error:
             return error
     return None
+
+
+def _serve(uri: str, experiment: str, port: int) -> int:
+    """Start MLflow's server on the store until Ctrl-C."""
+    from recgauge.app.tracking.store import MlflowTracker
+
+    tracker = MlflowTracker(uri, experiment)
+    if uri.startswith("http"):
+        print(tracker.address())  # noqa: T201 - the command's own output
+        return 0
+    _check_port(port)
+    tracker.serve_at(port)
+    page = str(tracker.address()).replace(":5000/", f":{port}/", 1)  # a shared database remembers no port
+    print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
+    command = [sys.executable, "-m", "mlflow", "server", "--port", str(port)]
+    # not as an argument: every user of the machine may see those
+    environment = _NO_JOBS | os.environ | {"MLFLOW_BACKEND_STORE_URI": uri}
+    return _run_until_stopped(command, environment)
 
 
 def _run_until_stopped(command: Sequence[str], environment: Mapping[str, str]) -> int:

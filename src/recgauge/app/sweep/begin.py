@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.compose import build_dataset, build_study, build_tracker
-from recgauge.app.settings import experiments_folder
+from recgauge.app.places import experiments_folder
 from recgauge.app.sweep.outcome import SweepPlan
 from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
 from recgauge.app.terminal.printing import ConsoleProgress

@@ -12,7 +12,7 @@ from hydra.errors import OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError, InterpolationResolutionError, MissingMandatoryValue
 
-from recgauge.app.settings import conf_folder, program
+from recgauge.app.places import conf_folder, program
 from recgauge.errors import ConfigError, said
 from recgauge.runs.settings import RunSettings, expected
 

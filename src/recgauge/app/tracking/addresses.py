@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.app.settings import program, store_of_user
+from recgauge.app.places import program, store_of_user
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.errors import TrackingError
 from recgauge.utils.files import exclusive, irregular
