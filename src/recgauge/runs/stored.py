@@ -103,7 +103,7 @@ class RunFolder:
         )
 
     def _table(self, name: str) -> "pd.DataFrame":
-        table: pd.DataFrame = _read(self.folder / name).to_pandas()
+        table: pd.DataFrame = read_table(self.folder / name).to_pandas()
         return table
 
 
@@ -137,7 +137,7 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
     import pyarrow as pa
 
     path = folder / PER_USER
-    table = _read(path, None if keys is None else ["user_id", *keys])
+    table = read_table(path, None if keys is None else ["user_id", *keys])
     wrong = [one.name for one in table.schema if one.name != "user_id" and not pa.types.is_floating(one.type)]
     if wrong or "user_id" not in table.column_names:
         told = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
@@ -162,7 +162,7 @@ def _mean(column: "pa.ChunkedArray") -> float:
     return nan if mean is None else float(mean)
 
 
-def _read(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
+def read_table(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
     """Read a parquet file of a run."""
     with _opened(path) as file:
         if missing := [name for name in columns or () if name not in file.schema_arrow.names]:

@@ -1,7 +1,8 @@
 """The settings of a data set by its name, and the data and the split of a finished run, made again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from hydra import compose as compose_config
 from hydra import initialize_config_dir
@@ -86,20 +87,43 @@ def data_of(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Spli
         If the data are missing, or a setting cannot be used any more.
     """
     recorded = {key: value for key, value in run.record.settings.items() if key in _KEPT}
-    places = vars(read_settings("demo", []).data)
-    dataset = recorded.get("dataset") or {}
-    recorded["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
     # what the model was does not matter for its data
-    recorded |= {"model": {TARGET: "recgauge.models.Popularity"}, "allowed_targets": list(packages)}
-    try:
-        merged = OmegaConf.merge(OmegaConf.structured(RunSettings), recorded)
-        settings = typed_settings(DictConfig(merged))
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{run.folder}: its settings are not those of this version ({error}).") from error
+    recorded["model"] = {TARGET: "recgauge.models.Popularity"}
+    settings = settings_of(run, packages, recorded)
     progress = ConsoleProgress()
     ready = prepare(compose(settings), Timings(progress))
     _check(run, ready.dataset, ready.split)
     return ready.dataset, ready.split
+
+
+def settings_of(
+    run: RunFolder, packages: Sequence[str], recorded: Mapping[str, Any] | None = None
+) -> RunSettings:
+    """Return the settings of a finished run, its data looked for where this machine has them.
+
+    Parameters
+    ----------
+    run : RunFolder
+    packages : sequence of str
+        Packages other than recgauge whose classes may be used.
+    recorded : mapping of str to Any, optional
+        Some of the run's settings, instead of all.
+
+    Raises
+    ------
+    ConfigError
+        If a setting does not exist any more.
+    """
+    found = dict(run.record.settings if recorded is None else recorded)
+    places = vars(read_settings("demo", []).data)
+    dataset = found.get("dataset") or {}
+    found["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
+    found["allowed_targets"] = list(packages)
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(RunSettings), found)
+        return typed_settings(DictConfig(merged))
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{run.folder}: its settings are not those of this version ({error}).") from error
 
 
 _KEPT = (

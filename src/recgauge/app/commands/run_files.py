@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import mkdtemp
 
-from recgauge.app.tracking.addresses import has_database
-from recgauge.app.tracking.store import MlflowTracker
+from recgauge.app.tracking.stored_runs import RunStore
 from recgauge.errors import TrackingError
+
+_REMEDY = "Name the store that has the run, --uri=ADDRESS, or give the run's output folder."
 
 
 def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
@@ -29,15 +29,10 @@ def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
     folder = Path(run)
     if folder.is_dir():
         return folder
-    try:
-        if not has_database(uri):
-            raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist.")
-        folder = Path(mkdtemp(prefix="recgauge-"))
-        MlflowTracker(uri).download(run, names, folder)
-    except TrackingError as error:
-        reason = str(error).removesuffix("Check the address, or run without tracking: tracking=off.")
-        raise TrackingError(
-            f"{reason.rstrip()} Name the store that has the run, --uri=ADDRESS, or give the run's output "
-            "folder."
-        ) from error
-    return folder
+    store = RunStore(uri)
+    if not store.exists:
+        raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist. {_REMEDY}")
+    stored = store.run(run)
+    if stored is None:
+        raise TrackingError(f"{run}: is no folder, and no run of the tracking store {uri}. {_REMEDY}")
+    return store.folder(stored, names)

@@ -40,10 +40,21 @@ def environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "processor": platform.machine(),
         "n_cpus": os.cpu_count(),
+        "kernels": _kernels(),
         "packages": {name: _version(name) for name in PACKAGES},
         "git_commit": commit,
         "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
     }
+
+
+def _kernels() -> dict[str, str]:
+    """Return the CPU that numba compiles for, and the kernels that BLAS uses: both may change last digits."""
+    from llvmlite.binding import get_host_cpu_name
+    from threadpoolctl import threadpool_info
+
+    blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    names = {f"{library['internal_api']} {library.get('architecture', '')}".strip() for library in blas}
+    return {"numba": get_host_cpu_name(), "blas": ", ".join(sorted(names))}
 
 
 def user_name() -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter, time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from recgauge.app.files.artifacts import CHECKSUMS, MODEL, MODEL_FILES, file_digest
@@ -42,6 +42,7 @@ KIND = ("mlflow.experimentKind", "custom_model_development")
 """Tag of the experiment that lets MLflow 3 open its pages for model training."""
 MLFLOW_DEFAULTS = {  # unless the environment says something else
     "MLFLOW_DISABLE_TELEMETRY": "true",  # MLflow would report its use to its makers
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # 14 s without an answer; MLflow's own 7 are four minutes
 }
 MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
@@ -175,6 +176,15 @@ class MlflowTracker(Tracker):
             for name in names:
                 if name in stored:
                     self.client.download_artifacts(run_id, name, str(folder))
+
+    def delete(self, run_id: str, location: str) -> None:
+        """Delete a run and its files; MLflow keeps its row, marked as deleted, until ``mlflow gc``."""
+        from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+        with explained(self.uri, f"delete run {run_id}"):
+            files: Any = get_artifact_repository(location, tracking_uri=self.uri)
+            files.delete_artifacts()
+            self.client.delete_run(run_id)
 
     def _open(self, run: RunStart) -> str:
         from mlflow.entities import Param

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 SUMMARY_TAG = "recgauge.summary"
 """Tag of a run that sums up others; it has no results of its own."""
 _RUNS = """
-    SELECT runs.run_uuid, runs.status, runs.start_time, runs.artifact_uri, tags.key, tags.value
+    SELECT runs.run_uuid, runs.name, runs.status, runs.start_time, runs.artifact_uri, tags.key, tags.value
     FROM runs JOIN experiments USING (experiment_id)
     LEFT JOIN tags ON tags.run_uuid = runs.run_uuid AND (tags.key LIKE 'recgauge.%' OR tags.key = 'error')
     WHERE runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active' AND {} = ?
     ORDER BY runs.start_time DESC, runs.run_uuid
+"""
+_VALUES = """
+    SELECT run_uuid, key, value
+    FROM latest_metrics JOIN runs USING (run_uuid) JOIN experiments USING (experiment_id)
+    WHERE experiments.name = ? AND key NOT LIKE '%/%' AND is_nan = 0
 """
 _PAGE = 1000  # runs that a server is asked for at a time
 
@@ -33,7 +38,7 @@ class StoredRun:
 
     Parameters
     ----------
-    run_id, status : str
+    run_id, name, status : str
         The status is MLflow's, such as ``FINISHED``.
     started : int
         Milliseconds since 1970.
@@ -44,6 +49,7 @@ class StoredRun:
     """
 
     run_id: str
+    name: str
     status: str
     started: int
     location: str
@@ -128,6 +134,21 @@ class RunStore:
                 token = page.token or None
         return runs
 
+    def values(self, experiment: str, runs: Sequence[StoredRun]) -> dict[str, dict[str, float]]:
+        """Return the results of runs of an experiment, ``{run id: {"ndcg_at_10": ...}}``."""
+        found: dict[str, dict[str, float]] = {run.run_id: {} for run in runs}
+        if self._is_file:
+            for run_id, key, value in self._rows(_VALUES, (experiment,)):
+                if run_id in found:
+                    found[run_id][key] = float(value)
+            return found
+        with explained(self.uri, "read the results"):
+            client = self._client()
+            for run_id in found:
+                results = client.get_run(run_id).data.metrics
+                found[run_id] = {key: value for key, value in results.items() if "/" not in key}
+        return found
+
     def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
         """Return a folder with those of a run's files that there are; remote ones are copied there.
 
@@ -160,12 +181,11 @@ class RunStore:
 
     def _query(self, column: str, value: str) -> list[StoredRun]:
         found: dict[str, StoredRun] = {}
-        for run_id, status, started, location, key, text in self._rows(_RUNS.format(column), (value,)):
-            run = found.setdefault(run_id, StoredRun(run_id, status, int(started or 0), location or "", {}))
+        for run_id, name, status, started, location, key, text in self._rows(_RUNS.format(column), (value,)):
+            plain = StoredRun(run_id, name or "", status, int(started or 0), location or "", {})
+            run = found.setdefault(run_id, plain)
             if key is not None:
-                found[run_id] = StoredRun(
-                    *(run_id, status, run.started, run.location), {**run.tags, key: text}
-                )
+                found[run_id] = replace(run, tags={**run.tags, key: text})
         return list(found.values())
 
     def _rows(self, text: str, values: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -182,4 +202,5 @@ class RunStore:
 def _stored(run: "Run") -> StoredRun:
     info, tags = run.info, run.data.tags
     own = {key: value for key, value in tags.items() if key == "error" or key.startswith("recgauge.")}
-    return StoredRun(str(info.run_id), str(info.status), int(info.start_time or 0), info.artifact_uri, own)
+    name, started = str(info.run_name or ""), int(info.start_time or 0)
+    return StoredRun(str(info.run_id), name, str(info.status), started, info.artifact_uri, own)

@@ -1,0 +1,176 @@
+"""What differs between a stored run and its repetition: rows, lists, numbers, versions, kernels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isnan, nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import flat_settings
+from recgauge.runs.stored import read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SHOWN = 12
+"""Characters of a digest that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it was.
+
+    Parameters
+    ----------
+    what : str
+        Such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``.
+    stored, repeated : str
+        What the stored run has, and the repeated one.
+    size : float
+        Largest difference of numbers; inf where something else differs.
+    """
+
+    what: str
+    stored: str
+    repeated: str
+    size: float = inf
+
+
+def differing_rows(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
+    """Return which rows are not those of the stored run: data set, parts of the split, candidates.
+
+    Parameters
+    ----------
+    stored, repeated : RunRecord
+    """
+    pairs = {"data": (stored.dataset.sha256, repeated.dataset.sha256)}
+    parts = stored.split.parts, repeated.split.parts
+    for name in dict.fromkeys(name for part in parts for name in part):
+        digests = [part[name].sha256 if name in part else "none" for part in parts]
+        pairs[f"{name} rows"] = (digests[0], digests[1])
+    pairs["candidates"] = (stored.candidates_sha256, repeated.candidates_sha256)
+    return [
+        Difference(what, f"sha256 {then[:SHOWN]}", f"sha256 {now[:SHOWN]}")
+        for what, (then, now) in pairs.items()
+        if then != now
+    ]
+
+
+def differing_values(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
+    """Return which numbers are not those of the stored run, the largest difference first.
+
+    Results, standard errors, counts, the sanity rows and what was seen after each epoch are compared; times
+    and memory are not.
+
+    Parameters
+    ----------
+    stored, repeated : RunRecord
+    """
+    then, now = _numbers(stored), _numbers(repeated)
+    found = []
+    for name in dict.fromkeys([*then, *now]):
+        size = _distance(then.get(name, inf), now.get(name, inf))
+        if size:
+            texts = [f"{values[name]:.10g}" if name in values else "not computed" for values in (then, now)]
+            found.append(Difference(name, texts[0], texts[1], size))
+    return sorted(found, key=lambda one: -one.size)
+
+
+def _numbers(record: RunRecord) -> dict[str, float]:
+    found = record.values()
+    found |= {f"stderr of {one.key}": one.stderr for one in record.results if one.stderr is not None}
+    found |= {name: float(count) for name, count in record.counts.items()}
+    if record.sanity is not None:
+        found |= {f"chance {key}": value for key, value in record.sanity.chance.items()}
+        found |= {f"best {key}": value for key, value in record.sanity.oracle.items()}
+    for point in record.learned:
+        found[f"loss of epoch {point.epoch}"] = point.loss
+        if point.value is not None:
+            found[f"{point.metric} of epoch {point.epoch}"] = point.value
+    return found
+
+
+def _distance(then: float, now: float) -> float:
+    """Return the difference of two numbers: 0 if both are NaN or the same infinity, inf if one is."""
+    if then == now or (isnan(then) and isnan(now)):
+        return 0.0
+    distance = abs(then - now)
+    return inf if isnan(distance) else distance
+
+
+def differing_table(stored: Path, repeated: Path) -> Difference | None:
+    """Return how the rows of a run's table differ from those of its repetition, None if they are equal.
+
+    Parameters
+    ----------
+    stored, repeated : Path
+        Parquet files of the same name.
+
+    Raises
+    ------
+    SchemaError
+        If one cannot be read.
+    """
+    then, now = read_table(stored), read_table(repeated)
+    if then.column_names != now.column_names or len(then) != len(now):
+        texts = [f"{len(table):,} rows of {', '.join(table.column_names)}" for table in (then, now)]
+        return Difference(stored.name, texts[0], texts[1])
+    unequal = {name: _unequal(then, now, name) for name in then.column_names}
+    rows = np.logical_or.reduce([wrong for wrong, _ in unequal.values()])
+    if not rows.any():
+        return None
+    first = int(np.argmax(rows))
+    names = [name for name, (wrong, _) in unequal.items() if wrong.any()]
+    shown = ["user_id", *(name for name in names if name != "user_id")]
+    texts = [
+        ", ".join(f"{name} {table[name][first]}" for name in shown if name in table.column_names)
+        for table in (then, now)
+    ]
+    users = len(np.unique(_column(then, "user_id")[rows])) if "user_id" in then.column_names else 0
+    of_users = f", {users:,} users" if users else ""
+    return Difference(
+        f"{stored.name} ({int(rows.sum()):,} of {len(then):,} rows{of_users})",
+        texts[0],
+        texts[1],
+        max(size for _, size in unequal.values()),
+    )
+
+
+def _column(table: "pa.Table", name: str) -> np.ndarray:
+    return np.asarray(table[name].to_pandas())
+
+
+def _unequal(then: "pa.Table", now: "pa.Table", name: str) -> tuple[np.ndarray, float]:
+    """Return which rows differ in a column, and the largest difference, inf if it does not hold numbers."""
+    before, after = _column(then, name), _column(now, name)
+    if before.dtype.kind != "f" or after.dtype.kind != "f":
+        wrong = np.asarray(before != after)
+        return wrong, inf if wrong.any() else 0.0
+    wrong = ~((before == after) | (np.isnan(before) & np.isnan(after)))
+    if not wrong.any():
+        return wrong, 0.0
+    size = float(np.abs(before[wrong] - after[wrong]).max())
+    return wrong, inf if isnan(size) else size
+
+
+def differing_surroundings(stored: Mapping[str, Any], repeated: Mapping[str, Any]) -> list[Difference]:
+    """Return in what the code, libraries and machine of a run differ from those of its repetition.
+
+    Parameters
+    ----------
+    stored, repeated : mapping
+        `environment` of their records.
+    """
+    then, now = (flat_settings(facts) for facts in (stored, repeated))
+    return [
+        Difference(name.removeprefix("packages."), _text(then.get(name)), _text(now.get(name)), nan)
+        for name in dict.fromkeys([*then, *now])
+        if then.get(name) != now.get(name)
+    ]
+
+
+def _text(fact: Any) -> str:
+    return "not recorded" if fact is None else str(fact)

@@ -1,0 +1,114 @@
+"""``recgauge runs``, ``show`` and ``verify`` on the runs of a sweep."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from recgauge.app.commands.cli import main
+from recgauge.runs.stored import LISTS, TEST
+
+pytestmark = pytest.mark.usefixtures("workplace")
+
+
+@pytest.fixture
+def told(workplace, capsys):
+    def run(command, *words):
+        code = main([command, *map(str, words), "--uri", workplace.uri])
+        found = capsys.readouterr()
+        return code, found.out, found.err
+
+    return run
+
+
+@pytest.fixture
+def run(workplace):
+    """A finished run, its id and the folder of its files."""
+    done = workplace.run("model=svd", "model.n_factors=4", "metrics=[ranking]", "cutoffs=[10]", "sanity=true")
+    assert done.code == 0, done.err
+    found = workplace.runs()[-1]
+    return found, Path(found.info.artifact_uri.removeprefix("file://"))
+
+
+def changed(path, column, row, value):
+    table = pq.read_table(path).to_pandas()
+    table.loc[row, column] = value
+    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
+
+
+def test_a_stored_run_is_listed_shown_verified_and_deleted(run, told):
+    (stored, folder), run_id = run, run[0].info.run_id
+    value = f"{stored.data.metrics['ndcg_at_10']:.4f}"
+    code, out, _ = told("runs")
+    assert code == 0
+    assert out.splitlines()[1].split()[:1] == [run_id]
+    assert value in out
+    assert "no run matches" in told("runs", "--status", "FAILED")[1]
+    assert run_id in told("runs", "--where", "metrics.ndcg_at_10 > 0")[1]
+    code, _, err = told("runs", "--metrics", "nonsense")
+    assert code == 1
+    assert "There are ndcg@10" in err
+
+    code, out, _ = told("show", run_id)
+    assert code == 0
+    assert value in out
+    assert "command  python run.py model=svd" in out
+
+    code, out, _ = told("verify", run_id)
+    assert code == 0
+    assert "identical: 7 numbers" in out
+
+    code, _, err = told("runs", "--delete", run_id)
+    assert code == 1
+    assert "add --yes" in err  # nobody can be asked in a test
+    assert folder.is_dir()
+    code, _, err = told("runs", "--delete", run_id, "0" * 32, "--yes")
+    assert code == 1
+    assert "Nothing is deleted" in err
+    assert told("runs", "--delete", run_id, "--yes")[0] == 0
+    assert not any(folder.rglob("*"))
+    assert "there is no run yet" in told("runs")[1]
+
+
+def test_what_is_not_as_it_was_is_named_with_the_largest_difference(run, told, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(run[1], folder)
+    changed(folder / TEST, "item_id", 3, 1)
+    changed(folder / LISTS, "item_id", 3, 1)
+    record = json.loads((folder / "record.json").read_text())
+    record["results"][0]["value"] += 1e-6
+    record["split"]["test"]["sha256"] = "0" * 64
+    record["environment"]["packages"]["numpy"] = "1.0"
+    (folder / "record.json").write_text(json.dumps(record))
+    code, out, _ = told("verify", folder)
+    assert code == 1
+    for text in (
+        "test.parquet: stored sha256",
+        "the file was changed after the run",
+        "differs  test rows: stored sha256 000000000000",
+        f"differs  {record['results'][0]['key']}:",
+        "(difference 1e-06)",
+        "differs  recommendations.parquet (1 of",
+        "made by  numpy: stored 1.0; now ",
+    ):
+        assert text in out
+
+
+def test_a_difference_within_the_tolerance_is_told_and_allowed(run, told, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(run[1], folder)
+    (folder / "SHA256SUMS").write_text("")
+    table = pq.read_table(folder / "per_user.parquet").to_pandas()
+    changed(folder / "per_user.parquet", "ndcg_at_10", 0, table.loc[0, "ndcg_at_10"] + 1e-9)
+    assert told("verify", folder)[0] == 1
+    code, out, _ = told("verify", folder, "--tolerance", "1e-8")
+    assert code == 0
+    assert "1 differ by at most 1e-09" in out
+
+
+def test_what_is_no_run_is_told(told, tmp_path):
+    assert "no record.json" in told("verify", tmp_path)[2]
+    assert "--tolerance" in told("verify", tmp_path, "--tolerance", "nan")[2]
