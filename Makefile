@@ -57,7 +57,8 @@ test-slow: install  ## run the slow tests
 differential: differential-metrics differential-models  ## compare metrics, models and statistics live with other libraries, in two environments
 
 differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
-differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py) tests/differential/test_comparison.py
+differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py) tests/differential/test_comparison.py \
+  tests/contracts/test_adapters.py
 differential-metrics differential-models: differential-%: $(VENV)-differential-%/.installed
 	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest $(PEER_TESTS) -p no:cacheprovider $(ARGS)
 

@@ -1,16 +1,20 @@
 """Every file under conf/ composes and builds; nothing there needs a network or data to be built."""
 
+from importlib.metadata import PackageNotFoundError, version
+
 import pytest
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
-from recgauge.app.compose import compose
+from recgauge.app.compose import build_model, compose
 from recgauge.app.places import conf_folder
 from recgauge.app.settings import register_schema
 from recgauge.conventions import standard_metrics
+from recgauge.errors import ConfigError
 from recgauge.metrics import SUITES
+from recgauge.models.adapters import Adapter
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 
@@ -38,7 +42,20 @@ def test_every_option_builds(group, option):
         extra = ["candidates.path=items.txt"]
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
-    compose(OmegaConf.to_object(compose_config(f"{group}={choice}", *extra)))
+    settings = OmegaConf.to_object(compose_config(f"{group}={choice}", *extra))
+    model = build_model(settings.model, [])
+    if isinstance(model, Adapter) and not installed(model.library):
+        with pytest.raises(ConfigError, match=rf"pip install 'recgauge\[{model.extra}\]'"):
+            compose(settings)
+        return
+    compose(settings)
+
+
+def installed(package):
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 @pytest.mark.parametrize(("group", "option"), options("experiment", "debug"))

@@ -14,7 +14,8 @@ HAS = {"ranks": Recommender, "rates": RatingPredictor, "learns in epochs": Epoch
 
 
 def rows():
-    lines = [line for line in (ROOT / "docs" / "models.md").read_text().splitlines() if line.startswith("| ")]
+    table = (ROOT / "docs" / "models.md").read_text().partition("\n## ")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
     names = [cell.strip() for cell in lines[0].strip("|").split("|")]
     for line in lines[2:]:
         cells = dict(zip(names, (cell.strip() for cell in line.strip("|").split("|")), strict=True))

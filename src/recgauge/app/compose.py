@@ -62,6 +62,7 @@ def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
     }
     filters = (settings.filters or {}).items()
     model = build_model(settings.model, settings.allowed_targets)
+    check_ready(model)
     suite = _possible(model, suite, leave_out=leave_out)
     if stores_model(settings) and not isinstance(model, Recommender):
         raise ConfigError(
@@ -101,6 +102,21 @@ def guard_settings(settings: RunSettings) -> GuardSettings:
 def build_model(node: Any, allowed_targets: Sequence[str]) -> Recommender | RatingPredictor:
     """Build a model alone."""
     return build(node, (Recommender, RatingPredictor), "model", allowed_packages(allowed_targets))
+
+
+def check_ready(model: Recommender | RatingPredictor) -> None:
+    """Let a model say, before any data are read, what it lacks to be trained.
+
+    Raises
+    ------
+    ConfigError
+        If it lacks something, such as another library.
+    """
+    if isinstance(model, Recommender):
+        try:
+            model.check_ready()
+        except ConfigError as error:
+            raise ConfigError(f"model: {error}") from error
 
 
 def build_search(node: Any) -> Search:

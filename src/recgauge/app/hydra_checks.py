@@ -19,7 +19,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.places import program
-from recgauge.app.targets import TARGET, allowed_packages, check_plain
+from recgauge.app.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.app.terminal.explain import Choices, check_assignments, explain_config_error, own_folder
 from recgauge.errors import ConfigError
 
@@ -105,6 +105,8 @@ class CheckedLoader(ConfigLoaderImpl):
     """
 
     def __init__(self, config_search_path: Any, trusted: tuple[str, ...]) -> None:
+        for name, folder in installed_options().items():  # after recgauge's own, which win
+            config_search_path.prepend(name, f"file://{folder}", anchor="schema")
         super().__init__(config_search_path)
         self.trusted = trusted
 

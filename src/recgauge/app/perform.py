@@ -16,16 +16,17 @@ from recgauge.app.targets import allowed_packages, check_targets
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
-from recgauge.app.tracking.environment import environment, read_beside
+from recgauge.app.tracking.environment import environment, library, read_beside
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.tracker import Tracker, experiment_tag, find_finished
-from recgauge.app.tune import check_tuning, fixed_settings, nothing_to_search, plan, tune
+from recgauge.app.tune import check_tuning, fixed_settings, given_by, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import RunSettings
+from recgauge.search.space import with_settings
 from recgauge.studies import Study
 
 
@@ -159,7 +160,7 @@ def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment, str | Non
     if reason and job.sweep is not None:
         return *_final(replace(job, typed=replace(job.typed, tune=None)), experiment), f"not tuned: {reason}."
     planned = plan(job.typed, fixed, experiment)
-    if given := [name for name in fixed if name in job.typed.search]:
+    if given := given_by(fixed, job.typed):
         progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)
@@ -173,7 +174,7 @@ def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
     """Return the job of the final model: chosen settings, trained on training and validation rows."""
     typed, guards = replace(job.typed, fit_on="train_validation"), job.typed.guards
     if job.search is not None:
-        chosen = job.typed.model | job.search.chosen.settings
+        chosen = with_settings(job.typed.model, job.search.chosen.settings)
         guards = replace(guards, selected_on=guards.selected_on or "validation")
         typed = replace(typed, model=chosen, guards=guards)
     settings = without_secrets(asdict(typed))
@@ -221,6 +222,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     """
     command = run_again(job.words, sweeping=job.sweep is not None)
     facts = environment() | {"sources": read_beside(job.settings)}
+    facts["packages"] = facts["packages"] | library(job.typed.model)
     tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
     if job.grid is not None:
         tags[experiment_tag(job.grid)] = "true"

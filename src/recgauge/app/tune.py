@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from recgauge._version import NUMERIC_VERSION
-from recgauge.app.compose import build_model, build_search
+from recgauge.app.compose import build_model, build_search, check_ready
 from recgauge.app.places import work_folder
 from recgauge.app.targets import TARGET
 from recgauge.app.tracking.environment import read_beside
@@ -18,7 +18,7 @@ from recgauge.models import EpochModel
 from recgauge.models.rating_predictor import RatingPredictor
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint
-from recgauge.search.space import Space, ends, parse_space
+from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
 from recgauge.search.trials import Report, Search, run_search
 from recgauge.utils.progress import NoProgress, Progress, Timings
 
@@ -79,10 +79,17 @@ def fixed_settings(words: Sequence[str]) -> tuple[str, ...]:
 
 def nothing_to_search(typed: RunSettings, fixed: Collection[str]) -> str:
     """Return why there is nothing to search for the model; empty if there is something."""
-    declared = list(typed.search or {})
+    declared = list(flat(typed.search or {}))
     if not declared:
         return "conf/search declares nothing to try for this model"
-    return "" if set(declared) - set(fixed) else f"the command line gives {', '.join(declared)}"
+    return (
+        "" if set(declared) - set(given_by(fixed, typed)) else f"the command line gives {', '.join(declared)}"
+    )
+
+
+def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:
+    """Return what of the declared search the command line gives, alone or with the settings around it."""
+    return [name for name in flat(typed.search or {}) if {name, name.partition(".")[0]} & set(fixed)]
 
 
 def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> Plan:
@@ -107,11 +114,12 @@ def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> 
             f"tune: there is nothing to search: {reason}. Say what to try: "
             "'+search.NAME={low: 1, high: 100, log: true}', or '+search.NAME=[a,b]'; or leave out tune."
         )
-    declared = typed.search
-    if unknown := [name for name in declared if name not in typed.model or name == TARGET]:
+    declared = flat(typed.search)
+    if unknown := [name for name in declared if not _is_setting(name, typed.model)]:
         known = ", ".join(name for name in typed.model if name != TARGET)
         raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {known}.")
-    space = parse_space({name: node for name, node in declared.items() if name not in fixed})
+    given = given_by(fixed, typed)
+    space = parse_space({name: node for name, node in declared.items() if name not in given})
     check_space(space, typed.model, typed.allowed_targets)
     rates = isinstance(experiment.model, RatingPredictor)
     key, definition, k = watched_metric(search.metric, experiment.metrics, experiment.cutoffs, rates=rates)
@@ -126,6 +134,12 @@ def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> 
         learning=None,
     )
     return Plan(search, space, key, definition.metric.higher_is_better, trial)
+
+
+def _is_setting(name: str, model: Mapping[str, Any]) -> bool:
+    """Whether a model has a setting; those inside a mapping are the model's own affair."""
+    first, _, rest = name.partition(".")
+    return first in model and first != TARGET and (not rest or isinstance(model[first], Mapping))
 
 
 def check_space(space: Space, model: Mapping[str, Any], allowed_targets: Sequence[str]) -> None:
@@ -147,7 +161,7 @@ def check_space(space: Space, model: Mapping[str, Any], allowed_targets: Sequenc
     for name, distribution in space.items():
         for value in ends(distribution):
             try:
-                build_model({**model, name: value}, allowed_targets)
+                check_ready(build_model(with_settings(model, {name: value}), allowed_targets))
             except ConfigError as error:
                 raise ConfigError(f"search.{name}: {value} is no value for it. {error}") from error
 
@@ -174,7 +188,7 @@ def tune(typed: RunSettings, planned: Plan, progress: Progress) -> SearchFacts:
 
     def measure(settings: dict[str, Any], report: Report) -> float:
         try:
-            model = build_model(typed.model | settings, typed.allowed_targets)
+            model = build_model(with_settings(typed.model, settings), typed.allowed_targets)
         except ConfigError as error:  # settings that only together are not possible
             raise FitError(str(error)) from error
         watched = Learning(planned.key) if search.prune and isinstance(model, EpochModel) else None
@@ -195,7 +209,7 @@ def tune(typed: RunSettings, planned: Plan, progress: Progress) -> SearchFacts:
             measure,
             file,
             maximize=planned.maximize,
-            first=typed.model,
+            first={name: value_of(typed.model, name) for name in space},
             progress=progress,
         )
     facts = SearchFacts(digest, planned.key, planned.maximize, search.sampler, search.budget, trials)
@@ -206,8 +220,9 @@ def tune(typed: RunSettings, planned: Plan, progress: Progress) -> SearchFacts:
 def _digest(typed: RunSettings, search: Search, space: Space, data: str) -> str:
     """Return what tells searches apart: their data and every setting that can change a trial."""
     kept = {name: value for name, value in asdict(typed).items() if name not in NOT_SEARCHED}
-    kept["model"] = {name: value for name, value in typed.model.items() if name not in space}
-    first = {name: typed.model[name] for name in space}
+    first = {name: value_of(typed.model, name) for name in space}
+    model = with_settings(typed.model, dict.fromkeys(space))
+    kept["model"] = {name: value for name, value in model.items() if name not in space}
     ranges = {name: str(distribution) for name, distribution in space.items()}
     how = {name: value for name, value in asdict(search).items() if name not in ("trials", "seconds")}
     parts = [fingerprint(kept, data, NUMERIC_VERSION, read_beside(kept)), first, ranges, how]

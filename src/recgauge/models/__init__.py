@@ -107,6 +107,16 @@ class Recommender(ABC):
             Before `fit`.
         """
 
+    def check_ready(self) -> None:
+        """Check that `fit` can begin here; called before any data are read. Nothing is checked by default.
+
+        Raises
+        ------
+        ConfigError
+            If something is not installed, with the command that installs it, or a setting cannot be used.
+        """
+        return
+
     def factors(self) -> Factors | None:
         """Return the factors whose product gives the scores, or None if the model has none."""
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from recgauge.runs.outcome import JobOutcome, Status
 from recgauge.runs.protocol import identity, protocol
-from recgauge.runs.settings import counted_settings
+from recgauge.runs.settings import counted_settings, flat_settings
 
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
@@ -128,7 +128,8 @@ def _but_fold_and_seed(job: JobOutcome) -> str:
     if isinstance(split, dict):
         settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}
     if search is not None and isinstance(model, dict):
-        kept = {key: value for key, value in model.items() if key not in search.chosen.settings}
+        flat = flat_settings(model)
+        kept = {key: value for key, value in flat.items() if key not in search.chosen.settings}
         settings["model"] = [kept, search.metric, search.sampler, search.budget]
     facts = [record.names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
     return json.dumps(facts, sort_keys=True, default=str)

@@ -23,9 +23,12 @@ def parse_space(declared: Mapping[str, Any]) -> Space:
         Setting to ``{low: 1, high: 500}``, with ``log: true`` for a scale of powers and ``step`` for whole
         numbers that are not next to each other; whole numbers if both ends are. Or to the list of its values.
 
+        Settings inside a setting stand below its name, ``{settings: {factors: [32, 64]}}``.
+
     Returns
     -------
     dict of str to optuna.distributions.BaseDistribution
+        By name; settings inside another one as ``settings.factors``.
 
     Raises
     ------
@@ -36,12 +39,59 @@ def parse_space(declared: Mapping[str, Any]) -> Space:
     --------
     >>> parse_space({"l2": {"low": 1.0, "high": 1e4, "log": True}, "values": ["binary", "rating"]})["l2"]
     FloatDistribution(high=10000.0, log=True, low=1.0, step=None)
+    >>> list(parse_space({"settings": {"factors": [32, 64]}}))
+    ['settings.factors']
     """
+    declared = flat(declared)
     if not declared:
         raise ConfigError(
             "search: there is nothing to search; name a setting, such as {l2: {low: 1, high: 500}}."
         )
     return {str(name): _distribution(f"search.{name}", node) for name, node in declared.items()}
+
+
+def flat(declared: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return ranges and lists by the full names of their settings.
+
+    Examples
+    --------
+    >>> flat({"l2": [1, 2], "settings": {"factors": {"low": 8, "high": 64}}})
+    {'l2': [1, 2], 'settings.factors': {'low': 8, 'high': 64}}
+    """
+    found: dict[str, Any] = {}
+    for name, node in declared.items():
+        inside = isinstance(node, Mapping) and not set(node) & set(_RANGE)
+        found |= flat(node, f"{before}{name}.") if inside else {f"{before}{name}": node}
+    return found
+
+
+def value_of(model: Mapping[str, Any], name: str) -> Any:
+    """Return a setting's value, None if there is none.
+
+    Examples
+    --------
+    >>> value_of({"settings": {"factors": 64}}, "settings.factors")
+    64
+    """
+    node: Any = model
+    for part in name.split("."):
+        node = node.get(part) if isinstance(node, Mapping) else None
+    return node
+
+
+def with_settings(model: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a model's settings with those of a trial in their places.
+
+    Examples
+    --------
+    >>> with_settings({"settings": {"factors": 64, "alpha": 1.0}}, {"settings.factors": 32})
+    {'settings': {'factors': 32, 'alpha': 1.0}}
+    """
+    changed = dict(model)
+    for name, value in settings.items():
+        first, _, rest = name.partition(".")
+        changed[first] = with_settings(changed.get(first) or {}, {rest: value}) if rest else value
+    return changed
 
 
 def _distribution(path: str, node: Any) -> "BaseDistribution":

@@ -158,11 +158,10 @@ def _model_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
     found = []
     for record in [records_of(series)[0] for series in some]:
         chosen = {} if record.search is None else record.search.chosen.settings
-        model = {
-            key: value for key, value in (record.settings.get("model") or {}).items() if key not in chosen
-        }
+        model = flat_settings(record.settings.get("model") or {})
         told = "no" if record.search is None else f"{record.search.sampler}, {record.search.budget}"
-        found.append(flat_settings(model) | {"tuned": told})
+        kept = {key: value for key, value in model.items() if key not in chosen}
+        found.append(kept | {"tuned": told})
     return differences(found)
 
 

@@ -1,7 +1,7 @@
 """Before the first job of a sweep: its jobs are composed, its data looked at, its store opened."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.compose import build_dataset, build_study, build_tracker
+from recgauge.app.compose import build_dataset, build_model, build_study, build_tracker, check_ready
 from recgauge.app.places import experiments_folder
 from recgauge.app.sweep.outcome import SweepPlan
 from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
@@ -26,6 +26,7 @@ from recgauge.utils.progress import Progress
 
 MISSING = "missing.json"
 _ABOUT_DATA = data_settings() | {"experiment"}
+_ABOUT_MODEL = {"model", "experiment", "allowed_targets"}
 
 
 def begin(config: DictConfig) -> SweepPlan:
@@ -48,6 +49,7 @@ def begin(config: DictConfig) -> SweepPlan:
     study, tracker = study_and_tracker(config)
     if study is not None:
         study.check(experiments_folder() / study.name)
+    _note_models_not_ready(jobs, list(config.allowed_targets))
     _note_missing_data(grid_datasets(jobs), list(config.allowed_targets), folder)
     tracker.prepare()
     plan = SweepPlan([" ".join(word for word in job if not word.startswith("hydra.")) for job in jobs])
@@ -80,7 +82,7 @@ def grid_datasets(jobs: Iterable[Sequence[str]]) -> dict[str, dict[str, Any]]:
     Hydra must be initialized.
     """
     found: dict[str, dict[str, Any]] = {}
-    for words in dict.fromkeys(tuple(word for word in job if _is_about_data(word)) for job in jobs):
+    for words in _words_about(_ABOUT_DATA, jobs):
         try:
             node: Any = OmegaConf.to_container(compose("config", list(words)).dataset, resolve=True)
         except (HydraException, OmegaConfBaseException, ConfigError):
@@ -164,5 +166,36 @@ def _note_missing_data(
         (folder / MISSING).write_text(json.dumps(without_secrets(missing)), encoding="utf-8")
 
 
-def _is_about_data(word: str) -> bool:
-    return word.lstrip("+~").split("=")[0].split(".")[0] in _ABOUT_DATA
+def _note_models_not_ready(jobs: Iterable[Sequence[str]], allowed: Sequence[str]) -> None:
+    """Print which models cannot be trained here, such as those of a library that is not installed.
+
+    Their jobs fail when it is their turn; the user should not have to wait for it.
+
+    Raises
+    ------
+    ConfigError
+        If no model can be trained.
+    """
+    reasons: dict[str, str] = {}
+    all_words = _words_about(_ABOUT_MODEL, jobs)
+    for words in all_words:
+        try:
+            model: Any = OmegaConf.to_container(compose("config", list(words)).model, resolve=True)
+        except (HydraException, OmegaConfBaseException, ConfigError):
+            continue  # the job itself says what is wrong with it
+        try:
+            check_ready(build_model(model, allowed))
+        except ConfigError as error:
+            reasons[" ".join(words)] = str(error)
+    if reasons and len(reasons) == len(all_words):
+        raise ConfigError("\n".join(dict.fromkeys(reasons.values())))
+    for name, reason in reasons.items():
+        ConsoleProgress().note(f"the jobs with {name} cannot run. {reason}")
+
+
+def _words_about(roots: Collection[str], jobs: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return the words of each job that set something under one of the roots, each combination once."""
+    found = (
+        tuple(word for word in job if word.lstrip("+~").split("=")[0].split(".")[0] in roots) for job in jobs
+    )
+    return list(dict.fromkeys(found))

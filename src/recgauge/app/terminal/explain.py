@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError, InterpolationResolutionError, MissingMandatoryValue
 
 from recgauge.app.places import conf_folder, program
+from recgauge.app.targets import installed_options
 from recgauge.errors import ConfigError, said
 from recgauge.runs.settings import RunSettings, expected
 
@@ -129,7 +130,8 @@ class Choices:
     @property
     def _folders(self) -> list[Path]:
         own = [] if self.config_dir is None else [Path(self.config_dir)]
-        return [folder for folder in (*own, conf_folder()) if folder.is_dir()]
+        folders = (*own, conf_folder(), *installed_options().values())
+        return [folder for folder in folders if folder.is_dir()]
 
 
 def group_options(group: str) -> list[str]:
@@ -259,6 +261,8 @@ def _explain_key(key: str, choices: Choices) -> str:
             return f"{key}: nothing of {group} is chosen. Add {options}, or leave {key} out."
         option = next((one for one in chosen if rest not in choices.settings(group, one)), chosen[0])
         names = choices.settings(group, option)
+        if rest.partition(".")[0] == "settings" and "settings" in names:
+            return f"{key}: {group} {option} does not list it. To hand it to the library, write +{key}=VALUE."
         return f"{key}: {group} {option} has no such setting. {_valid('Settings', rest, names)}"
     roots = [field.name for field in fields(RunSettings)] + ["experiment", "debug", "hydra"]
     elsewhere = [f"{group}.{key}" for group in choices.groups() if _has(group, key, choices)]
@@ -282,8 +286,7 @@ def _has(group: str, key: str, choices: Choices) -> bool:
 
 
 def _is_key(word: str) -> bool:
-    known = [*Choices().groups(), *(field.name for field in fields(RunSettings))]
-    return word.partition(".")[0] in known
+    return word.partition(".")[0] in {*Choices().groups(), *(field.name for field in fields(RunSettings))}
 
 
 def _valid(kind: str, wrong: str, names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from recgauge._version import NUMERIC_VERSION, __version__
 from recgauge.app.files.artifacts import file_digest
 from recgauge.app.targets import TARGET, allowed_packages, find_class
 from recgauge.errors import ConfigError
+from recgauge.models import adapters
 from recgauge.runs.settings import free_settings
 from recgauge.utils.files import user_number, user_path
 
@@ -86,6 +87,8 @@ def _git(*arguments: str) -> str | None:
 def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the digests of classes outside recgauge, whose version nobody keeps, and of named files.
 
+    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`.
+
     Parameters
     ----------
     settings : mapping of str to Any
@@ -107,9 +110,20 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
     files = sorted({path for text in texts for path in _files(text)})
     packages = allowed_packages(settings.get("allowed_targets", ()))
-    return {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))} | {
-        path: file_digest(Path(path)) for path in files
-    }
+    digests = {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))}
+    return digests | {path: file_digest(Path(path)) for path in files} | library(counted.get("model"))
+
+
+def library(model: Any) -> dict[str, str]:
+    """Return the version of the library that trains the model, if another one than recgauge does."""
+    target = model.get(TARGET) if isinstance(model, Mapping) else None
+    if not str(target).startswith(f"{adapters.__name__}."):
+        return {}
+    try:
+        found = find_class(target, f"model.{TARGET}", allowed_packages(())).library  # type: ignore[attr-defined]
+    except (ConfigError, AttributeError):  # compose says what is wrong
+        return {}
+    return {found: str(_version(found))}
 
 
 def _targets(node: Any) -> Iterator[str]:

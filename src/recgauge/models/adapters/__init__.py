@@ -1,0 +1,220 @@
+"""Models of other libraries: trained by them, ranked and measured like the rest; one file a library."""
+
+import inspect
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from copy import deepcopy
+from importlib.metadata import PackageNotFoundError, version
+from io import StringIO
+from typing import Any, ClassVar, Literal, Self, get_args, get_type_hints
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from recgauge.data.interactions import Interactions
+from recgauge.engine import ItemWeights
+from recgauge.errors import ConfigError, FitError, said
+from recgauge.models import Factors, Recommender, not_fitted, summed_weights
+from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int
+
+Values = Literal["binary", "rating"]
+
+
+class Adapter(Recommender):
+    """A model of another library; subclasses are dataclasses with the fields below and write `learn`.
+
+    ``algorithm`` names one of the library's models. ``settings`` are that model's own settings under the
+    library's own names, handed on as they are. ``n_threads`` is how many threads it may train on.
+
+    What it learned is kept as `Factors` or `ItemWeights` where the scores can be had from them, so that the
+    engine makes the lists and the model can be saved; else the library's own object is kept and asked.
+    """
+
+    library: ClassVar[str]
+    """Name of the package on the package index, such as ``scikit-surprise``."""
+    extra: ClassVar[str]
+    """Name of recgauge's optional dependency that installs it."""
+    ours: ClassVar[tuple[str, ...]]
+    """Arguments of the library's models that recgauge gives, such as the seed."""
+    more_settings: ClassVar[tuple[str, ...]] = ()
+    """Settings of models that take them without naming them in their signature."""
+
+    algorithm: str
+    settings: dict[str, Any]
+    n_threads: int
+
+    _learned: Any = None
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        choices = get_args(get_type_hints(type(self))["algorithm"])
+        check_choice(f"{name}: algorithm", self.algorithm, choices)
+        self.n_threads = check_int(f"{name}: n_threads", self.n_threads, minimum=1)
+        if not isinstance(self.settings, Mapping):
+            raise ConfigError(
+                f"{name}: settings must be names and values, such as {{k: 20}}; got {self.settings!r}."
+            )
+        self.settings = dict(self.settings)
+
+    def installed_version(self) -> str:
+        """Return the version of the library.
+
+        Raises
+        ------
+        ConfigError
+            If it is not installed; the message has the command that installs it.
+        """
+        try:
+            return version(self.library)
+        except PackageNotFoundError as error:
+            raise ConfigError(
+                f"{type(self).__name__} needs the package {self.library}, which is not installed. "
+                f"Install it with: pip install 'recgauge[{self.extra}]' (in a checkout: pip install -e "
+                f"'.[{self.extra}]')."
+            ) from error
+
+    def check_ready(self) -> None:
+        """Check that the library is there, and that its model has the settings; no data are needed.
+
+        Raises
+        ------
+        ConfigError
+            If it is not installed or cannot be imported, or if ``settings`` has a name that the model does
+            not have or that recgauge gives; the message lists those that can be chosen.
+        """
+        release = self.installed_version()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what a library says about itself while it is imported
+                known = inspect.signature(self.kind()).parameters
+        except Exception as error:  # whatever importing the other library raises
+            raise ConfigError(
+                f"{type(self).__name__}: {self.library} {release} is installed but cannot be used: "
+                f"{said(error)}. Install it anew: pip install --force-reinstall {self.library}."
+            ) from error
+        more = self.more_settings if any(p.kind is p.VAR_KEYWORD for p in known.values()) else ()
+        names = [name for name, each in known.items() if each.kind is not each.VAR_KEYWORD]
+        free = [name for name in (*names, *more) if name not in self.ours]
+        wrong = [str(name) for name in self.settings if name not in free]
+        if wrong:
+            given = [name for name in wrong if name in self.ours]
+            hint = f" {', '.join(given)} is given by recgauge: see seed and model.n_threads." if given else ""
+            raise ConfigError(
+                f"{type(self).__name__}: settings: {self.algorithm} of {self.library} {release} has no "
+                f"setting {', '.join(wrong)} to choose; it has {', '.join(free) or 'none'}.{hint}"
+            )
+
+    def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
+        """Let the library learn from the training rows; its seed is drawn from `rng`.
+
+        Raises
+        ------
+        ConfigError
+            See `check_ready`.
+        FitError
+            If the library fails, or what it learned is not finite.
+        """
+        self.check_ready()
+        about = f"{type(self).__name__}: {self.library} {self.installed_version()}"
+        if len(train) == 0:
+            raise FitError(f"{about} needs at least one training row, got none.")
+        seed = int(rng.integers(2**31 - 1))
+        try:
+            with threadpool_limits(self.n_threads), redirect_stdout(StringIO()):  # bars, and "done"
+                learned = self.learn(train, seed)
+        except Exception as error:  # whatever the other library raises
+            raise FitError(f"{about}, algorithm={self.algorithm}: {said(error)}.") from error
+        if not _finite(learned):
+            raise FitError(
+                f"{about}, algorithm={self.algorithm}: learned numbers that are not finite. Change its "
+                "settings, such as a lower learning rate."
+            )
+        self._learned = learned
+        return self
+
+    @abstractmethod
+    def kind(self) -> Callable[..., Any]:
+        """Return the library's class of the ``algorithm``."""
+
+    @abstractmethod
+    def learn(self, train: Interactions, seed: int) -> Any:
+        """Return `Factors`, `ItemWeights`, or an object of the library that `their_scores` can ask."""
+
+    def their_scores(self, users: IntArray) -> FloatArray:
+        """Return the scores of all items by the library's own object, shape (b, n_items)."""
+        raise NotImplementedError(f"{type(self).__name__}: scores come from factors or item weights")
+
+    def make(self, *first: Any, **ours: Any) -> Any:
+        """Build the library's model with `first`, what recgauge gives and the user's settings.
+
+        Of `ours` is left out what the model does not take: not every model draws numbers, for example.
+        """
+        kind = self.kind()
+        known = inspect.signature(kind).parameters
+        given = {name: value for name, value in ours.items() if name in known}
+        return kind(*first, **given, **deepcopy(self.settings))  # a library may write into what it is given
+
+    def factors(self) -> Factors | None:
+        """Return the factors, or None if the model has none."""
+        return self._learned if isinstance(self._learned, Factors) else None
+
+    def item_weights(self) -> ItemWeights | None:
+        """Return the item weights, or None if the model has none."""
+        return self._learned if isinstance(self._learned, ItemWeights) else None
+
+    def score(self, users: IntArray) -> FloatArray:
+        """Return the scores of all items, shape (b, n_items) float32.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        learned = self._learned
+        if learned is None:
+            raise not_fitted(self)
+        if isinstance(learned, Factors):
+            products = learned.user[users].astype(np.float64) @ learned.item.T.astype(np.float64)
+            return products.astype(np.float32)
+        if isinstance(learned, ItemWeights):
+            return summed_weights(learned, users)
+        return self.their_scores(users).astype(np.float32)
+
+
+def training_matrix(train: Interactions, values: Values) -> sparse.csr_matrix:
+    """Return the training rows as other libraries take them: a CSR matrix, float32.
+
+    Parameters
+    ----------
+    train : Interactions
+    values : {"binary", "rating"}
+        1 for every row, or the rating.
+    """
+    matrix = train.to_csr()
+    if values == "binary":
+        matrix.data[:] = 1.0
+    return sparse.csr_matrix(matrix)
+
+
+def as_weights(rows: Any, weights: Any) -> ItemWeights:
+    """Return item weights of a library's matrices, as float32."""
+    interactions = _csr(rows)
+    if sparse.issparse(weights):
+        return ItemWeights(interactions, _csr(weights))
+    return ItemWeights(interactions, np.ascontiguousarray(weights, np.float32))
+
+
+def _csr(matrix: Any) -> sparse.csr_array:
+    return sparse.csr_array(matrix).astype(np.float32)
+
+
+def _finite(learned: Any) -> bool:
+    if isinstance(learned, Factors):
+        return bool(np.isfinite(learned.user).all() and np.isfinite(learned.item).all())
+    if isinstance(learned, ItemWeights):
+        weights: Any = learned.weights
+        return bool(np.isfinite(weights.data if hasattr(weights, "indptr") else weights).all())
+    return True

@@ -1,0 +1,265 @@
+"""What models of other libraries promise; without the library a test is skipped and says so."""
+
+import importlib
+import os
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import get_args
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+from scipy import sparse
+
+from recgauge.app.compose import compose as make
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
+from recgauge.app.sweep.begin import _note_models_not_ready
+from recgauge.app.tracking.environment import read_beside
+from recgauge.app.tune import plan, tune
+from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
+from recgauge.errors import ConfigError, FitError, NotFittedError
+from recgauge.models import RatingPredictor
+from recgauge.models.adapters.cornac import Cornac
+from recgauge.models.adapters.implicit import Implicit
+from recgauge.models.adapters.irspack import Irspack
+from recgauge.models.adapters.surprise import Surprise
+from recgauge.models.recommend import recommend
+from recgauge.models.saved import SavedModel
+from recgauge.utils.progress import NoProgress
+
+ADAPTERS = (Implicit, Irspack, Surprise, Cornac)
+EVERY = [
+    (kind, algorithm)
+    for kind in ADAPTERS
+    for algorithm in get_args(importlib.import_module(kind.__module__).Algorithm)
+]
+every_model = pytest.mark.parametrize(
+    ("kind", "algorithm"), EVERY, ids=lambda one: getattr(one, "__name__", one)
+)
+every_adapter = pytest.mark.parametrize("kind", ADAPTERS, ids=lambda kind: kind.__name__)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of libraries, about themselves
+
+
+def needs(kind):
+    """Skip where the library is not installed; with RECGAUGE_REQUIRE_PEERS=1 that is a failure."""
+    try:
+        version(kind.library)
+    except PackageNotFoundError:
+        reason = f"{kind.library} is not installed: pip install 'recgauge[{kind.extra}]'"
+        (pytest.fail if os.environ.get("RECGAUGE_REQUIRE_PEERS") else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="module")
+def train():
+    """Ratings of 40 users and 25 items; one user and one item more have none."""
+    rng = np.random.default_rng(1)
+    user, item = np.nonzero(rng.random((40, 25)) < 0.3)
+    value = rng.integers(1, 6, len(user)).astype(np.float64)
+    return Interactions(user, item, value, None, np.arange(41), np.arange(26))
+
+
+def fitted(kind, algorithm, train, seed=0, **settings):
+    needs(kind)
+    return kind(algorithm, settings).fit(train, rng=np.random.default_rng(seed))
+
+
+@every_model
+def test_a_model_of_another_library_keeps_the_contract(kind, algorithm, train):
+    before = train.sha256()
+    model, users = fitted(kind, algorithm, train), np.arange(41, dtype=np.int32)
+    scores = model.score(users)
+    assert scores.shape == (41, 26)
+    assert scores.dtype == np.float32
+    assert np.isfinite(scores).all()
+    assert scores[:40].std() > 0
+    assert np.array_equal(fitted(kind, algorithm, train).score(users), scores)
+    np.testing.assert_allclose(model.score(users[7:8])[0], scores[7], rtol=1e-5, atol=1e-6)
+    assert train.sha256() == before
+    lists = recommend(model, users, 5, excluded=train.to_csr())
+    best = np.sort(np.where(train.to_csr().toarray() != 0, -np.inf, scores), axis=1)[:, :-6:-1]
+    np.testing.assert_allclose(lists.scores, best, rtol=1e-4, atol=1e-5)
+
+
+@every_model
+def test_saved_it_recommends_the_same_without_its_library(kind, algorithm, train, tmp_path):
+    model, seen = fitted(kind, algorithm, train), CandidateItems(excluded=train.to_csr())
+    if model.factors() is None and model.item_weights() is None:
+        pytest.skip("the library's own object gives the scores, and cannot be saved")
+    SavedModel(model, train.user_ids, train.item_ids, seen).save(tmp_path / "model")
+    again = SavedModel.load(tmp_path / "model").lists(train.user_ids, 5)
+    lists = recommend(model, np.arange(41, dtype=np.int32), 5, candidates=seen)
+    assert np.array_equal(again.items, lists.items)
+    assert np.array_equal(again.scores, lists.scores)
+
+
+@every_adapter
+def test_a_missing_package_names_the_command_that_installs_it(kind, train, monkeypatch):
+    monkeypatch.setattr(kind, "library", "no-such-package-of-recgauge")
+    with pytest.raises(
+        ConfigError, match=rf"not installed. Install it with: pip install 'recgauge\[{kind.extra}\]'"
+    ):
+        kind().fit(train, rng=np.random.default_rng(0))
+
+
+@every_adapter
+def test_a_setting_that_the_model_does_not_have_is_refused_with_those_it_has(kind, train):
+    with pytest.raises(
+        ConfigError, match=f"{kind.__name__}: settings: .* has no setting no_such to choose; it has "
+    ):
+        fitted(kind, kind().algorithm, train, no_such=1)
+
+
+@every_adapter
+def test_what_recgauge_gives_is_refused_with_its_own_setting(kind):
+    needs(kind)
+    name = next(name for name in kind.ours if "seed" in name or "state" in name)
+    with pytest.raises(ConfigError, match=f"{name} is given by recgauge: see seed and model.n_threads"):
+        kind(settings={name: 1}).check_ready()
+
+
+@every_adapter
+def test_a_library_that_cannot_be_imported_says_so(kind, monkeypatch):
+    needs(kind)
+    monkeypatch.setattr(kind, "kind", lambda _: importlib.import_module("no_such_module"))
+    with pytest.raises(ConfigError, match=f"{kind.library} .* is installed but cannot be used: No module"):
+        kind().check_ready()
+
+
+@pytest.fixture
+def composed():
+    register_schema()
+    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        yield lambda *words: OmegaConf.to_object(compose("config", list(words)))
+
+
+def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, capsys):
+    monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
+    jobs = [["model=svd", "seed=1"], ["model=implicit_als", "seed=1"], ["model=implicit_als", "seed=2"]]
+    _note_models_not_ready(jobs, [])
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("the jobs with model=implicit_als cannot run") == 1
+    with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
+        _note_models_not_ready(jobs[1:], [])
+
+
+def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):
+    needs(Implicit)
+    monkeypatch.chdir(tmp_path)
+    words = ("model.settings.iterations=2", "search.settings.factors.high=20", "tune.trials=3")
+    typed = composed("model=implicit_als", "tune=random", "split.validation_size=0.1", *words)
+    planned = plan(typed, ["settings.iterations", "settings.alpha"], make(typed))
+    assert set(planned.space) == {"settings.factors", "settings.regularization"}
+    trials = tune(typed, planned, NoProgress()).trials
+    assert [trial.state for trial in trials] == ["finished"] * 3
+    assert len({trial.value for trial in trials}) == 3
+    typed = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
+    with pytest.raises(ConfigError, match=r"no_such: 1 is no value .* has no setting no_such"):
+        plan(typed, [], make(typed))
+
+
+@every_adapter
+def test_wrong_parameters_are_refused(kind):
+    with pytest.raises(ConfigError, match="algorithm must be one of"):
+        kind("no_such")
+    with pytest.raises(ConfigError, match="n_threads"):
+        kind(n_threads=0)
+    with pytest.raises(ConfigError, match="settings must be names and values"):
+        kind(settings=[1])
+
+
+@every_adapter
+def test_scores_before_fit_and_no_rows_are_refused(kind, train):
+    with pytest.raises(NotFittedError):
+        kind().score(np.array([0], np.int32))
+    needs(kind)
+    with pytest.raises(FitError, match="at least one training row"):
+        kind().fit(train.take(np.array([], np.int64)), rng=np.random.default_rng(0))
+
+
+@every_adapter
+def test_the_version_of_the_library_is_recorded_and_counts(kind):
+    needs(kind)
+    model = {"_target_": f"{kind.__module__}.{kind.__name__}", "settings": {}}
+    assert read_beside({"model": model}) == {kind.library: version(kind.library)}
+
+
+def test_what_a_library_says_is_told_with_its_name(train):
+    needs(Irspack)
+    with pytest.raises(FitError, match=r"Irspack: irspack .*, algorithm=IALS: "):
+        fitted(Irspack, "IALS", train, solver_type="no_such")
+
+
+def test_settings_are_handed_on(train):
+    assert fitted(Implicit, "als", train, factors=3).factors().item.shape == (26, 3)
+    settings = {"sim_options": {"name": "msd"}}
+    model = fitted(Surprise, "KNNBasic", train, **settings)
+    assert model.settings == {"sim_options": {"name": "msd"}}  # Surprise writes into what it is given
+
+
+@pytest.mark.parametrize("algorithm", ["als", "bpr", "lmf", "cosine", "bm25"])
+def test_lists_are_those_of_implicit(algorithm, train, monkeypatch):
+    needs(Implicit)
+    made, make = [], Implicit.make
+    monkeypatch.setattr(Implicit, "make", lambda self, *a, **k: made.append(make(self, *a, **k)) or made[-1])
+    model = fitted(Implicit, algorithm, train)
+    rows = train.to_csr()
+    rows.data[:] = 1.0
+    users = np.arange(40)
+    items, scores = made[0].recommend(users, sparse.csr_matrix(rows.astype(float))[users], N=5)
+    lists = recommend(model, users.astype(np.int32), 5, excluded=train.to_csr())
+    np.testing.assert_allclose(lists.scores, scores, rtol=1e-4, atol=1e-5)
+    assert (lists.items == items).mean() > 0.9  # equal scores may be in another order
+
+
+@pytest.mark.parametrize("algorithm", ["SVD", "SVDpp", "KNNWithMeans", "SlopeOne"])
+def test_predictions_are_those_of_surprise(algorithm, train):
+    needs(Surprise)
+    import pandas as pd
+    import surprise
+
+    model = fitted(Surprise, algorithm, train)
+    assert isinstance(model, RatingPredictor)
+    seed = int(np.random.default_rng(0).integers(2**31 - 1))
+    table = pd.DataFrame({"u": train.user, "i": train.item, "r": train.value.astype(float)})
+    rows = surprise.Dataset.load_from_df(table, surprise.Reader(rating_scale=(1, 5))).build_full_trainset()
+    own = {"random_state": seed} if algorithm in ("SVD", "SVDpp") else {}
+    quiet = {"verbose": False} if algorithm == "KNNWithMeans" else {}
+    peer = getattr(surprise, algorithm)(**own, **quiet).fit(rows)
+    users, items = (codes.ravel().astype(np.int32) for codes in np.mgrid[:41, :26])
+    found = model.predict(users, items)
+    found = np.where(np.isnan(found), model.known().mean, found)
+    expected = [
+        peer.predict(u, i, clip=False).est for u, i in zip(users.tolist(), items.tolist(), strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("algorithm", [algorithm for kind, algorithm in EVERY if kind is Cornac])
+def test_the_order_of_items_is_that_of_cornac(algorithm, train, monkeypatch):
+    needs(Cornac)
+    made, make = [], Cornac.make
+    monkeypatch.setattr(Cornac, "make", lambda self, *a, **k: made.append(make(self, *a, **k)) or made[-1])
+    scores = fitted(Cornac, algorithm, train).score(np.arange(40, dtype=np.int32))
+    for user in range(40):
+        theirs = made[0].score(user)
+        assert np.all(np.diff(scores[user, :25][np.argsort(theirs)]) >= -1e-5)
+        lowest = 0.0 if algorithm == "EASE" else scores[user, :25].min()
+        assert scores[user, 25] == pytest.approx(lowest, abs=1e-5)  # has no training row
+
+
+@every_adapter
+def test_users_and_items_in_another_order_are_the_same_users_and_items(kind, train):
+    """Codes of users and items without rows in between, too."""
+    algorithm = {Implicit: "cosine", Irspack: "P3alpha", Surprise: "SlopeOne", Cornac: "EASE"}[kind]
+    scores = fitted(kind, algorithm, train).score(np.arange(41, dtype=np.int32))
+    rng = np.random.default_rng(2)
+    users, items = rng.permutation(41), rng.permutation(26)
+    moved = replace(train, user=users[train.user].astype(np.int32), item=items[train.item].astype(np.int32))
+    found = fitted(kind, algorithm, moved).score(users.astype(np.int32))[:, items]
+    if algorithm == "cosine":  # of equally similar neighbours another may be kept
+        assert np.isclose(found, scores, rtol=1e-4, atol=1e-5).mean() > 0.9
+    else:
+        np.testing.assert_allclose(found, scores, rtol=1e-3, atol=1e-4)

@@ -1,0 +1,102 @@
+"""docs/own_model.md and examples/: own options without a fork, and those of installed packages."""
+
+import json
+import re
+from shutil import copytree
+from types import SimpleNamespace
+
+import pytest
+
+from conftest import REPOSITORY
+from e2e.conftest import Workplace
+from recgauge.app import targets
+from recgauge.errors import ConfigError
+
+EXAMPLES = REPOSITORY / "examples"
+PAGE = (REPOSITORY / "docs" / "own_model.md").read_text(encoding="utf-8")
+QUICK = ("tracking=off", "cutoffs=[2]", "hydra.run.dir=run")
+
+
+def values_of(folder):
+    record = json.loads((folder / "run" / "record.json").read_text(encoding="utf-8"))
+    return {entry["key"]: entry["value"] for entry in record["results"]}
+
+
+@pytest.mark.e2e
+def test_the_examples_run_together(tmp_path):
+    words = [
+        *("--config-dir", str(EXAMPLES / "conf"), "allowed_targets=[mine]", "model=recency"),
+        *("model.half_life=0.5", "metrics=[first_hits]", "split=every_nth", "split.n=4", "dataset=purchases"),
+        *(f"dataset.path={EXAMPLES / 'purchases.txt'}", *QUICK),
+    ]
+    done = Workplace(tmp_path).run(*words, PYTHONPATH=str(EXAMPLES))
+    assert done.code == 0, done.err
+    assert "recency on purchases" in done.out
+    assert "every_nth: train 12 rows, test 4 rows" in done.out
+    rows = [line.split(";") for line in (EXAMPLES / "purchases.txt").read_text().split()]
+    test, train = rows[::4], [row for n, row in enumerate(rows) if n % 4]
+    items = sorted({item for _, item in rows})
+    counts = {item: sum(what == item for _, what in train) for item in items}
+    hits = []
+    for user in sorted({user for user, _ in test}):
+        seen = {what for who, what in train if who == user}
+        best = sorted((item for item in items if item not in seen), key=lambda item: (-counts[item], item))
+        hits.append(sum([user, item] in test for item in best[:2]) / 2)
+    assert values_of(tmp_path) == {"first_hits_at_2": pytest.approx(sum(hits) / len(hits))}
+
+
+def test_the_code_for_a_notebook_runs(capsys, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL).group(1)
+    exec(compile(code, "own_model.md", "exec"), {})
+    assert "ndcg_at_10" in capsys.readouterr().out
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder like site-packages, in which a package with an option is installed."""
+    site = tmp_path / "site"
+    copytree(EXAMPLES / "conf" / "model", site / "shelf" / "conf" / "model")
+    (site / "shelf" / "__init__.py").write_text((EXAMPLES / "mine.py").read_text(encoding="utf-8"))
+    yaml = site / "shelf" / "conf" / "model" / "recency.yaml"
+    yaml.write_text(yaml.read_text().replace("mine.Recency", "shelf.Recency"))
+    (site / "shelf-1.0.dist-info").mkdir()
+    (site / "shelf-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: shelf\nVersion: 1.0\n"
+    )
+    entry = site / "shelf-1.0.dist-info" / "entry_points.txt"
+    entry.write_text("[recgauge.options]\nshelf = shelf\n")
+    return site
+
+
+@pytest.mark.e2e
+def test_an_installed_package_adds_its_options(installed, tmp_path):
+    done = Workplace(tmp_path).run("model=recency", *QUICK, PYTHONPATH=str(installed))
+    assert done.code == 0, done.err
+    assert "recency on demo" in done.out
+
+
+@pytest.mark.e2e
+def test_without_its_entry_point_a_package_adds_nothing(installed, tmp_path):
+    (installed / "shelf-1.0.dist-info" / "entry_points.txt").unlink()
+    done = Workplace(tmp_path).run("model=recency", *QUICK, PYTHONPATH=str(installed))
+    assert done.code == 1
+    assert "recency" in done.err
+    words = ["--config-dir", str(installed / "shelf" / "conf"), "model=recency", *QUICK]
+    done = Workplace(tmp_path).run(*words, PYTHONPATH=str(installed))
+    assert done.code == 1
+    assert "'shelf.Recency' is not one of recgauge.*" in done.err
+
+
+@pytest.mark.parametrize(
+    "value", ["os", "recgauge", "recgauge.models", "numpy", "no_such_package", "_private", ""]
+)
+def test_an_entry_point_trusts_only_a_package_with_options(value, monkeypatch):
+    entry = SimpleNamespace(name="x", value=value, dist=SimpleNamespace(name="sly"))
+    monkeypatch.setattr(targets, "entry_points", lambda **_: [entry])
+    targets.installed_options.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match="the installed package sly has an entry point x = "):
+            targets.allowed_packages(())
+    finally:
+        targets.installed_options.cache_clear()
