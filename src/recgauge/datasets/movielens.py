@@ -18,11 +18,11 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets._keeper import Inputs
 from recgauge.datasets._movielens_releases import CITATION, RELEASES, Release, splits_of
-from recgauge.datasets._table.ids import to_numpy
 from recgauge.datasets.archives import ArchiveSource
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.published_files import UNPACKING_ERRORS, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
+from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
 

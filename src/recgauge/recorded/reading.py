@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.datasets._table.files import TableFile, find_files
-from recgauge.datasets._table.ids import Ids, read_ids, to_numpy
+from recgauge.datasets._table.ids import Ids, read_ids
 from recgauge.errors import RecgaugeError, SchemaError, shortened
 from recgauge.recorded.cells import as_python, format_of, read_cells
 from recgauge.recorded.columns import BadRows, Cells, Kind, ListFormat, Role
+from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray, LongArray
 
 if TYPE_CHECKING:

@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from recgauge.app.compare.checking import checked, chosen_metrics, known_baseline, records_of
 from recgauge.comparison import Comparison, Procedure, RunValues, UserValues, compare_values
@@ -19,6 +16,7 @@ from recgauge.report.series import FOLDS, Series, all_series
 from recgauge.report.sweep_tables import sweep_mark_lines
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import user_table
+from recgauge.utils.arrow import to_numpy
 
 
 @dataclass(frozen=True)
@@ -128,22 +126,14 @@ def _values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list
         table = user_table(job.folder, job.record, keys)
         found.append(
             RunValues(
-                _array(table["user_id"]),
-                {key: _array(table[key]).astype(np.float64, copy=False) for key in keys},
+                to_numpy(table["user_id"]),
+                {key: to_numpy(table[key]).astype(np.float64, copy=False) for key in keys},
                 {entry.key: entry.higher_is_better for entry in job.record.results},
                 seed=job.record.seed,
                 fold=order.get(_fold(job)),
             )
         )
     return found
-
-
-def _array(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Return a column as an array; Arrow's own conversion would import pandas, which takes longest of all."""
-    if pa.types.is_primitive(column.type) and not column.null_count:
-        chunks = [np.from_dlpack(chunk) for chunk in column.chunks if len(chunk)]
-        return np.concatenate(chunks) if chunks else np.empty(0)
-    return np.array(column.to_pylist(), dtype=object)
 
 
 def _fold(job: JobOutcome) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from recgauge.report.data_card.page import write_card
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
+from recgauge.utils.arrow import arrow_table
 from recgauge.utils.checks import LongArray
 from recgauge.utils.files import digest_of
 from recgauge.utils.progress import NoProgress, Progress, Timings
@@ -254,13 +255,13 @@ def file_digest(path: Path) -> str:
 
 
 def _held_out(test: Interactions) -> pa.Table:
-    return pa.table(
+    return arrow_table(
         {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
     )
 
 
 def _predictions(predictions: RatingPredictions, ids: Interactions) -> pa.Table:
-    return pa.table(
+    return arrow_table(
         {
             "user_id": ids.user_ids[predictions.user],
             "item_id": ids.item_ids[predictions.item],
@@ -275,13 +276,13 @@ def _curves(rankings: FullRankings, n_relevant: LongArray) -> dict[str, pa.Table
     """Return the curves of the full rankings, as mean over users."""
     roc, over_k = full_ranking_curves(rankings, n_relevant)
     columns = {"k": over_k.k, "precision": over_k.precision, "recall": over_k.recall}
-    tables = {"precision_recall": pa.table(columns)}
+    tables = {"precision_recall": arrow_table(columns)}
     if roc is not None:
         columns = {
             "false_positive_rate": roc.false_positive_rate,
             "true_positive_rate": roc.true_positive_rate,
         }
-        tables["roc"] = pa.table(columns)
+        tables["roc"] = arrow_table(columns)
     return tables
 
 
@@ -296,4 +297,4 @@ def _per_user(result: RunResult) -> pa.Table:
             if entry.per_user is not None:
                 columns[entry.key] = np.full(len(everybody), np.nan)
                 columns[entry.key][rows] = entry.per_user
-    return pa.table(columns)
+    return arrow_table(columns)

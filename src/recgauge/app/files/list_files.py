@@ -13,6 +13,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError
 from recgauge.runs.result import RankingResult
+from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import BoolArray, IntArray
 from recgauge.utils.progress import Progress
 
@@ -111,24 +112,25 @@ def write_lists(
             f"{LISTS} takes about {size / 1e6:,.0f} MB ({len(top_k.users):,} lists). Smaller: "
             f"artifacts.lists=relevant_k keeps the rows of relevant items only, artifacts.lists=false none."
         )
+    user_ids, item_ids = to_arrow(ids.user_ids), to_arrow(ids.item_ids)
     schema = pa.schema(
         [
-            ("user_id", pa.array(ids.user_ids).type),
-            ("item_id", pa.array(ids.item_ids).type),
+            ("user_id", user_ids.type),
+            ("item_id", item_ids.type),
             ("rank", pa.int32()),
-            ("score", pa.array(top_k.scores[:0].ravel()).type),
+            ("score", to_arrow(top_k.scores[:0].ravel()).type),
         ]
     )
     with pq.ParquetWriter(folder / name, schema, **COLUMNS) as writer:
         for users, items, scores, kept in _blocks(ranking, ids.n_items, whole=lists == "true"):
             row, column = np.nonzero(kept)
             columns = (
-                ids.user_ids[users[row]],
-                ids.item_ids[items[row, column]],
-                (column + 1).astype(np.int32),
-                scores[row, column],
+                user_ids.take(to_arrow(users[row])),
+                item_ids.take(to_arrow(items[row, column])),
+                to_arrow((column + 1).astype(np.int32)),
+                to_arrow(scores[row, column]),
             )
-            writer.write_table(pa.table(list(map(pa.array, columns)), schema=schema))
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     return [folder / name]
 
 

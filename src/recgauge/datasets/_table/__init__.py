@@ -11,7 +11,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets._table.columns import Roles, TextFormat
 from recgauge.datasets._table.files import EncodedFile, TableFile
 from recgauge.datasets._table.formats import read_json_lines, read_parquet, read_user_lines
-from recgauge.datasets._table.ids import join_ids, joined
+from recgauge.datasets._table.ids import join_ids
 from recgauge.datasets._table.rows import CheckedPart, Part, TimeUnit, check_part, describe_skipped
 from recgauge.datasets._table.text import read_text
 from recgauge.errors import SchemaError, listed, said
@@ -148,8 +148,8 @@ def join(parts: Sequence[CheckedPart]) -> Interactions:
     return Interactions(
         user,
         item,
-        joined(ratings) if ratings else np.ones(len(user), np.float32),
-        joined(times) if times else None,
+        np.concatenate(ratings) if ratings else np.ones(len(user), np.float32),
+        np.concatenate(times) if times else None,
         user_ids,
         item_ids,
     )

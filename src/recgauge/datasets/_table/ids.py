@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import SchemaError
+from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, IntArray, text_array
 
 if TYPE_CHECKING:
@@ -71,24 +72,7 @@ class Ids:
 
     def _codes(self) -> IntArray:
         codes = [position[piece] for piece, position in zip(self.pieces, self.positions, strict=True)]
-        return joined(codes) if codes else np.empty(0, np.int32)
-
-
-def to_numpy(column: "pa.ChunkedArray | pa.Array") -> npt.NDArray[Any]:
-    """Return the cells of a column of plain numbers without nulls, not to be written to.
-
-    pyarrow's ``to_numpy`` does the same and imports pandas, a fifth of a second.
-    """
-    import pyarrow as pa
-
-    if isinstance(column, pa.Array):
-        return np.from_dlpack(column)
-    return joined([np.from_dlpack(chunk) for chunk in column.chunks or [pa.array([], column.type)]])
-
-
-def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return one array after the other; a single one as it is."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+        return np.concatenate(codes) if codes else np.empty(0, np.int32)
 
 
 def read_ids(column: "pa.ChunkedArray") -> Ids:

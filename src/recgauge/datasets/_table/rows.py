@@ -10,8 +10,9 @@ import numpy as np
 
 from recgauge.datasets._table.columns import Role
 from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.ids import Ids, read_ids, to_numpy
+from recgauge.datasets._table.ids import Ids, read_ids
 from recgauge.errors import SchemaError, shortened
+from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, LongArray
 
 if TYPE_CHECKING:
