@@ -85,11 +85,7 @@ class RunFolder:
         if listed_only:
             test = test[test["user_id"].isin(lists["user_id"].unique())]
         everybody = test["user_id"].unique()
-        # as in the run: every test row is judged, those below relevant_from with grade 0
-        grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
-        # an item that a user has in several rows is judged once, with the highest of their grades
-        judged = test.assign(grade=grade).sort_values("grade", ascending=False, kind="stable")
-        judged = judged.drop_duplicates(["user_id", "item_id"]).sort_index()
+        judged = judged_rows(test, relevant_from)
         names = {"user_id": "user", "item_id": "item"}
         return convert(
             lists.rename(columns=names)[["user", "item", "score"]],
@@ -102,9 +98,21 @@ class RunFolder:
             threshold=0.0,
         )
 
+    def judged(self, relevant_from: float | None) -> "pd.DataFrame":
+        """Return user_id, item_id and grade of each judged pair once; see `inputs`."""
+        return judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
+
     def _table(self, name: str) -> "pd.DataFrame":
         table: pd.DataFrame = read_table(self.folder / name).to_pandas()
         return table
+
+
+def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFrame":
+    """Return test rows with their grades, as in the run: 0 where the rating is below `relevant_from`."""
+    grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
+    # an item that a user has in several rows is judged once, with the highest of their grades
+    judged = test.assign(grade=grade).sort_values("grade", ascending=False, kind="stable")
+    return judged.drop_duplicates(["user_id", "item_id"]).sort_index()
 
 
 def user_columns(folder: Path) -> set[str]:

@@ -1,52 +1,23 @@
 """``recgauge segments`` and ``recgauge stability``: tables, files, and what they refuse, on finished runs."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pandas as pd
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
 
+from finished import finished
 from recgauge.app.commands.cli import main
-from recgauge.app.compose import compose
-from recgauge.app.files.artifacts import write_run
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema, typed_settings
-from recgauge.experiment import run_experiment
-from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import RunFolder
-from recgauge.utils.progress import NoProgress
 
 SMALL = ("metrics=[ranking]", "cutoffs=[1,5]")
-
-
-def finished(folder, model, *words):
-    """Run a model on the demo data and write what a run writes."""
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        config = hydra_compose("config", [*SMALL, f"model={model}", *words])
-    settings = typed_settings(config)
-    result = run_experiment(compose(settings))
-    names = {
-        "dataset": "demo",
-        "split": "random",
-        "candidates": "all",
-        "model": model,
-        "conventions": "standard",
-    }
-    about = {"seed": settings.seed, "command": "", "settings": asdict(settings), "environment": {}}
-    folder = folder / f"{model}{settings.seed}"
-    folder.mkdir(parents=True)
-    write_run(result, RunRecord.from_result(result, names=names, **about), settings, folder, NoProgress())
-    return folder
 
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
-    finished(folder, "popularity")
-    finished(folder, "svd", "model.n_factors=4")
+    finished(folder, "popularity", *SMALL)
+    finished(folder, "svd", "model.n_factors=4", *SMALL)
     return folder
 
 
@@ -148,7 +119,7 @@ def test_a_folder_without_runs_is_told(tmp_path, capsys):
 
 
 def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, capsys):
-    other = finished(tmp_path, "popularity", "seed=1")
+    other = finished(tmp_path, "popularity", "seed=1", *SMALL)
     code, _, err = told(capsys, "segments", sweep / "svd0", other)
     assert code == 1
     assert "differ in more than the model (seed: 0 against 1)" in err

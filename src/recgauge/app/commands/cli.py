@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = {
     "conventions": "a run's lists under every convention",
     "stability": "does the order of models stay?",
     "segments": "who gains and who loses",
+    "export": "a run's lists and rows as files of other tools",
     "recommend": "lists of the model that a run has saved",
     "data": "list, fetch, verify and describe data sets",
     "experiments": "list the experiments, or run all of them",

@@ -6,12 +6,12 @@ from pathlib import Path
 from rich.table import Table
 
 from recgauge.app.commands.options import RUN, add_store, store_uri
-from recgauge.app.commands.run_files import run_folder
-from recgauge.app.files.list_files import LISTS, holds
+from recgauge.app.commands.run_files import require_stored, run_folder
+from recgauge.app.files.list_files import LISTS
 from recgauge.app.terminal.printing import output, print_table
 from recgauge.app.tracking.tracker import load_record
 from recgauge.conventions import conventions, get_convention
-from recgauge.errors import ConfigError, MissingDataError
+from recgauge.errors import ConfigError
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.runs.record import RunRecord
@@ -74,18 +74,7 @@ def _with_lists(run: str, uri: str) -> Path:
         If the run did not store lists.
     """
     folder = run_folder(run, uri, NEEDED)
-    missing = [name for name in NEEDED if not (folder / name).is_file()]
-    if missing == [LISTS] and not holds(load_record(folder).settings, "true"):
-        stored = str(load_record(folder).settings["artifacts"]["lists"]).lower()
-        raise MissingDataError(
-            f"{run}: the run has stored no whole lists, since it was run with artifacts.lists={stored}. "
-            "Run it again with artifacts.lists=true."
-        )
-    if missing:
-        raise MissingDataError(
-            f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
-            "have them: run again with metrics=ranking."
-        )
+    require_stored(run, folder, NEEDED)
     return folder
 
 

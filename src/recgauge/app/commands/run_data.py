@@ -149,5 +149,5 @@ def _check(run: RunFolder, dataset: Dataset, split: Split) -> None:
         if now != then:
             raise IntegrityError(
                 f"{run.folder}: the {what} of its settings are not those of the run (sha256 {now[:12]}, "
-                f"recorded {then[:12]}), so groups would be wrong. Run it again with the data that are here."
+                f"recorded {then[:12]}), so results would be wrong. Run it again with the data that are here."
             )

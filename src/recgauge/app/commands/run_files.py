@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from recgauge.app.files.list_files import LISTS, holds
 from recgauge.app.tracking.stored_runs import RunStore
-from recgauge.errors import TrackingError
+from recgauge.app.tracking.tracker import load_record
+from recgauge.errors import MissingDataError, TrackingError
 
 _REMEDY = "Name the store that has the run, --uri=ADDRESS, or give the run's output folder."
 
@@ -36,3 +38,34 @@ def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
     if stored is None:
         raise TrackingError(f"{run}: is no folder, and no run of the tracking store {uri}. {_REMEDY}")
     return store.folder(stored, names)
+
+
+def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
+    """Refuse a run that has not stored what is needed.
+
+    Parameters
+    ----------
+    run : str
+        As the user named it.
+    folder : Path
+        As of `run_folder`.
+    names : sequence of str
+        Files.
+
+    Raises
+    ------
+    MissingDataError
+        The message says how to run it again.
+    """
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing == [LISTS] and not holds(load_record(folder).settings, "true"):
+        stored = str(load_record(folder).settings["artifacts"]["lists"]).lower()
+        raise MissingDataError(
+            f"{run}: the run has stored no whole lists, since it was run with artifacts.lists={stored}. "
+            "Run it again with artifacts.lists=true."
+        )
+    if missing:
+        raise MissingDataError(
+            f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
+            "have them: run again with metrics=ranking."
+        )

@@ -34,9 +34,10 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> list[Path]:
             write(hidden)
             hidden.replace(file)
         except OSError as error:
-            with suppress(OSError):
-                hidden.unlink()
             raise ConfigError(f"--out: {file} cannot be written: {error.strerror or error}.") from error
+        finally:
+            with suppress(OSError):
+                hidden.unlink(missing_ok=True)
     return list(writers)
 
 
