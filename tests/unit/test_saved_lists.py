@@ -24,7 +24,7 @@ ELSEWHERE = ("recorded", "adapters", "isolated")
 MODELS = sorted(
     path.stem
     for path in (conf_folder() / "model").glob("*.yaml")
-    if not set(ELSEWHERE) & set(OmegaConf.load(path)["_target_"].split("."))
+    if not set(ELSEWHERE) & set(OmegaConf.load(path).get("_target_", "").split("."))
 )
 SMALL = (
     "filters=[sample_users,item_rows]",
