@@ -1,6 +1,6 @@
 """Which convention and metric reproduce each row of a library beyond accuracy, and why some are left out."""
 
-from golden.ranking_rows import BOTH, FULL, Row
+from golden.ranking_rows import BOTH, FLOAT32, FULL, Row
 
 POP_PLUS_ONE = "novelty(pop+1)"
 """The row that counts one training user more, who had everything, so that no item is unknown."""
@@ -69,6 +69,16 @@ BEYOND_ROWS: dict[str, Row] = {
     "recommenders/diversity(cooccurrence)": Row("recommenders", "diversity"),
     "recommenders/serendipity(cooccurrence)": Row("recommenders", "serendipity"),
     "implicit/auc": Row("implicit", "auc"),
+    **{
+        f"warprec/{name}{precision}": Row("warprec", metric, tolerance)
+        for name, metric in {
+            "LAUC": "lauc",
+            "ItemCoverage": "item_coverage",
+            "Gini": "gini",
+            "ShannonEntropy": "shannon_entropy",
+        }.items()
+        for precision, tolerance in (("", 1e-9), (" (float32)", FLOAT32))
+    },
 }
 
 FULL_RANKINGS = {

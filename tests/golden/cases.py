@@ -1,6 +1,7 @@
 """Reads the golden data: inputs, and what libraries and articles computed from them.
 
-``inputs/<kind>.json`` maps case ids to inputs; kinds are ranking, rating, correlation, binary, classes.
+``inputs/<kind>.json`` maps case ids to inputs; kinds are ranking, rating, correlation, binary, classes; the
+random ranking cases have a file of their own. `ask_library.py` made it and the newer files of libraries.
 ``libraries/<library>.json`` names the version and holds rows
 ``[case, metric, [[k, value, per_user, more]]]``:
 k None means no cutoff, ``"NaN"`` a NaN, None in per_user a user without a value, ``more`` an error that the
@@ -48,7 +49,8 @@ class GoldenValue:
 
 @cache
 def load_inputs(kind: str) -> dict[str, dict[str, Any]]:
-    return json.loads((HERE / "inputs" / f"{kind}.json").read_text(encoding="utf-8"))
+    files = sorted((HERE / "inputs").glob(f"{kind}*.json"))
+    return {case: it for file in files for case, it in json.loads(file.read_text(encoding="utf-8")).items()}
 
 
 @cache

@@ -1,7 +1,7 @@
 """Which convention and metric reproduce each row of a library, and why some rows are left out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from golden.cases import GoldenValue
@@ -23,7 +23,7 @@ class Row:
 
     convention: str
     metric: str | Metric
-    tolerance: float = 1e-9
+    tolerance: float = field(default=1e-9, compare=False)  # the evaluation is the same
     policies: tuple[tuple[str, Any], ...] = ()
     lists: str = "given"
     """``full``: all candidates by score; ``cut``: lists cut at k, no cutoff; ``both``: only users with a list
@@ -39,7 +39,7 @@ class Row:
         return replace(convention, policies=replace(convention.policies, **dict(self.policies)))
 
 
-# gdeval prints 5 decimals, and a mean of printed values; CAPRI rounds in float32
+# gdeval prints 5 decimals, and a mean of printed values; CAPRI rounds in float32, WarpRec computes in it
 PRINTED, FLOAT32 = 5.1e-6, 1e-6
 ZERO = (("no_relevant", "zero"),)
 STABLE, ASCENDING = (("ties", "stable"),), (("ties", "item_code"),)
@@ -202,6 +202,34 @@ ROWS: dict[str, Row] = {
     "article_ndcg_note/get_ndcg_2(best=truth,worst=list,method=1)": Row("article_ndcg_note", "ndcg_2_minmax"),
 }
 
+LENSKIT_2026 = {
+    f"lenskit_2026/{way}{name.removeprefix('lenskit/')}": replace(row, convention="lenskit_2026")
+    for name, row in ROWS.items()
+    for way in ("", "Collector:")
+    if row.convention == "lenskit" and "RunAnalysis" not in name
+}
+WARPREC = {
+    f"warprec/{name}{precision}": Row("warprec", metric, tolerance)
+    for name, metric in {
+        "Precision": "precision",
+        "Recall": "recall",
+        "F1": "f1",
+        "HitRate": "hit",
+        "MRR": "rr",
+        "MAP": "ap",
+        "MAR": "ar",
+        "nDCG": "ndcg",
+        "nDCGRendle2020": "ndcg_rendle",
+    }.items()
+    for precision, tolerance in (("", 1e-9), (" (float32)", FLOAT32))
+}
+OMNIREC = {
+    f"{convention}/{name}": Row(convention, metric)
+    for convention in ("omnirec", "omnirec_1_1")
+    for name, metric in {"NDCG": "ndcg", "HR": "hit", "Recall": "recall", "Precision": "precision"}.items()
+}
+ROWS |= LENSKIT_2026 | WARPREC | OMNIREC
+
 LEFT_OUT: dict[str, Callable[[GoldenValue], bool]] = {
     "CAPRI's evaluator leaves mapk's k at 10 and sums over 20 ranks, so that AP exceeds 1": (
         lambda v: v.row == "capri/mapk(k=10 default)" and (v.k or 0) > 10
@@ -211,6 +239,9 @@ LEFT_OUT: dict[str, Callable[[GoldenValue], bool]] = {
     ),
     "the library as a whole raised, for no metric in particular": (
         lambda v: v.row in ("implicit/ranking_metrics_at_k", "lenskit/RunAnalysis")
+    ),
+    "LensKit 2026 divides by zero at a user without relevant items or list, who is undefined here": (
+        lambda v: v.library == "lenskit_2026" and "ZeroDivisionError" in v.more.get("error", "")
     ),
     "the library says that its value is noise": lambda v: "unstable" in v.more,
 }

@@ -40,7 +40,7 @@ def _compare(value: GoldenValue, counted: Counter[str]) -> str | None:
         return None if undefined else f"refused, not {value.value!r}"
     mean, users = ours
     counted["means"] += 1
-    if not same(mean, number(value.value)):
+    if not same(mean, number(value.value), BEYOND_ROWS[value.row].tolerance):
         return f"mean {mean!r}, not {value.value!r}"
     if value.per_user is None:
         return None

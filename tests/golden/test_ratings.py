@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from golden.rating_lane import agree, entries
+from recgauge.conventions import get_convention
 from recgauge.errors import MetricError
 from recgauge.evaluation.evaluate_ratings import evaluate_ratings
 from recgauge.metrics.rating.correlations import Pearson, RSquared, Spearman
@@ -31,13 +32,22 @@ DEFINITIONS = {
     ("formula", "user_mean_rmse"): RMSE(aggregate="user"),
     ("lenskit", "MAE (user mean)"): MAE(aggregate="user"),
     ("lenskit", "RMSE (user mean)"): RMSE(aggregate="user"),
+    **{
+        (name, metric): get_convention(name).metric(metric.lower())
+        for name, metrics in {
+            "warprec": ("MAE", "MSE", "RMSE"),
+            "omnirec": ("MAE", "RMSE"),
+            "omnirec_1_1": ("MAE", "RMSE"),
+        }.items()
+        for metric in metrics
+    },
     ("surprise", "fcp"): ConcordantPairs(aggregate="counted_users"),
     ("scipy", "pearsonr"): Pearson(),
     ("scipy", "spearmanr"): Spearman(),
     ("scipy", "kendalltau"): Kendall(),
 }  # fmt: skip
 FLOAT32 = ("lenskit",)  # keeps scores in float32, so its values agree to 1e-6
-N_VALUES = 239
+N_VALUES = 295
 
 
 def columns(case):

@@ -64,6 +64,8 @@ class Convention:
     policies : Policies
     deviations : mapping of str to mapping
         Policies that differ for one metric: ``{"ndcg": {"no_list": "zero"}}``.
+    notes : str
+        The versions whose values prove it, and what of the source is not defined here and why.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Convention:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     policies: Policies = field(default_factory=Policies)
     deviations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: str = ""
 
     def metric(self, name: str) -> Metric:
         """Return the definition that `name` has here; the default one where the source has none.
@@ -171,10 +174,12 @@ STANDARD = Convention(
 )
 """Every metric with its defaults."""
 LIBRARIES = (
-    *("trec", "ranx", "recbole", "lenskit", "rectools", "cornac", "irspack", "replay", "elliot"),
-    *("recommenders", "recmetrics", "capri", "implicit", "sklearn"),
+    *("trec", "ranx", "recbole", "lenskit", "lenskit_2026", "rectools", "cornac", "irspack", "replay"),
+    *("elliot", "warprec", "omnirec", "omnirec_1_1", "recommenders", "recmetrics", "capri", "implicit"),
+    "sklearn",
 )
-"""Each is a module of `recgauge.conventions.libraries`."""
+"""Each is in the module of `recgauge.conventions.libraries` that its first word names. A name with a version
+holds since that version; a name without one never changes its meaning."""
 ARTICLES = tuple(
     f"article_{name}" for name in ("offline_metrics", "system_evaluation", "capri", "recmetrics", "ndcg_note")
 )
@@ -202,7 +207,7 @@ def get_convention(name: str) -> Convention:
     if name == "standard":
         return STANDARD
     if name in LIBRARIES or name in ARTICLES:
-        module = "articles" if name in ARTICLES else f"libraries.{name}"
+        module = "articles" if name in ARTICLES else f"libraries.{name.partition('_')[0]}"
         found: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
         return found
     close = get_close_matches(str(name), NAMES, n=1)

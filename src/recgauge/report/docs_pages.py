@@ -121,7 +121,8 @@ def _conventions() -> Iterator[str]:
 
 
 def _definitions(convention: Convention) -> str:
-    lines = [f"### {convention.name}\n", "| name | definition | for this metric |\n|---|---|---|"]
+    lines = [f"### {convention.name}\n", *([f"{convention.notes}\n"] if convention.notes else [])]
+    lines.append("| name | definition | for this metric |\n|---|---|---|")
     for name in convention.metrics:
         definition = convention.definition(name)
         differs = definition.policies.differences(convention.policies) or "–"

@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "runs": "list the runs of a tracking store, or delete some with their files",
     "show": "print the tables of stored runs again",
     "verify": "repeat a stored run, and compare every number, list and row",
-    "conventions": "a run's lists under every convention",
+    "conventions": "what each convention means; a run's lists under all of them",
     "stability": "does the order of models stay?",
     "segments": "who gains and who loses",
     "export": "a run's lists and rows as files of other tools",

@@ -1,6 +1,7 @@
-"""``recgauge conventions RUN_ID``: one run's lists under every convention."""
+"""``recgauge conventions``: all conventions, one of them, or one run's lists under each."""
 
 from argparse import ArgumentParser, Namespace
+from difflib import get_close_matches
 from pathlib import Path
 
 from rich.table import Table
@@ -10,7 +11,7 @@ from recgauge.app.commands.run_files import require_stored, run_folder
 from recgauge.app.files.list_files import LISTS
 from recgauge.app.terminal.printing import output, print_table
 from recgauge.app.tracking.tracker import load_record
-from recgauge.conventions import conventions, get_convention
+from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError
 from recgauge.metrics import metric_key
 from recgauge.report.conventions import ConventionValue, convention_values, spread
@@ -22,14 +23,49 @@ NEEDED = ("record.json", LISTS, "test.parquet")
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``conventions``."""
-    parser.add_argument("run", metavar="RUN_ID", help=RUN)
+    what = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
+    parser.add_argument("run", metavar="RUN_ID", nargs="?", help=what)
     parser.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
     add_store(parser)
 
 
 def carry_out(asked: Namespace) -> None:
     """Print the table that the command line asks for."""
-    print_conventions(asked.run, uri=store_uri(asked), k=asked.k)
+    if asked.run is None:
+        _print_names()
+    elif Path(asked.run).exists() or not get_close_matches(asked.run, NAMES, n=1, cutoff=0.75):
+        print_conventions(asked.run, uri=store_uri(asked), k=asked.k)
+    else:
+        _print_definitions(get_convention(asked.run))
+
+
+def _print_names() -> None:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("convention", no_wrap=True)
+    table.add_column("whose definitions")
+    for convention in conventions().values():
+        table.add_row(convention.name, convention.about)
+    print_table(output(), table)
+    output().print(
+        "In a run: conventions=NAME. Definitions: recgauge conventions NAME. "
+        "A run's lists under all of them: recgauge conventions RUN_ID."
+    )
+
+
+def _print_definitions(convention: Convention) -> None:
+    table = Table(pad_edge=False, box=None)
+    for column in ("name", "definition", "for this metric"):
+        table.add_column(column)
+    for name in sorted(convention.metrics or convention.known()):
+        definition = convention.definition(name)
+        differs = definition.policies.differences(convention.policies)
+        table.add_row(name, definition.metric.definition(), differs)
+    console = output()
+    console.print(convention.about)
+    console.print(f"policies: {convention.policies.definition()}")
+    print_table(console, table)
+    if convention.notes:
+        console.print(convention.notes)
 
 
 def print_conventions(run: str, *, uri: str, k: int | None) -> None:

@@ -6,6 +6,7 @@ from recgauge.conventions import Convention
 CAPRI = Convention(
     name="capri",
     about="CAPRI's evaluator; nDCG keeps 4 decimals and its ideal list is not cut.",
+    notes="Proven with CAPRI, commit dbbb506cf5.",
     metrics={
         "precision": m.Precision(denominator="list"),
         "recall": m.Recall(),

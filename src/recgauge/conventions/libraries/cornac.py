@@ -6,6 +6,7 @@ from recgauge.conventions import Convention
 CORNAC = Convention(
     name="cornac",
     about="Cornac's ranking metrics; its MRR refuses a list without a hit.",
+    notes="Proven with Cornac 3.0.1.",
     metrics={
         "precision": m.Precision(zero="nan"),
         "recall": m.Recall(),

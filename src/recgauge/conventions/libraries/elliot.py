@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 ELLIOT = Convention(
     name="elliot",
     about="Elliot; its MAP and MAR average over every rank, not over hits.",
+    notes="Proven with Elliot, commit fc27efedad.",
     metrics={
         "precision": m.Precision(),
         "recall": m.Recall(),

@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 IRSPACK = Convention(
     name="irspack",
     about="irspack's evaluate_recommendation_df: only users who have both a list and relevant items.",
+    notes="Proven with irspack 0.5.2.",
     metrics={
         "precision": m.Precision(denominator="list"),
         "recall": m.Recall(),

@@ -1,5 +1,7 @@
 """What LensKit computes under its names; each row is proven by values that it gave."""
 
+from dataclasses import replace
+
 from recgauge import metrics as m
 from recgauge.conventions import Convention
 from recgauge.judging import Policies
@@ -7,6 +9,7 @@ from recgauge.judging import Policies
 LENSKIT = Convention(
     name="lenskit",
     about="LensKit's list metrics; undefined users are NaN and left out of the mean.",
+    notes="Proven with LensKit 2025.8.1; what 2026.2 changed is `lenskit_2026`.",
     metrics={
         "precision": m.Precision(denominator="list", zero="nan"),
         "recall": m.Recall(denominator="min_relevant_k"),
@@ -28,4 +31,16 @@ LENSKIT = Convention(
         "dcg": {"no_relevant": "zero"},
         "dcg_graded": {"no_relevant": "zero"},
     },
+)
+
+LENSKIT_2026 = replace(
+    LENSKIT,
+    name="lenskit_2026",
+    about="LensKit since 2026.2; the same, but DCG of users without relevant items is undefined, too.",
+    notes=(
+        "Proven with LensKit 2026.4.0, list by list and by the means of its MeasurementCollector. Its "
+        "average precision stops with a ZeroDivisionError at a user without relevant items; here such a user "
+        "is undefined."
+    ),
+    deviations={"precision": {"no_relevant": "zero"}},
 )

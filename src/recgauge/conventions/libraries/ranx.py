@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 RANX = Convention(
     name="ranx",
     about="ranx.evaluate with make_comparable=True; it puts ties in no order in lists of over 15 items.",
+    notes="Proven with ranx 0.3.21.",
     metrics={
         "precision": m.Precision(),
         "recall": m.Recall(),

@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 RECBOLE = Convention(
     name="recbole",
     about="RecBole's top-k metrics.",
+    notes="Proven with RecBole 1.2.1.",
     metrics={
         "precision": m.Precision(),
         "recall": m.Recall(),

@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 RECOMMENDERS = Convention(
     name="recommenders",
     about="Microsoft recommenders; users need a list and relevant items, but for nDCG.",
+    notes="Proven with recommenders 1.2.1.",
     metrics={
         "precision": m.Precision(),
         "recall": m.Recall(),

@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 RECTOOLS = Convention(
     name="rectools",
     about="RecTools' calc_metrics; its default nDCG compares with a list of k hits.",
+    notes="Proven with RecTools 0.19.0.",
     metrics={
         "precision": m.Precision(),
         "r_precision": m.Precision(denominator="min_relevant_k"),

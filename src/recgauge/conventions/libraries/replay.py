@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 REPLAY = Convention(
     name="replay",
     about="RePlay's metrics over dictionaries; every user of the ground truth counts.",
+    notes="Proven with RePlay 0.22.0.",
     metrics={
         "precision": m.Precision(),
         "recall": m.Recall(),

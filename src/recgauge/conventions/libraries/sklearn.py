@@ -7,6 +7,7 @@ from recgauge.judging import Policies
 SKLEARN = Convention(
     name="sklearn",
     about="scikit-learn's ndcg_score and average_precision_score, user by user; equal scores share ranks.",
+    notes="Proven with scikit-learn 1.9.1.",
     metrics={
         "map": m.AveragePrecision(),
         "dcg": m.DCG(),

@@ -9,6 +9,7 @@ PRINTED = {"score_precision": "double", "round": 5, "rounding": "printf"}
 TREC = Convention(
     name="trec",
     about="ir_measures: trec_eval, exponential nDCG and ERR as gdeval prints them, RBP of cwl_eval.",
+    notes="Proven with ir_measures 0.4.3.",
     metrics={
         "precision": m.Precision(),
         "recall": m.Recall(),
