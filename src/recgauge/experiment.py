@@ -19,12 +19,12 @@ from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
-from recgauge.guards.lists import check_candidates, check_sanity, check_selection, check_ties
+from recgauge.guards.lists import check_candidates, check_lengths, check_sanity, check_selection, check_ties
 from recgauge.guards.splits import check_split
 from recgauge.judging import Policies
 from recgauge.metrics.curves.areas import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
-from recgauge.models import RatingPredictor, Recommender
+from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedElsewhere
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
 from recgauge.models.recommend import compile_kernels
@@ -174,11 +174,17 @@ def run_experiment(
     if ready.task is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, ready.task, model, timings)
         guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
+        if isinstance(model, GivesLists):
+            guards += (check_lengths(ranking.top_k, ranking.candidates, split.test),)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
-    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, peak())
+    most = peak()
+    if isinstance(model, TrainedElsewhere):
+        timings.measured_elsewhere(model.seconds)
+        most = most and model.peak_bytes and most + model.peak_bytes
+    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, most)
 
 
 def prepare(experiment: Experiment, timings: Timings) -> Prepared:
@@ -275,17 +281,8 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
                 evaluation, experiment.full_ranking_metrics, rankings, ids
             )
             refused |= undefined
-    return RankingResult(
-        lists.of(task.users),
-        task.relevant,
-        task.catalogue,
-        evaluation,
-        ties,
-        refused,
-        candidates,
-        sanity,
-        rankings,
-    )
+    about = (task.relevant, task.catalogue, evaluation, ties, refused, candidates, sanity, rankings)
+    return RankingResult(lists.of(task.users), *about)
 
 
 def _predict(

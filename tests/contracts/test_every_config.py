@@ -15,6 +15,7 @@ from recgauge.conventions import standard_metrics
 from recgauge.errors import ConfigError
 from recgauge.metrics import SUITES
 from recgauge.models.adapters import Adapter
+from recgauge.models.isolated import Isolated
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 
@@ -48,7 +49,20 @@ def test_every_option_builds(group, option):
         with pytest.raises(ConfigError, match=rf"pip install 'recgauge\[{model.extra}\]'"):
             compose(settings)
         return
+    if isinstance(model, Isolated) and why_not_ready(model):
+        with pytest.raises(ConfigError, match=f"recgauge env make {model.library}"):
+            compose(settings)
+        return
     compose(settings)
+
+
+def why_not_ready(model):
+    """Return why the model's environment cannot be used, None if it can."""
+    try:
+        model.check_ready()
+    except ConfigError as error:
+        return str(error)
+    return None
 
 
 def installed(package):

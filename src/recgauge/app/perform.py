@@ -16,18 +16,22 @@ from recgauge.app.targets import allowed_packages, check_targets
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
-from recgauge.app.tracking.environment import environment, library, read_beside
+from recgauge.app.tracking.environment import environment, library, model_environment, read_beside
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.tracker import Tracker, experiment_tag, find_finished
 from recgauge.app.tune import check_tuning, fixed_settings, given_by, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
+from recgauge.models.isolated import Isolated
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import RunSettings
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
+
+LIBRARY_LOG = "library.log"
+"""What a library in an environment of its own has printed; in the output folder."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,10 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     command = run_again(job.words, sweeping=job.sweep is not None)
     facts = environment() | {"sources": read_beside(job.settings)}
     facts["packages"] = facts["packages"] | library(job.typed.model)
+    if (own := model_environment(job.settings)) is not None:
+        facts["model_environment"] = own.versions()
+    if isinstance(experiment.model, Isolated):
+        experiment.model.set_log(job.folder / LIBRARY_LOG)
     tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
     if job.grid is not None:
         tags[experiment_tag(job.grid)] = "true"

@@ -5,7 +5,9 @@ import math
 import numpy as np
 
 from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
+from recgauge.data.top_k import TopK
 from recgauge.evaluation import Evaluation, Ties
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult, GuardSettings
@@ -69,6 +71,25 @@ def _few_candidates(share: float, top_k: int) -> GuardResult:
         message = f"{found}; lower cutoffs say more."
         return GuardResult("few_candidates", share, "warning", message)
     return GuardResult("few_candidates", share, "note", f"{found}.")
+
+
+def check_lengths(lists: TopK, chosen: CandidateItems, test: Interactions) -> GuardResult:
+    """Count lists that end although their user has more candidates, of models that give lists.
+
+    Parameters
+    ----------
+    lists : TopK
+    chosen : CandidateItems
+    test : Interactions
+        Says how many users and items there are.
+    """
+    possible = np.minimum(chosen.counts(test.n_users, test.n_items)[lists.users], lists.items.shape[1])
+    short, none = lists.lengths < possible, lists.lengths == 0
+    found = f"{short.sum():,} of {len(short):,} lists end before the largest cutoff, {none.sum():,} are empty"
+    if not short.any():
+        return GuardResult("short_lists", 0.0, "note", f"{found}.")
+    message = f"{found}: what made them knows no more items for these users. Empty places count as misses."
+    return GuardResult("short_lists", float(short.mean()), "warning", message)
 
 
 def _all_alike(relevant: Relevant, held: BoolArray, counts: LongArray) -> BoolArray:

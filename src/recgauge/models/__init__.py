@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
+from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ModelError
 from recgauge.models.rating_predictor import not_fitted as not_fitted
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
     from recgauge.models.ials import IALS as IALS
+    from recgauge.models.isolated import Isolated as Isolated
+    from recgauge.models.isolated import LensKit as LensKit
+    from recgauge.models.isolated import RecBole as RecBole
+    from recgauge.models.isolated import RecTools as RecTools
     from recgauge.models.item_knn import ItemKNN as ItemKNN
     from recgauge.models.nmf import NMF as NMF
     from recgauge.models.p3alpha import P3alpha as P3alpha
@@ -124,6 +130,33 @@ class Recommender(ABC):
     def item_weights(self) -> ItemWeights | None:
         """Return the item weights whose sums give the scores, or None if the model has none."""
         return None
+
+
+@runtime_checkable
+class GivesLists(Protocol):
+    """A model that gives lists rather than scores of all items: recorded ones, or another program's."""
+
+    def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
+        """Return the first `k` candidates of the users' lists; -1 pads short ones.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        ...
+
+
+@runtime_checkable
+class TrainedElsewhere(Protocol):
+    """A model that another process trains and asks; it measures itself.
+
+    `seconds` are those of ``fit`` and ``recommend`` without the start of the process and the exchange of
+    files; `peak_bytes` is the most that the process has held, None where nobody knows.
+    """
+
+    seconds: dict[str, float]
+    peak_bytes: int | None
 
 
 @runtime_checkable

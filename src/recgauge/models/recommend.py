@@ -8,8 +8,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.top_k import TopK
 from recgauge.engine import Source, is_compiled, kind_of, rank_candidates, top_k, warm_up
 from recgauge.errors import ConfigError
-from recgauge.models import Recommender
-from recgauge.models.recorded import Recorded
+from recgauge.models import GivesLists, Recommender
 from recgauge.utils.checks import IntArray, check_int
 from recgauge.utils.progress import NoProgress, Progress, Timings
 
@@ -61,7 +60,7 @@ def recommend(  # noqa: PLR0913
     if candidates is not None and excluded is not None:
         raise ConfigError("recommend: give either excluded or candidates, which can hold the excluded.")
     chosen = candidates or CandidateItems(excluded=excluded)
-    if isinstance(model, Recorded):
+    if isinstance(model, GivesLists):
         return model.lists(users, k, chosen)
     with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
         source, name = source_of(model), type(model).__name__
@@ -79,7 +78,7 @@ def compile_kernels(model: Recommender, timings: Timings, *, per_user: bool = Fa
 
     `per_user`: each user has candidates of their own.
     """
-    if isinstance(model, Recorded):
+    if isinstance(model, GivesLists):
         return
     kind = kind_of(source_of(model), per_user=per_user)
     if not is_compiled(kind):

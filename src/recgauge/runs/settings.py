@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeGuard
 
 FREE = {"free": True}
 """Marks a setting that never changes a number; all others count in a run's fingerprint."""
@@ -12,6 +12,10 @@ DATA = {"data": True}
 """Marks a setting that decides which data a run reads, or whose code reads them."""
 FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
 """Settings of a data set that say where it is; the digest of its content replaces them."""
+ISOLATED = "recgauge.models.isolated."
+"""How ``_target_`` of a model begins that is trained in an environment of its own."""
+FREE_ISOLATED_SETTINGS = ("cache", "timeout")
+"""Settings of such a model that say where the environment is, and how long it is waited for."""
 
 
 def _ask(expected: str) -> dict[str, str]:
@@ -221,8 +225,21 @@ def counted_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     guards = counted.get("guards") or {}
     if guards.get("selected_on") == "validation":  # nothing to warn of, as if nothing had been said
         counted["guards"] = guards | {"selected_on": None}
+    if is_isolated(model := counted.get("model")):
+        counted["model"] = {key: model[key] for key in model if key not in FREE_ISOLATED_SETTINGS}
     counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}
     return counted
+
+
+def is_isolated(model: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether the settings are those of a model that is trained in an environment of its own.
+
+    Examples
+    --------
+    >>> is_isolated({"_target_": "recgauge.models.isolated.RecBole"}), is_isolated(None)
+    (True, False)
+    """
+    return isinstance(model, Mapping) and str(model.get("_target_")).startswith(ISOLATED)
 
 
 def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Stages of a run: how they report progress, and how long each takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
 from typing import Protocol
@@ -66,3 +66,18 @@ class Timings:
                 yield self._progress
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+
+    def measured_elsewhere(self, seconds: Mapping[str, float]) -> None:
+        """Take the time of stages from another process; what they took more here is the stage ``exchange``.
+
+        Examples
+        --------
+        >>> timings = Timings(NoProgress())
+        >>> timings.seconds["fit"] = 5.0
+        >>> timings.measured_elsewhere({"fit": 4.0, "recommend": 1.0})
+        >>> timings.seconds
+        {'fit': 4.0, 'exchange': 1.0}
+        """
+        known = {name: inside for name, inside in seconds.items() if name in self.seconds}
+        exchange = sum(self.seconds[name] - inside for name, inside in known.items())
+        self.seconds |= known | {"exchange": exchange}

@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "export": "a run's lists and rows as files of other tools",
     "recommend": "lists of the model that a run has saved",
     "data": "list, fetch, verify and describe data sets",
+    "env": "environments of other libraries, RecBole, LensKit and RecTools: make, list, remove",
     "experiments": "list the experiments, or run all of them",
 }
 """Every subcommand; the module of its name in this folder has its `add_options` and `carry_out`."""

@@ -26,7 +26,7 @@ from recgauge.utils.progress import Progress
 
 MISSING = "missing.json"
 _ABOUT_DATA = data_settings() | {"experiment"}
-_ABOUT_MODEL = {"model", "experiment", "allowed_targets"}
+_ABOUT_MODEL = {"model", "data", "experiment", "allowed_targets"}
 
 
 def begin(config: DictConfig) -> SweepPlan:

@@ -17,8 +17,9 @@ from recgauge._version import NUMERIC_VERSION, __version__
 from recgauge.app.files.artifacts import file_digest
 from recgauge.app.targets import TARGET, allowed_packages, find_class
 from recgauge.errors import ConfigError
+from recgauge.isolated.environments import Environment, find_environment
 from recgauge.models import adapters
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import free_settings, is_isolated
 from recgauge.utils.files import user_number, user_path
 
 CHECKOUT = Path(recgauge.__file__).resolve().parents[2]
@@ -87,7 +88,8 @@ def _git(*arguments: str) -> str | None:
 def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the digests of classes outside recgauge, whose version nobody keeps, and of named files.
 
-    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`.
+    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`, or what
+    is in the environment of its own in which it is trained.
 
     Parameters
     ----------
@@ -111,7 +113,21 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     files = sorted({path for text in texts for path in _files(text)})
     packages = allowed_packages(settings.get("allowed_targets", ()))
     digests = {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))}
-    return digests | {path: file_digest(Path(path)) for path in files} | library(counted.get("model"))
+    digests |= {path: file_digest(Path(path)) for path in files} | library(counted.get("model"))
+    own = model_environment(settings)
+    return digests if own is None else digests | {f"environment of {own.library}": own.identity()}
+
+
+def model_environment(settings: Mapping[str, Any]) -> Environment | None:
+    """Return the environment of its own that the model is trained in; None if it needs none or has none."""
+    model = settings.get("model")
+    if not is_isolated(model):
+        return None
+    try:
+        kind = find_class(model[TARGET], f"model.{TARGET}", allowed_packages(()))
+        return find_environment(getattr(kind, "library", ""), model.get("cache"))
+    except ConfigError:  # compose says what is wrong
+        return None
 
 
 def library(model: Any) -> dict[str, str]:

@@ -13,7 +13,13 @@ from recgauge.models.fitting import leak_mark
 from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
 from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import FREE_DATASET_SETTINGS, flat_settings, free_settings
+from recgauge.runs.settings import (
+    FREE_DATASET_SETTINGS,
+    FREE_ISOLATED_SETTINGS,
+    flat_settings,
+    free_settings,
+    is_isolated,
+)
 
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""
@@ -59,6 +65,8 @@ def run_start(
         "mlflow.user": user_name(),
         "mlflow.runColor": _colour(name, names["dataset"]),
     }
+    if theirs := environment.get("model_environment"):
+        tags["recgauge.model_environment"] = ", ".join(f"{name} {one}" for name, one in theirs.items())
     if environment["git_commit"]:
         tags["recgauge.git_dirty"] = str(environment["git_dirty"]).lower()
         tags["mlflow.source.git.commit"] = environment["git_commit"]
@@ -73,6 +81,8 @@ def _params(settings: dict[str, Any], names: Mapping[str, str]) -> dict[str, str
     first = {key: chosen[key] for key in COMPARED if key in chosen}
     kept = {key: value for key, value in settings.items() if key not in free_settings()}
     free = {f"dataset.{key}" for key in FREE_DATASET_SETTINGS if key != "path"}
+    if is_isolated(settings.get("model")):
+        free |= {f"model.{key}" for key in FREE_ISOLATED_SETTINGS}
     rest = {
         key: value
         for key, value in flat_settings(kept).items()

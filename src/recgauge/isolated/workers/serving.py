@@ -1,0 +1,188 @@
+"""What every worker does: obey commands on standard input, keep time, take out what is no candidate.
+
+A command is one line of JSON, and so is each answer. Arrays go through files of the working folder. The
+library's own output goes to standard error, which the other side keeps as a log.
+"""
+
+import json
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+Array = Any
+Answer = Callable[[Array, int, Array], tuple[Array, Array]]
+"""From users (b,), a number n and the only items allowed (or None) to items (b, w) and scores (b, w).
+
+At least the n best allowed items of each user, or all that the library scores; in any order, -1 or NaN where
+there is none. Items that are not allowed may be among them.
+"""
+BLOCK = 1 << 22
+"""Scores that are held at a time."""
+
+
+class SettingsError(Exception):
+    """The library has no such model or setting."""
+
+
+@dataclass
+class Job:
+    """What to train on and with.
+
+    Parameters
+    ----------
+    name : str
+        The model's name in its library.
+    settings : dict of str to Any
+    seed, n_threads, n_users, n_items : int
+    user, item : ndarray of int32, shape (n,)
+        Codes, a row for each interaction.
+    value : ndarray of float32, shape (n,)
+        Ratings.
+    timestamp : ndarray of int64, shape (n,)
+        Seconds; zeros where nobody knows.
+    tell : callable
+        Told (done, total) after each epoch.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    seed: int
+    n_threads: int
+    n_users: int
+    n_items: int
+    user: Array
+    item: Array
+    value: Array
+    timestamp: Array
+    tell: Callable[[int, int], None]
+
+
+Fit = Callable[[Job], tuple[Answer, float]]
+"""Trains, and returns what answers and the seconds that the training took."""
+
+
+def serve(fit: Fit) -> None:
+    """Obey commands until the other side ends."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what the library prints goes to the log
+
+    def say(**fields: Any) -> None:
+        sys.stdout.flush()
+        answers.write(json.dumps(fields) + "\n")
+        answers.flush()
+
+    answer: Answer | None = None
+    size = (0, 0)
+    for command in _commands():
+        try:
+            if command["do"] == "fit":
+                job = _read_job(command, say)
+                size = (job.n_users, job.n_items)
+                answer, seconds = fit(job)
+            else:
+                start = perf_counter()
+                _write_lists(answer, command["asked"], command["lists"], command["k"], size[1])
+                seconds = perf_counter() - start
+            say(done=True, seconds=seconds, peak=_peak())
+        except SettingsError as error:
+            say(error=str(error), settings=True)
+        except Exception as error:  # whatever the library raises
+            traceback.print_exc()
+            say(error=f"{type(error).__name__}: {error}", settings=False)
+
+
+def _commands() -> Any:
+    """Yield commands; end at once, even while the library trains, if the other side has gone."""
+    waiting: queue.Queue[Any] = queue.Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            waiting.put(json.loads(line))
+        os._exit(1)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield waiting.get()
+
+
+def _read_job(command: dict[str, Any], say: Callable[..., None]) -> Job:
+    arrays = np.load(command["rows"], allow_pickle=False)
+    return Job(
+        **command["job"],
+        **{name: arrays[name] for name in ("user", "item", "value", "timestamp")},
+        tell=lambda done, total: say(progress=[done, total]),
+    )
+
+
+def from_scores(score: Callable[[Array], Array], n_items: int) -> Answer:
+    """Return what answers by a function from users (b,) to the scores of all items (b, n_items)."""
+    every = np.arange(n_items, dtype=np.int32)
+
+    def answer(users: Array, _n: int, _allowed: Array) -> tuple[Array, Array]:
+        scores = score(users)
+        return np.broadcast_to(every, scores.shape), scores
+
+    return answer
+
+
+def _write_lists(answer: Answer | None, asked: str, lists: str, k: int, n_items: int) -> None:
+    """Make the lists of the users in a file, candidates only, and write them to another file."""
+    if answer is None:
+        raise RuntimeError("lists were asked for before fit")
+    wanted = np.load(asked, allow_pickle=False)
+    users, start, codes = wanted["users"], wanted["start"], wanted["codes"]
+    only = bool(wanted["only"])  # the codes are the user's only candidates, rather than what is left out
+    allowed = wanted["allowed"] if "allowed" in wanted.files else None
+    items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
+    counts = np.diff(start)
+    order = np.argsort(counts, kind="stable")  # users who leave out alike are answered together
+    mask = np.zeros(n_items, bool)
+    open_to_all = np.ones(n_items, bool)
+    if allowed is not None:
+        open_to_all[:] = False
+        open_to_all[allowed] = True
+    size = max(1, BLOCK // n_items)
+    for rows in (order[at : at + size] for at in range(0, len(order), size)):
+        n = n_items if only else min(n_items, k + int(counts[rows].max(initial=0)))
+        found, scored = answer(users[rows], n, allowed)
+        for row, some, their in zip(rows, found, scored, strict=True):
+            own = codes[start[row] : start[row + 1]]
+            mask[own] = True
+            held = (some >= 0) & ~np.isnan(their)
+            held &= mask[some] if only else open_to_all[some] & ~mask[some]
+            mask[own] = False
+            best = _best(some[held], np.asarray(their[held], np.float64), k)
+            items[row, : len(best[0])], scores[row, : len(best[0])] = best
+    part = Path(lists).with_suffix(".part.npz")
+    np.savez(part, items=items, scores=scores)
+    part.replace(lists)
+
+
+def _best(items: Array, scores: Array, k: int) -> tuple[Array, Array]:
+    """Return the k best, equal scores by rising code."""
+    if np.isinf(scores).any():
+        raise ValueError("the model gives infinite scores")
+    if len(items) > k:
+        near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
+        items, scores = items[near], scores[near]
+    order = np.lexsort((items, -scores))[:k]
+    return items[order], scores[order]
+
+
+def _peak() -> int | None:
+    """Return the most bytes that this process has held; None where nobody knows."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,300 @@
+"""Models of libraries that run in environments of their own: RecBole, LensKit and RecTools."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+
+from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
+from recgauge.data.top_k import TopK
+from recgauge.errors import ConfigError, FitError, ModelError
+from recgauge.isolated import LIBRARIES
+from recgauge.isolated.environments import find_environment
+from recgauge.isolated.exchange import check_lists, read_lists, write_question, write_rows
+from recgauge.isolated.process import Program, Worker
+from recgauge.models import Recommender, not_fitted
+from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int, check_real
+from recgauge.utils.progress import NoProgress, Progress
+
+Feedback = Literal["implicit", "explicit"]
+
+
+@dataclass(eq=False)
+class Isolated(Recommender):
+    """A model that another library trains in its own environment; subclasses say which.
+
+    Parameters
+    ----------
+    name : str
+        The model's name in its library.
+    settings : dict of str to Any
+        Of that model, under the library's names, handed on as they are.
+    n_threads : int
+        Of training and scoring, >= 1.
+    timeout : float
+        Seconds after which a training, or the making of the lists, is ended as hung; > 0.
+    cache : str or None
+        The cache folder that holds the environment; None: the user's own.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is not valid.
+
+    Notes
+    -----
+    The training rows go to the library as files, as whole-number codes; users and items without a training
+    row are not shown to it. Its lists come back with the candidates of the run: the items that recgauge
+    leaves out are those of the run, not what the library would leave out, and the best of the others follow.
+    Equal scores are ordered by item code. Where the library gives a user's item no score, the item is in no
+    list, so lists can be short; the guard ``short_lists`` counts them.
+
+    The seed is drawn from `rng`. `seconds` are those that the other process measured, without its start.
+    """
+
+    library: ClassVar[str]
+    module: ClassVar[str]
+
+    name: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    n_threads: int = 1
+    timeout: float = 86_400.0
+    cache: str | None = None
+
+    def set_log(self, log: Path | None) -> None:
+        """Keep what the library prints in a file; else it is kept only if something fails."""
+        self._log = log
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        if not isinstance(self.name, str) or not self.name:
+            raise ConfigError(f"{kind}: name must be the name of a model, got {self.name!r}.")
+        if not isinstance(self.settings, Mapping):
+            raise ConfigError(
+                f"{kind}: settings must be names and values such as {{k: 20}}, got {self.settings!r}."
+            )
+        self.settings = dict(self.settings)
+        self.n_threads = check_int(f"{kind}: n_threads", self.n_threads, minimum=1)
+        self.timeout = check_real(f"{kind}: timeout", self.timeout, low=0.0, high=np.inf, low_open=True)
+        self._worker: Worker | None = None
+        self._n_items = self._asked = 0
+        self.seconds: dict[str, float] = {}
+        self.peak_bytes: int | None = None
+        self.set_log(None)
+
+    def check_ready(self) -> None:
+        """Check that the environment is there.
+
+        Raises
+        ------
+        ConfigError
+            If it is not; the message has the command that makes it.
+        """
+        self.program()
+
+    def program(self) -> Program:
+        """Return what trains; its environment must be there."""
+        interpreter = find_environment(self.library, self.cache).interpreter
+        return Program(interpreter, f"workers.{self.module}", LIBRARIES[self.library].called)
+
+    def their_settings(self) -> dict[str, Any]:
+        """Return the settings that the library gets."""
+        return self.settings
+
+    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:
+        """Let the library learn from the training rows; its seed is drawn from `rng`.
+
+        Raises
+        ------
+        ConfigError
+            If the environment is not there, or the library has no such model or setting.
+        FitError
+            If the library fails, dies, or takes longer than `timeout`.
+        """
+        program, seed = self.program(), int(rng.integers(2**31 - 1))
+        if len(train) == 0:
+            raise FitError(f"{program.called} needs at least one training row, got none.")
+        if self._worker is not None:
+            self._worker.close()
+        worker = self._worker = Worker(program, self.n_threads, self._log)
+        rows = worker.folder / "rows.npz"
+        write_rows(rows, train)
+        job = {
+            "name": self.name,
+            "settings": self.their_settings(),
+            "seed": seed,
+            "n_threads": self.n_threads,
+            "n_users": train.n_users,
+            "n_items": train.n_items,
+        }
+        with (progress or NoProgress()).step("fit", None, "epochs") as advance:
+            command = {"do": "fit", "job": job, "rows": str(rows)}
+            answer = worker.ask(command, timeout=self.timeout, advance=advance)
+        self._n_items, self._asked = train.n_items, 0
+        self.seconds = {"fit": answer["seconds"], "recommend": 0.0}
+        self.peak_bytes = answer["peak"]
+        return self
+
+    def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
+        """Refuse: lists come back, not the scores of all items.
+
+        Raises
+        ------
+        ModelError
+            Always.
+        """
+        if self._worker is None:
+            raise not_fitted(self)
+        raise ModelError(
+            f"{type(self).__name__}: lists come from the library's own environment, not the scores of all "
+            "items, which curves of full rankings need. Leave out figures and metrics=[curves]."
+        )
+
+    def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
+        """Return the `k` best candidates of the users by the library's scores; -1 pads short lists.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        FitError
+            If the library fails, dies, or takes longer than `timeout`.
+        ScoreError
+            If what comes back are not lists of candidates.
+        """
+        worker = self._worker
+        if worker is None:
+            raise not_fitted(self)
+        self._asked += 1
+        asked, made = (worker.folder / f"{name}-{self._asked}.npz" for name in ("asked", "lists"))
+        write_question(asked, users, candidates)
+        command = {"do": "lists", "asked": str(asked), "lists": str(made), "k": k}
+        answer = worker.ask(command, timeout=self.timeout)
+        self.seconds["recommend"] += answer["seconds"]
+        self.peak_bytes = answer["peak"]
+        lists = read_lists(made, users, k, called=worker.called)
+        check_lists(lists, candidates, n_items=self._n_items, called=worker.called)
+        asked.unlink()
+        made.unlink()
+        return lists
+
+
+@dataclass(eq=False)
+class RecBole(Isolated):
+    r"""A general recommender of RecBole [1]_, trained in an environment of its own.
+
+    Parameters
+    ----------
+    name : str
+        Such as BPR, LightGCN, MultiVAE, NeuMF, EASE; not sequential, context-aware or knowledge-based models.
+    settings : dict of str to Any
+        Of model and training, such as ``epochs`` and ``embedding_size``. RecBole's defaults hold, but without
+        early stopping, since validation rows are not given to it: all ``epochs`` are trained.
+    n_threads, timeout, cache
+        See `Isolated`.
+
+    Notes
+    -----
+    ``recgauge env make recbole`` makes the environment. Training is on the CPU unless ``use_gpu`` is set.
+    Every training row counts as positive for models of implicit feedback.
+
+    References
+    ----------
+    .. [1] W. X. Zhao et al., "RecBole: Towards a Unified, Comprehensive and Efficient Framework for
+       Recommendation Algorithms", CIKM 2021; version 1.2.1.
+
+    Examples
+    --------
+    >>> RecBole("LightGCN", {"n_layers": 2}).settings
+    {'n_layers': 2}
+    """
+
+    library: ClassVar[str] = "recbole"
+    module: ClassVar[str] = "train_recbole"
+
+    name: str = "BPR"
+
+
+@dataclass(eq=False)
+class LensKit(Isolated):
+    r"""A scorer of LensKit [1]_, trained in an environment of its own.
+
+    Parameters
+    ----------
+    name : str
+        ItemKNN, UserKNN, EASE, ImplicitMF, BiasedMF, FlexMFImplicit, FlexMFExplicit, Pop or Bias.
+    settings : dict of str to Any
+        Of its configuration class, such as ``max_nbrs``.
+    feedback : {"implicit", "explicit"}
+        Whether ItemKNN and UserKNN learn from rows alone or from ratings; LensKit's own default is
+        ``explicit``, which predicts ratings and ranks badly. Others have no such choice.
+    n_threads, timeout, cache
+        See `Isolated`.
+
+    Notes
+    -----
+    ``recgauge env make lenskit`` makes the environment.
+
+    References
+    ----------
+    .. [1] M. D. Ekstrand, "LensKit for Python: Next-Generation Software for Recommender Systems Experiments",
+       CIKM 2020; version 2025.8.1.
+
+    Examples
+    --------
+    >>> LensKit(settings={"max_nbrs": 50}).name
+    'ItemKNN'
+    """
+
+    library: ClassVar[str] = "lenskit"
+    module: ClassVar[str] = "train_lenskit"
+
+    name: str = "ItemKNN"
+    settings: dict[str, Any] = field(default_factory=dict)
+    feedback: Feedback = "implicit"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("LensKit: feedback", self.feedback, get_args(Feedback))
+
+    def their_settings(self) -> dict[str, Any]:
+        """Return the settings that LensKit gets, `feedback` among them where the model has it."""
+        given = {"feedback": self.feedback} if self.name in ("ItemKNN", "UserKNN") else {}
+        return given | self.settings
+
+
+@dataclass(eq=False)
+class RecTools(Isolated):
+    r"""A model of RecTools [1]_, trained in an environment of its own.
+
+    Parameters
+    ----------
+    name : str
+        PureSVD, EASE, ImplicitALS, ImplicitBPR, ImplicitItemKNN, Popular or Random.
+    settings : dict of str to Any
+        Of the model's configuration, such as ``factors``, or ``model: {factors: 64}`` of ImplicitALS.
+    n_threads, timeout, cache
+        See `Isolated`.
+
+    Notes
+    -----
+    ``recgauge env make rectools`` makes the environment. The rating is the weight of a row. Lists are
+    RecTools' own, so equal scores at their end are cut by RecTools.
+
+    References
+    ----------
+    .. [1] https://rectools.readthedocs.io/ (version 0.19.0)
+
+    Examples
+    --------
+    >>> RecTools(settings={"factors": 32}).name
+    'PureSVD'
+    """
+
+    library: ClassVar[str] = "rectools"
+    module: ClassVar[str] = "train_rectools"
+
+    name: str = "PureSVD"
