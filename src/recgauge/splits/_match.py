@@ -22,7 +22,9 @@ class Matched:
     named : dict of str to int
         Rows that the publisher's files name, by part: test, validation and train as far as there are files.
     n_absent : int
-        Named rows that the data set does not have.
+        Named rows that the data set does not have, or not so often.
+    n_unknown : int
+        Those of them whose pair it does not have at all.
     first_absent : str
         One of them in words.
     """
@@ -30,6 +32,7 @@ class Matched:
     assignment: Assignment
     named: dict[str, int]
     n_absent: int
+    n_unknown: int
     first_absent: str
 
 
@@ -45,7 +48,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
     published = {name: part for name, part in named.items() if part is not None}
     masks: dict[str, BoolArray] = {}
     taken = np.zeros(len(rows.first), dtype=np.int64)
-    n_absent, first_absent = 0, ""
+    n_absent, n_unknown, first_absent = 0, 0, ""
     for name, part in published.items():
         users = positions_of(part.user_ids, interactions.user_ids)[part.user]
         items = positions_of(part.item_ids, interactions.item_ids)[part.item]
@@ -58,12 +61,14 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
         if n_missing and not first_absent:
             first_absent = _first_absent(name, part, at, wanted > got)
         n_absent += n_missing
+        n_unknown += int((at < 0).sum())
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
         outside = ~np.logical_or.reduce(list(masks.values()))
         unused = (("rows that the published split does not name", outside),)
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
-    return Matched(assignment, {name: len(part) for name, part in published.items()}, n_absent, first_absent)
+    counts = {name: len(part) for name, part in published.items()}
+    return Matched(assignment, counts, n_absent, n_unknown, first_absent)
 
 
 def _first_absent(name: str, part: Interactions, at: LongArray, short: BoolArray) -> str:

@@ -35,9 +35,9 @@ class Published(Splitter):
     train : str or sequence of str, optional
         With the training rows; rows of the data set in no file are then not used, and counted. None: all
         rows in no other file are for training.
-    format, user, item, header, separator, encoding, member
+    format, user, item, header, separator, quotes, encoding, member
         How the files are read: as those of ``dataset=table``, see `Table`. Ratings and times are those of the
-        data set, whatever the files say.
+        data set, whatever the files say. A row that cannot be read is an error.
     source : PublishedSplits, optional
         The published splits of the data set; `for_dataset` sets it.
     cold_users, cold_items : {"drop", "keep"}
@@ -79,6 +79,7 @@ class Published(Splitter):
     item: str | int | None = None
     header: bool | None = None
     separator: str | None = None
+    quotes: bool | None = None
     encoding: str = "utf-8"
     member: str | None = None
     source: PublishedSplits | None = None
@@ -97,7 +98,11 @@ class Published(Splitter):
         if files and self.test is None:
             raise ConfigError(f"Published: {', '.join(files)} needs test=FILE as well, got none.")
         for part in files:
-            self._table(getattr(self, part))
+            try:
+                self._table(getattr(self, part))
+            except ConfigError as error:
+                text = str(error).removeprefix("Table: ").replace("path must", f"{part} must")
+                raise ConfigError(f"Published: {text}") from error
 
     def for_dataset(self, dataset: Dataset) -> Self:
         """Return the strategy with the published splits of `dataset`."""
@@ -116,14 +121,7 @@ class Published(Splitter):
         matched = match(self.parts(), interactions)
         n_dropped = sum(step.dropped_rows for step in steps)
         if matched.n_absent > n_dropped:
-            filters = f", and filters dropped {n_dropped} rows" if n_dropped else ""
-            n_named = sum(matched.named.values())
-            raise SchemaError(
-                f"split=published: {matched.n_absent} of the {n_named} published pairs are not in the data "
-                f"set, the first has {matched.first_absent}{filters}. Do the files belong to it? Name all "
-                "files in dataset.path, or choose columns: split.user, split.item. A pair that is named "
-                "twice, in one file or in two, needs two rows."
-            )
+            raise SchemaError(_not_there(matched, n_dropped))
         if n_dropped:
             steps = (*steps, _after_filters(matched, interactions, len(interactions) + n_dropped))
         return self._assemble(interactions, matched.assignment, steps, overlap)
@@ -159,6 +157,7 @@ class Published(Splitter):
         except DataError as error:
             # The settings have the same names here as in dataset=table, whose words these are.
             text = str(error).replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
+            text = text.replace(" or leave bad rows out with split.on_bad_rows=skip", "").replace(",.", ".")
             raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
 
     def _table(self, paths: Paths) -> Table:
@@ -172,8 +171,26 @@ class Published(Splitter):
             time=False,
             header=self.header,
             separator=self.separator,
+            quotes=self.quotes,
             encoding=self.encoding,
         )
+
+
+def _not_there(matched: Matched, n_dropped: int) -> str:
+    """Return the message about published pairs for which the data set has no row."""
+    n_named = sum(matched.named.values())
+    filters = f", and filters dropped {n_dropped:,} rows" if n_dropped else ""
+    if matched.n_unknown:
+        problem = f"{matched.n_absent:,} of the {n_named:,} published pairs are not in the data set"
+        remedy = (
+            "Do the files belong to it? Name all files in dataset.path, or choose columns: split.user, "
+            "split.item, split.header."
+        )
+    else:
+        more = "are named once more than there are rows"
+        problem = f"{matched.n_absent:,} of the {n_named:,} published pairs {more}"
+        remedy = "A pair that is named twice, in one file or in two, needs two rows in the data set."
+    return f"split=published: {problem}, the first has {matched.first_absent}{filters}. {remedy}"
 
 
 def _after_filters(matched: Matched, interactions: Interactions, n_loaded: int) -> Step:

@@ -182,6 +182,58 @@ def test_a_column_that_is_not_there_is_named_with_its_setting(folder):
         publish(load(folder / "all.csv"), test=str(folder / "test.csv"), user="nobody")
 
 
+PAIRS = "\n9\ta\n007\tc\n"
+USUAL = {
+    "space.txt": (PAIRS.replace("\t", " "), {"separator": " "}),
+    "colons.dat": (PAIRS.replace("\t", "::"), {}),
+    "semicolons.csv": ("item;user;stars" + PAIRS.replace("9\ta", "a;9;4").replace("007\tc", "c;007;1"), {}),
+    "quoted.csv": ("\ufeffuser,item\r\n" + PAIRS.replace("\t", ",").replace("007", '"007"'), {}),
+    "quotes.csv": ('"007",c\n9,a\n', {"quotes": True}),
+    "odd.inter": (
+        "user_id:token\titem_id:token\trating:float"
+        + PAIRS.replace("\n9\ta\n007\tc", "\n9\ta\t1\n007\tc\t2"),
+        {},
+    ),
+    "odd.jsonl": ('{"userId": "9", "itemId": "a"}\n{"userId": "007", "itemId": "c", "more": 1}\n', {}),
+    "lines.txt": ("9 a\n\n007 c\n", {"format": "user_lines"}),
+    "with_all.csv": ("9,a,1,1260759144" + "\n007,c,2,1260759144\n", {}),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", USUAL)
+def test_a_published_test_part_alone_in_the_formats_that_people_have(folder, name, packed):
+    text, settings = USUAL[name]
+    path = folder / (name + ".gz" * packed)
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if packed else content)
+    split = publish(load(folder / "all.csv"), test=str(path), **settings)
+    assert ids(split.test) == {("9", "a"), ("007", "c")}
+    assert len(split.train) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("user,item\n9,a\n9\n", r"line 3: the row does not have 2 columns: 1 columns\. Correct the file\.$"),
+        ("user,item\n,a\n", r"line 2: the user is missing: empty\. Correct the file\.$"),
+        ('user,item\n"9,a\n007,c\n', r"split\.quotes=false if quotes are ordinary"),
+        ("user,item\n9\xe9,a\n", r"split\.encoding"),
+        ("9 a\n", r"split\.separator, or split\.format=user_lines"),
+    ],
+)
+def test_a_wrong_line_is_told_with_settings_that_there_are(folder, text, message):
+    (folder / "wrong.csv").write_bytes(text.encode("latin-1"))
+    with pytest.raises(SchemaError, match=rf"published, test: .*wrong\.csv.*{message}"):
+        publish(load(folder / "all.csv"), test=str(folder / "wrong.csv"))
+
+
+def test_a_part_that_is_named_twice_is_told_as_such(folder):
+    files = {"test": str(folder / "test.csv"), "validation": str(folder / "test.csv")}
+    with pytest.raises(SchemaError, match=r"2 of the 4 published pairs are named once more than there are"):
+        publish(load(folder / "all.csv"), **files)
+
+
 def test_a_data_set_without_a_split_of_its_own_asks_for_files(folder):
     with pytest.raises(ConfigError, match=r"has no published split.*split.test=FILE"):
         publish(load(folder / "all.csv"))
@@ -192,7 +244,7 @@ def test_a_data_set_without_a_split_of_its_own_asks_for_files(folder):
     [
         ({"fold": "u1", "test": "a.csv"}, "set either, not both"),
         ({"train": "a.csv"}, "train needs test=FILE"),
-        ({"test": ""}, "path must name a file"),
+        ({"test": ""}, "Published: test must name a file"),
         ({"test": "a.csv", "format": "xls"}, "format must be one of"),
     ],
 )
