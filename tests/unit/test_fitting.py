@@ -49,7 +49,8 @@ def test_a_model_that_cannot_fold_in_is_refused_before_training_with_those_that_
         fitted(Stubborn(), held_out)
 
 
-@pytest.mark.parametrize("name", models_that_fold_in())
+# recorded lists learn and score nothing
+@pytest.mark.parametrize("name", sorted({*models_that_fold_in()} - {"recorded"}))
 def test_folding_in_keeps_what_was_learnt(held_out, name):
     kind = next(
         thing

@@ -1,15 +1,18 @@
 """What metrics beyond accuracy need to know about items: training counts, features, who saw what."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import DoubleArray, LongArray, check_int, read_only
 
-Similarity = sparse.csr_array | DoubleArray
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Similarity: TypeAlias = "sparse.csr_array | DoubleArray"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +57,9 @@ class Catalogue:
     n_items: int
     train_counts: LongArray | None = None
     n_train_users: int = 0
-    seen: sparse.csr_array | None = None
-    features: sparse.csr_array | None = None
-    similarity: Similarity | None = None
+    seen: "sparse.csr_array | None" = None
+    features: "sparse.csr_array | None" = None
+    similarity: "Similarity | None" = None
     train_users: LongArray | None = None
     sized: bool = True
     irrelevant: LongArray | None = None
@@ -92,8 +95,8 @@ class Catalogue:
     def from_train(
         cls,
         train: Interactions,
-        features: sparse.csr_array | None = None,
-        similarity: Similarity | None = None,
+        features: "sparse.csr_array | None" = None,
+        similarity: "Similarity | None" = None,
         fold_in: Interactions | None = None,
     ) -> "Catalogue":
         """Count the training interactions; the catalogue is all their item ids, with or without rows.

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import IntArray, LongArray, check_choice, check_real
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Feedback = Literal["explicit", "implicit"]
 
@@ -27,7 +29,7 @@ class ItemFeatures:
     names : tuple of str, length n_features
     """
 
-    matrix: sparse.csr_array
+    matrix: "sparse.csr_array"
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:

@@ -1,8 +1,12 @@
 """Rows with equal codes, side by side."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from recgauge.utils.checks import IntArray, LongArray
+from recgauge.utils.checks import BoolArray, IntArray, LongArray
+
+_TABLE = 1 << 22  # cells of a table of groups and codes: few enough to stay near the processor
 
 
 def grouped(codes: IntArray, n_codes: int) -> tuple[LongArray, LongArray]:
@@ -29,3 +33,72 @@ def grouped(codes: IntArray, n_codes: int) -> tuple[LongArray, LongArray]:
     """
     start = np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=n_codes))))
     return start, np.argsort(codes, kind="stable")
+
+
+def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None:
+    """Return which codes an earlier row of their group has, shape (n,); None if there are none.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (n_groups + 1,)
+        The rows of group g are ``start[g]:start[g + 1]``.
+    codes : ndarray of int32, shape (n,)
+        From 0 to `n_codes` - 1.
+    n_codes : int
+
+    Examples
+    --------
+    >>> repeats(np.array([0, 3, 4]), np.array([1, 0, 1, 1], np.int32), 2).tolist()
+    [False, False, True, False]
+    """
+    table = np.empty(max(_TABLE, n_codes), np.int32)
+    found: BoolArray | None = None
+    for rows, owner in _blocks(start, n_codes):
+        cell = owner * n_codes + codes[rows]
+        ordered = np.sort(cell)  # fast for so few numbers, and nearly always the end of it
+        if not (ordered[1:] == ordered[:-1]).any():
+            continue
+        place = np.arange(len(cell), dtype=np.int32)
+        table[cell[::-1]] = place[::-1]  # the first one stays; cells without rows are not read
+        again = table[cell] != place
+        if again.any():
+            found = np.zeros(len(codes), bool) if found is None else found
+            found[rows] = again
+    return found
+
+
+def shared(
+    start: LongArray, codes: IntArray, other_start: LongArray, other_codes: IntArray, n_codes: int
+) -> BoolArray:
+    """Return which codes are in the same group of another table, shape (n,).
+
+    Parameters
+    ----------
+    start, other_start : ndarray of int64, shape (n_groups + 1,)
+    codes, other_codes : ndarray of int32
+    n_codes : int
+
+    Examples
+    --------
+    >>> one = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32)
+    >>> shared(*one, np.array([0, 1, 1]), np.array([1], np.int32), 2).tolist()
+    [False, True, False]
+    """
+    table, found = np.zeros(max(_TABLE, n_codes), bool), np.zeros(len(codes), bool)
+    blocks = zip(_blocks(start, n_codes), _blocks(other_start, n_codes), strict=True)
+    for (rows, owner), (other_rows, other_owner) in blocks:
+        marked = other_owner * n_codes + other_codes[other_rows]
+        table[marked] = True
+        found[rows] = table[owner * n_codes + codes[rows]]
+        table[marked] = False
+    return found
+
+
+def _blocks(start: LongArray, n_codes: int) -> Iterator[tuple[slice, IntArray]]:
+    """Yield the rows of some groups after others, and the number of each row's group among them."""
+    n_groups = len(start) - 1
+    step = max(1, _TABLE // max(1, n_codes))
+    for first in range(0, n_groups, step):
+        lengths = np.diff(start[first : first + step + 1])
+        end = start[min(first + step, n_groups)]
+        yield slice(start[first], end), np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)

@@ -11,7 +11,7 @@ from recgauge.errors import SchemaError
 from recgauge.utils.checks import IntArray
 
 IdArray = npt.NDArray[Any]
-_FEW = 100_000
+_FEW = 100_000  # texts that are sorted: hashing them would import pandas
 
 
 def as_ids(subject: str, values: Iterable[Any]) -> IdArray:
@@ -105,13 +105,11 @@ def encode(
     """
     edges = np.cumsum([0, *(len(column) for column in columns)])
     every = _joined(columns)
-    # few ids, and text of numpy's own type, which comes from files, are sorted: no need to import pandas
-    sortable = every.dtype.kind == "U" or (every.dtype != object and _is_dense(every))
-    if sortable and (not in_order or len(every) < _FEW):
+    is_text = every.dtype.kind == "U" and (not in_order or len(every) < _FEW)
+    if is_text or (every.dtype != object and _is_dense(every)):
         ids, codes = encode_sorted(every)
         if in_order:
-            order = np.argsort(np.unique(codes, return_index=True)[1])
-            ids, codes = ids[order], np.argsort(order).astype(np.int32)[codes]
+            ids, codes = _as_they_appear(ids, codes)
     else:
         _refuse_unusable(subjects, columns)
         ids, codes = _encode_hashed(every)
@@ -149,6 +147,15 @@ def _joined(columns: Sequence[IdArray]) -> IdArray:
 def _is_dense(ids: IdArray) -> bool:
     few_gaps = len(ids) > 0 and ids.dtype.kind in "iu" and ids.min() >= 0
     return few_gaps and int(ids.max()) < 4 * len(ids) + (1 << 20)
+
+
+def _as_they_appear(ids: IdArray, codes: IntArray) -> tuple[IdArray, IntArray]:
+    first = np.empty(len(ids), np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row is written last
+    order = np.argsort(first)
+    code_of = np.empty(len(ids), np.int32)
+    code_of[order] = np.arange(len(ids), dtype=np.int32)
+    return ids[order], code_of[codes]
 
 
 def _encode_hashed(ids: IdArray) -> tuple[IdArray, IntArray]:

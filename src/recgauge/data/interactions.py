@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from recgauge.data.ids import encode_sorted
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,11 +173,13 @@ class Interactions:
             digest.update("\n".join(map(str, ids.tolist())).encode())
         return digest.hexdigest()
 
-    def to_csr(self) -> sparse.csr_array:
+    def to_csr(self) -> "sparse.csr_array":
         """Return the values as a CSR matrix (n_users, n_items) float32; repeated pairs are summed.
 
         Column codes ascend inside each row.
         """
+        from scipy import sparse  # half a second of start-up
+
         shape = (self.n_users, self.n_items)
         matrix = sparse.coo_array((self.value, (self.user, self.item)), shape=shape).tocsr()
         matrix.sum_duplicates()

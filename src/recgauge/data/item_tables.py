@@ -1,16 +1,18 @@
 """What users tell about items (training rows, features, how many there are) made a catalogue."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import IntArray, LongArray, check_int, shown
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def catalogue_size(n_seen: int, n_items: int | None) -> int:
@@ -20,9 +22,9 @@ def catalogue_size(n_seen: int, n_items: int | None) -> int:
 
 def make_catalogue(
     size: int,
-    seen: sparse.csr_array | None,
-    features: sparse.csr_array | None,
-    similarity: Similarity | None,
+    seen: "sparse.csr_array | None",
+    features: "sparse.csr_array | None",
+    similarity: "Similarity | None",
     *,
     n_train_users: int | None,
     sized: bool,
@@ -49,8 +51,12 @@ def make_catalogue(
     return Catalogue(size, counts, n_train_users, seen, features, similarity)
 
 
-def seen_matrix(history: Ragged, rows: IntArray, codes: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+def seen_matrix(
+    history: Ragged, rows: IntArray, codes: IntArray, shape: tuple[int, int]
+) -> "sparse.csr_array":
     """Return who had what in training, ones of shape (n_users, n_items)."""
+    from scipy import sparse
+
     owner = np.repeat(rows, history.lengths)
     matrix = sparse.coo_array((np.ones(len(codes), np.float32), (owner, codes)), shape=shape).tocsr()
     matrix.sum_duplicates()
@@ -58,7 +64,7 @@ def seen_matrix(history: Ragged, rows: IntArray, codes: IntArray, shape: tuple[i
     return matrix
 
 
-def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray) -> sparse.csr_array:
+def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":
     """Return features by item code, shape (n_items, n_features).
 
     Parameters
@@ -71,6 +77,8 @@ def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray
     listed : ndarray of int32
         Codes of all recommended items, each of which needs features.
     """
+    from scipy import sparse
+
     code_of = {item: code for code, item in enumerate(item_ids.tolist())}
     if isinstance(features, Mapping):
         codes = np.array([code_of[item] for item in features], np.int64)
@@ -101,6 +109,8 @@ def table_ids(name: str, table: Any) -> Any:
     >>> table_ids("item_similarity", {"x": {"y": 0.5}}), table_ids("item_features", np.eye(3)).tolist()
     (['x', 'y'], [0, 1, 2])
     """
+    from scipy import sparse
+
     if not isinstance(table, Mapping):
         if np.ndim(table) != 2 and not sparse.issparse(table):
             raise SchemaError(
@@ -112,7 +122,7 @@ def table_ids(name: str, table: Any) -> Any:
     return list(dict.fromkeys([*table, *inner]))
 
 
-def similarity_matrix(given: Any, item_ids: IdArray, size: int, listed: IntArray) -> sparse.csr_array:
+def similarity_matrix(given: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":
     """Return similarities by item code, shape (n_items, n_items).
 
     Parameters
@@ -137,6 +147,8 @@ def similarity_matrix(given: Any, item_ids: IdArray, size: int, listed: IntArray
     >>> similarity_matrix({"x": {"y": 0.5}}, np.array(["x", "y"]), 2, np.array([0, 1])).toarray().tolist()
     [[0.0, 0.5], [0.5, 0.0]]
     """
+    from scipy import sparse
+
     code_of = {item: code for code, item in enumerate(item_ids.tolist())}
     codes = np.array([code_of[item] for item in table_ids("item_similarity", given)], np.int64)
     if isinstance(given, Mapping):

@@ -28,12 +28,15 @@ class Ragged:
         Ids.
     values : ndarray of float64, shape (n,), or None
         Scores or grades.
+    n_codes : int or None
+        Items are codes below this number, int32, with the same meaning in every table; None: items are ids.
     """
 
     users: IdArray
     lengths: LongArray
     items: IdArray
     values: DoubleArray | None
+    n_codes: int | None = None
 
 
 def read_lists(recommendations: Any, scores: Any) -> Ragged:

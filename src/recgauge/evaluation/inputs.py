@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.ids import IdArray, as_ids, encode
@@ -129,6 +128,8 @@ def _item_codes(
     lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any, item_similarity: Any
 ) -> tuple[IdArray, list[IntArray]]:
     columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
+    if lists.n_codes is not None:
+        return np.arange(lists.n_codes), [np.asarray(column, np.int32) for column in columns]
     subjects = ["recommendations: item", "relevant: item", "train: item"]
     for name, table in (("item_features", item_features), ("item_similarity", item_similarity)):
         if table is not None:
@@ -144,18 +145,21 @@ def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) 
     if order is not None:
         codes = codes[order]
     full = bool((lengths == longest).all())
-    filled = slice(None) if full else np.arange(longest) < lengths[:, None]
-    items = codes.reshape(n_users, longest) if full else np.full((n_users, longest), -1, np.int32)
-    if not full:
+    if full:
+        items = codes.reshape(n_users, longest)
+    else:
+        filled = np.arange(longest) < lengths[:, None]
+        items = np.full((n_users, longest), -1, np.int32)
         items[filled] = codes
     if lists.values is None:
         # no scores, no ties: any falling row says so, and one row serves all users
         return TopK(
             _everybody(n_users), items, np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
         )
-    scores = np.full(items.shape, -np.inf)
     values = lists.values if order is None else lists.values[order]
-    scores[filled] = values.reshape(scores.shape) if full else values
+    scores: Any = values.reshape(items.shape) if full else np.full(items.shape, -np.inf)
+    if not full:
+        scores[filled] = values
     return TopK(_everybody(n_users), items, scores)
 
 
@@ -166,14 +170,14 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
         raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
-    judged = np.unique(owner)
-    if truth.values is not None:
-        kept = (grades >= threshold) & (grades > 0)
+    is_judged = _spread(truth.lengths, rows, n_users) > 0
+    if truth.values is not None and not (kept := (grades >= threshold) & (grades > 0)).all():
         owner, codes, grades = owner[kept], codes[kept], grades[kept]
-    if (np.diff(owner) < 0).any():
+    if (owner[1:] < owner[:-1]).any():
         order = np.argsort(owner, kind="stable")
         owner, codes, grades = owner[order], codes[order], grades[order]
-    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_users))))
+    counts = np.bincount(owner, minlength=n_users)
+    start = np.concatenate(([0], np.cumsum(counts)))
     from recgauge.judging import _lookup
 
     row = _lookup.first_repeat_ragged(start, codes)
@@ -182,7 +186,8 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         raise SchemaError(
             f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
         )
-    return Relevant(_everybody(n_users), start, codes, grades, 0, np.setdiff1d(judged, owner))
+    none_relevant = np.flatnonzero(is_judged & (counts == 0)).astype(np.int32)
+    return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
@@ -211,6 +216,8 @@ def _codes(
             "train: with codes (TopK and Relevant) it must be Interactions over the same codes."
         )
     listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
+    from scipy import sparse
+
     features, similarity = (None if table is None else sparse.csr_array(table) for table in items)
     known = max(
         listed,

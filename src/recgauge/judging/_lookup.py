@@ -2,24 +2,27 @@
 
 A user's relevant items are marked in one array over all items, the list is looked up there, and the marks
 are taken back: no sorting and no hashing. Each thread has an array of its own, and the compiled code
-holds no lock. Import this module only where lists are judged: loading numba takes half a second.
+holds no lock. Python itself runs the loops over the first cells of a process, with the same result: small
+lists are judged before numba is loaded, which takes a second.
 """
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
-from recgauge.utils.compiled import compiled
 
 INSERTION_LIMIT = 100
+FEW_CELLS = 1_000_000  # Python needs about a quarter of a second for them
+_n_interpreted = [0]
 
 
-@compiled(nogil=True)
 def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
     items: Any,
     start: Any,
@@ -63,7 +66,6 @@ def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
     return n
 
 
-@compiled(nogil=True)
 def _find_repeat(items: Any, first: int, last: int, marks: Any) -> int:
     stamp = 0
     for user in range(first, last):
@@ -81,7 +83,6 @@ def _find_repeat(items: Any, first: int, last: int, marks: Any) -> int:
     return -1
 
 
-@compiled(nogil=True)
 def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
     for user in range(len(start) - 1):
         for position in range(start[user], start[user + 1]):
@@ -91,7 +92,6 @@ def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
     return -1
 
 
-@compiled(nogil=True)
 def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
     for user in range(first, last):
         begin, end = start[user], start[user + 1]
@@ -105,7 +105,6 @@ def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
             values[at] = value
 
 
-@compiled(nogil=True)
 def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, last: int, out: Any) -> None:
     for user in range(first, last):
         begin, n = start[user], min(length[user], start[user + 1] - start[user])
@@ -113,6 +112,22 @@ def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, las
         for i in range(n):
             total += gains[begin + i] * weights[i + 1]
         out[user] = total
+
+
+@cache
+def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+    from recgauge.utils.compiled import compiled
+
+    return compiled(nogil=True)(loop)
+
+
+def _kernel(loop: Callable[..., Any], n_cells: int) -> Callable[..., Any]:
+    """Return what runs a loop over so many cells: Python for the first, while numba is not loaded."""
+    if "numba" not in sys.modules:
+        _n_interpreted[0] += n_cells
+        if _n_interpreted[0] <= FEW_CELLS:
+            return loop
+    return _compiled(loop)
 
 
 def look_up(
@@ -142,6 +157,7 @@ def look_up(
     # the marks are read at random: the smaller they are, the more of them stay in the fastest cache
     most = int(np.diff(start).max(initial=0))
     marks_type = np.int16 if most < np.iinfo(np.int16).max else np.int32
+    look_up_block = _kernel(_look_up_block, items.size + len(relevant))
 
     def block(first: int, last: int) -> list[npt.NDArray[Any]]:
         lists = (last - first) * items.shape[1]
@@ -149,7 +165,7 @@ def look_up(
         # buffers for the most hits there could be; pages that no hit reaches are never touched
         buffers = [np.empty(most_hits, dtype) for dtype in (np.int64, np.int32, np.int32, np.float64)]
         marks = np.zeros(n_codes, marks_type)
-        n = _look_up_block(items, start, relevant, gains, first, last, every, marks, *buffers)
+        n = look_up_block(items, start, relevant, gains, first, last, every, marks, *buffers)
         return [array[:n] for array in buffers]
 
     owner, rank, ordinal, gain = (
@@ -161,10 +177,10 @@ def look_up(
 def first_repeat(items: IntArray) -> int | None:
     """Return the row of a list that holds an item twice, or None."""
     n_codes = _n_codes(items, np.empty(0, np.int32))
-    items = _plain(items, np.int32)
+    items, find_repeat = _plain(items, np.int32), _kernel(_find_repeat, items.size)
 
     def block(first: int, last: int) -> int:
-        found: int = _find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
+        found: int = find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
         return found
 
     return next((row for row in _over_blocks(block, len(items)) if row >= 0), None)
@@ -173,7 +189,9 @@ def first_repeat(items: IntArray) -> int | None:
 def first_repeat_ragged(start: LongArray, codes: IntArray) -> int | None:
     """Return the row of ``codes[start[row]:start[row + 1]]`` that holds a code twice, None if none does."""
     start, codes = _plain(start, np.int64), _plain(codes, np.int32)
-    row: int = _find_repeat_ragged(start, codes, np.zeros(int(codes.max(initial=-1)) + 1, np.int32))
+    row: int = _kernel(_find_repeat_ragged, len(codes))(
+        start, codes, np.zeros(int(codes.max(initial=-1)) + 1, np.int32)
+    )
     return row if row >= 0 else None
 
 
@@ -182,9 +200,9 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
     if len(gains) == 0 or gains.min() == gains.max():
         return gains
     ordered = np.array(gains, np.float64)
-    plain_start = _plain(start, np.int64)
+    plain_start, sort_segments = _plain(start, np.int64), _kernel(_sort_segments, len(gains))
     # insertion, since most users have few relevant items and a library sort would allocate for each user
-    _over_blocks(lambda first, last: _sort_segments(plain_start, ordered, first, last), len(start) - 1)
+    _over_blocks(lambda first, last: sort_segments(plain_start, ordered, first, last), len(start) - 1)
     for user in np.flatnonzero(np.diff(start) > INSERTION_LIMIT):
         segment = ordered[start[user] : start[user + 1]]
         segment[:] = -np.sort(-segment)
@@ -204,9 +222,9 @@ def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: D
         ``weights[rank]``, ranks from 1.
     """
     arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
-    total = np.zeros(len(length))
+    total, sum_block = np.zeros(len(length)), _kernel(_sum_best, len(gains))
     _over_blocks(
-        lambda first, last: _sum_best(*arguments, _plain(weights, np.float64), first, last, total), len(total)
+        lambda first, last: sum_block(*arguments, _plain(weights, np.float64), first, last, total), len(total)
     )
     return total
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.data.grouped import repeats
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
-from recgauge.datasets._table.ids import Ids, join_ids
+from recgauge.datasets._table.ids import Ids, join_ids, joined
 from recgauge.errors import SchemaError
 from recgauge.recorded.columns import Kind, ListFormat, Role
 from recgauge.recorded.findings import FINDINGS as FINDINGS
@@ -18,31 +19,11 @@ from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Found as Found
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
-from recgauge.recorded.findings import Report, first_bad, refusal
 from recgauge.recorded.findings import describe as describe
+from recgauge.recorded.findings import first_bad, places, refusal
+from recgauge.recorded.lists import Context, RecordedLists, by_user, starts_of, with_ids
 from recgauge.recorded.reading import Rows, find_list_files, read_rows
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedLists:
-    """The lists of one run.
-
-    Parameters
-    ----------
-    name : str
-    lists : Ragged
-        Ids of users, codes of items; best items first.
-    found : tuple of Found
-        Everything odd that was counted, in the order of `FINDINGS`.
-    n_rows : int
-        Rows of the file that were usable.
-    """
-
-    name: str
-    lists: Ragged
-    found: tuple[Found, ...]
-    n_rows: int
+from recgauge.utils.checks import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,19 +105,15 @@ def read_recorded(
     item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
     n, m = len(of_runs), len(of_runs) + len(truths)
     context = Context(
-        _grouped(truths, users[n:m], items[n:m], distinct=True),
-        _grouped(trains, users[m:], items[m:], distinct=False) if trains else None,
+        _grouped(truths, users[n:m], items[n:m], len(item_ids), distinct=True),
+        _grouped(trains, users[m:], items[m:], len(item_ids), distinct=False) if trains else None,
         user_ids,
         item_ids,
         settings,
     )
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
-    known = None if context.train is None else _with_ids(context.train, user_ids)
-    return Recorded(runs, _with_ids(context.truth, user_ids), known, item_ids)
-
-
-def _with_ids(rows: Ragged, user_ids: IdArray) -> Ragged:
-    return replace(rows, users=user_ids[rows.users])
+    known = None if context.train is None else with_ids(context.train, user_ids)
+    return Recorded(runs, with_ids(context.truth, user_ids), known, item_ids)
 
 
 def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
@@ -185,103 +162,26 @@ def _as_text(distinct: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _grouped(
-    files: Sequence[Rows], users: Sequence[IntArray], items: Sequence[IntArray], *, distinct: bool
+    files: Sequence[Rows],
+    users: Sequence[IntArray],
+    items: Sequence[IntArray],
+    n_items: int,
+    *,
+    distinct: bool,
 ) -> Ragged:
     """Return the rows of several files by user, as codes; refuse a pair that is there twice."""
-    user, item = np.concatenate(users), np.concatenate(items)
     grades = [rows.numbers.get("grade") for rows in files]
     if any(grade is None for grade in grades) and any(grade is not None for grade in grades):
         raise SchemaError(f"{files[0].file} and other files: some have grades and others none.")
-    value = np.concatenate([g for g in grades if g is not None]) if grades[0] is not None else None
-    order = np.lexsort((item, user))
-    if distinct:
-        same = (user[order][1:] == user[order][:-1]) & (item[order][1:] == item[order][:-1])
-        if same.any():
-            row = int(order[1:][same].min())
-            of_file = int(np.searchsorted(np.cumsum([len(rows.lines) for rows in files]), row, side="right"))
-            row -= sum(len(rows.lines) for rows in files[:of_file])
-            raise SchemaError(
-                f"{files[of_file].where(row)}: the user has this item in an earlier row already, "
-                f"{int(same.sum())} such rows in all. Keep one row for each user and item."
-            )
-    users_of, lengths = np.unique(user, return_counts=True)
-    return Ragged(users_of, lengths, item[order].astype(np.int64), None if value is None else value[order])
-
-
-@dataclass(frozen=True, eq=False)
-class Context:
-    """What the lists are measured on, as codes."""
-
-    truth: Ragged
-    train: Ragged | None
-    user_ids: IdArray
-    item_ids: IdArray
-    settings: ListSettings
-
-    def lists(self, name: str, rows: Rows, user: IntArray, item: IntArray) -> RecordedLists:
-        """Order the lists of a run and count what is odd about them."""
-        report = Report(self.settings, rows)
-        report.bad_rows()
-        rank, score = rows.numbers.get("rank"), rows.numbers.get("score")
-        by_rank = rank is not None and (
-            self.settings.order == "rank"
-            or score is None
-            or (self.settings.order == "auto" and rows.kind != "trec_run")
+    value = joined([g for g in grades if g is not None]) if grades[0] is not None else None
+    table, order = by_user(joined(users), joined(items), value, n_items)
+    again = repeats(starts_of(table.lengths), table.items, n_items) if distinct else None
+    if again is not None:
+        row = int(places(order, np.flatnonzero(again)).min())
+        of_file = int(np.searchsorted(np.cumsum([len(rows.lines) for rows in files]), row, side="right"))
+        row -= sum(len(rows.lines) for rows in files[:of_file])
+        raise SchemaError(
+            f"{files[of_file].where(row)}: the user has this item in an earlier row already, "
+            f"{int(again.sum()):,} such rows in all. Keep one row for each user and item."
         )
-        if self.settings.order != "auto" and self.settings.order not in rows.numbers:
-            raise SchemaError(
-                f"{rows.file} has no column {self.settings.order}, which is to order the lists."
-            )
-        key = rank if by_rank else None if score is None else -score
-        if key is None:
-            raise SchemaError(f"{rows.file} has neither ranks nor scores.")
-        row = _sorted_rows(user, key)
-        user, item = user[row], item[row]
-        rank, score = (None if values is None else values[row] for values in (rank, score))
-        contradicted = report.order(user, rank, score, row)
-        if by_rank and contradicted:
-            score = None
-        kept = report.duplicates(user, item, row, len(self.item_ids))
-        if kept is not None:
-            user, item, row, score = user[kept], item[kept], row[kept], None if score is None else score[kept]
-        self._against_others(report, user, item, row)
-        users, lengths = _lengths(user)
-        if self.settings.longest is not None:
-            short = lengths < self.settings.longest
-            report.add("short_lists", short, lambda at: f"user {shown(self.user_ids[users[at]])}")
-        lists = Ragged(self.user_ids[users], lengths, item.astype(np.int64), score)
-        return RecordedLists(name, lists, report.found(), len(rows.lines))
-
-    def _against_others(self, report: "Report", user: IntArray, item: IntArray, row: LongArray) -> None:
-        known_users = np.zeros(len(self.user_ids), bool)
-        known_items = np.zeros(len(self.item_ids), bool)
-        for other in (self.truth, self.train):
-            if other is not None:
-                known_users[other.users] = True
-                known_items[other.items] = True
-        listed_users = np.unique(user)
-        unknown = ~known_users[listed_users]
-        report.add("unknown_users", unknown, lambda at: f"user {shown(self.user_ids[listed_users[at]])}")
-        without = ~np.isin(self.truth.users, listed_users)
-        report.add(
-            "users_without_list", without, lambda at: f"user {shown(self.user_ids[self.truth.users[at]])}"
-        )
-        if self.train is None:
-            return  # without training rows nobody knows which items there are
-        report.rows("unknown_items", ~known_items[item], row)
-        n_items = len(self.item_ids)
-        seen = np.repeat(self.train.users, self.train.lengths) * np.int64(n_items) + self.train.items
-        report.rows("seen_items", np.isin(user * np.int64(n_items) + item, seen), row)
-
-
-def _lengths(user: IntArray) -> tuple[IntArray, LongArray]:
-    starts = np.flatnonzero(np.append(True, user[1:] != user[:-1])) if len(user) else np.empty(0, np.int64)
-    return user[starts], np.diff(np.append(starts, len(user)))
-
-
-def _sorted_rows(user: IntArray, key: DoubleArray) -> LongArray:
-    """Return the order by user, then key, else that of the file."""
-    same = user[1:] == user[:-1]
-    if ((user[1:] < user[:-1]) | (same & (key[1:] < key[:-1]))).any():
-        return np.lexsort((key, user))
-    return np.arange(len(user))
+    return table

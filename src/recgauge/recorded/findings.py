@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from recgauge.data.grouped import repeats
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.recorded.reading import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
@@ -147,10 +148,11 @@ class Report:
         if mask.any():
             self._note(name, int(mask.sum()), f"{self._rows.file}: {first(int(np.argmax(mask)))}")
 
-    def rows(self, name: Finding, mask: BoolArray, row: LongArray) -> None:
-        """Count rows, given in the order of the lists."""
-        if mask.any():
-            self._note(name, int(mask.sum()), self._rows.where(int(row[mask].min())))
+    def rows(self, name: Finding, mask: BoolArray, row: LongArray | None, first: int = 0) -> None:
+        """Count rows in the order of the lists; `mask` begins with row `first`."""
+        at = np.flatnonzero(mask) + first
+        if len(at):
+            self._note(name, len(at), self._rows.where(int(places(row, at).min())))
 
     def bad_rows(self) -> None:
         """Count the rows that cannot be used."""
@@ -158,40 +160,43 @@ class Report:
             self._note("bad_rows", self._rows.n_bad, first_bad(self._rows))
 
     def order(
-        self, user: IntArray, rank: DoubleArray | None, score: DoubleArray | None, row: LongArray
+        self, user: IntArray, rank: DoubleArray | None, score: DoubleArray | None, row: LongArray | None
     ) -> bool:
         """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks."""
-        same = np.append(False, user[1:] == user[:-1]) if len(user) else np.empty(0, bool)
+        same = user[1:] == user[:-1]
         if score is not None:
-            self.rows("ties", same & (score == np.roll(score, 1)), row)
+            self.rows("ties", same & (score[1:] == score[:-1]), row, 1)
         if rank is None:
             return False
-        by_rank = np.lexsort((rank, user))
-        ranks = rank[by_rank]
-        equal = same & (ranks == np.roll(ranks, 1))
-        self.rows("equal_ranks", equal, row[by_rank])
-        gap = np.where(same, ranks - np.roll(ranks, 1) > 1, (ranks != 0) & (ranks != 1))
+        if (same & (rank[1:] < rank[:-1])).any():  # ordered by score
+            by_rank = np.lexsort((rank, user))
+            rank, score, row = rank[by_rank], None if score is None else score[by_rank], places(row, by_rank)
+        step = np.diff(rank)
+        self.rows("equal_ranks", same & (step == 0), row, 1)
+        gap = np.append(True, ~same)[: len(user)] & (rank != 0) & (rank != 1)
+        gap[1:] |= same & (step > 1)
         if gap.any():
-            n_lists = len(np.unique(user[gap]))
-            self._note("rank_gaps", n_lists, self._rows.where(int(row[by_rank][gap].min())))
+            where = self._rows.where(int(places(row, np.flatnonzero(gap)).min()))
+            self._note("rank_gaps", len(np.unique(user[gap])), where)
         if score is None:
             return False
-        scores = score[by_rank]
-        rises = same & ~equal & (scores > np.roll(scores, 1))
-        self.rows("contradictions", rises, row[by_rank])
+        rises = same & (step != 0) & (score[1:] > score[:-1])
+        self.rows("contradictions", rises, row, 1)
         return bool(rises.any())
 
-    def duplicates(self, user: IntArray, item: IntArray, row: LongArray, n_items: int) -> BoolArray | None:
-        """Count repeated items; return the rows to keep, None for all."""
-        pairs = user * np.int64(max(1, n_items)) + item
-        ordered = np.sort(pairs)
-        if not (ordered[1:] == ordered[:-1]).any():
-            return None
-        order = np.argsort(pairs, kind="stable")
-        repeated = np.zeros(len(pairs), bool)
-        repeated[order[1:]] = pairs[order][1:] == pairs[order][:-1]
-        self.rows("duplicates", repeated, row)
-        return ~repeated
+    def duplicates(
+        self, start: LongArray, item: IntArray, row: LongArray | None, n_items: int
+    ) -> BoolArray | None:
+        """Count repeated items; return which they are, None if there are none."""
+        again = repeats(start, item, n_items)
+        if again is not None:
+            self.rows("duplicates", again, row)
+        return again
+
+
+def places(row: LongArray | None, at: LongArray) -> LongArray:
+    """Return where rows of the lists are in the file; `row` None: in the same order."""
+    return at if row is None else row[at]
 
 
 def describe(found: Sequence[Found]) -> list[str]:

@@ -8,9 +8,10 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.tables import Ragged
 from recgauge.datasets._table.ids import Ids
 from recgauge.errors import ConfigError, listed
-from recgauge.recorded import Context, ListSettings, joint_codes, runs_of
+from recgauge.recorded import ListSettings, joint_codes, runs_of
 from recgauge.recorded.columns import ListFormat, Role
 from recgauge.recorded.findings import Found
+from recgauge.recorded.lists import Context, by_user
 from recgauge.recorded.reading import find_list_files, read_rows
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
@@ -60,9 +61,7 @@ def read_known(
     user_ids, (user, known_user) = joint_codes([rows.user, _as_ids(train.user_ids)], "user", text=False)
     item_ids, (item, known_item) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
     none = np.empty(0, np.int64)
-    order = np.argsort(train.user, kind="stable")
-    lengths = np.bincount(train.user, minlength=train.n_users)
-    history = Ragged(known_user, lengths, known_item[train.item[order]], None)
+    history, _ = by_user(known_user[train.user], known_item[train.item], None, len(item_ids))
     context = Context(Ragged(none, none, known_item, None), history, user_ids, item_ids, settings)
     found = context.lists(name, rows, user, item)
     return _coded(found.lists, found.found, (user_ids, item_ids), (known_user, known_item))

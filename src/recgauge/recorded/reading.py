@@ -185,7 +185,7 @@ def _as_numbers(column: Any) -> DoubleArray:
             return np.array([_number(cell) for cell in trimmed.to_pylist()], np.float64)
     try:
         numbers = column.cast(pa.float64(), safe=False)
-        return np.asarray(to_numpy(pc.fill_null(numbers, float("nan"))), np.float64)
+        return to_numpy(pc.fill_null(numbers, float("nan")) if numbers.null_count else numbers)
     except pa.ArrowException:
         return np.full(len(column), np.nan)
 

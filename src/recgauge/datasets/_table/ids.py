@@ -79,6 +79,8 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     """Return the ids of a column; text loses the blanks around it, and empty text is no id."""
     import pyarrow as pa
 
+    if pa.types.is_integer(column.type) and (found := _small_numbers(column)) is not None:
+        return found
     shared = not pa.types.is_dictionary(column.type)
     if shared:
         column = column.dictionary_encode().unify_dictionaries()
@@ -102,6 +104,20 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
         whole,
         complete,
     )
+
+
+def _small_numbers(column: "pa.ChunkedArray") -> Ids | None:
+    """Return whole numbers as their own positions: no hashing; None where they are missing or far apart."""
+    chunks = [np.from_dlpack(chunk) for chunk in column.chunks if len(chunk) and not chunk.null_count]
+    if sum(map(len, chunks)) < len(column) or not chunks or min(chunk.min() for chunk in chunks) < 0:
+        return None
+    n_positions = int(max(chunk.max() for chunk in chunks)) + 1
+    if n_positions > min(len(column), np.iinfo(np.int32).max):
+        return None
+    position = np.append(np.arange(n_positions, dtype=np.int32), np.int32(-1))
+    pieces = tuple(chunk.astype(np.int32, copy=False) for chunk in chunks)
+    distinct = np.arange(n_positions, dtype=chunks[0].dtype)
+    return Ids(pieces, (position,) * len(pieces), distinct, whole=True, complete=True)
 
 
 def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]:

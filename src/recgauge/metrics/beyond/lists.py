@@ -97,7 +97,7 @@ def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
     return _present(metric, catalogue_of(metric, judged).features, "features")
 
 
-def similarity(metric: Metric, judged: JudgedTopK) -> Similarity | None:
+def similarity(metric: Metric, judged: JudgedTopK) -> "Similarity | None":
     """Return the given similarities of items, shape (n_items, n_items); None if features are used instead."""
     return catalogue_of(metric, judged).similarity
 
