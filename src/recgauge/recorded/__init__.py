@@ -11,7 +11,7 @@ import numpy.typing as npt
 from recgauge.data.grouped import repeats
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
-from recgauge.datasets._table.ids import Ids, join_ids, joined
+from recgauge.datasets._table.ids import Ids, join_ids
 from recgauge.errors import SchemaError
 from recgauge.recorded.columns import Kind, ListFormat, Role
 from recgauge.recorded.findings import FINDINGS as FINDINGS
@@ -173,8 +173,8 @@ def _grouped(
     grades = [rows.numbers.get("grade") for rows in files]
     if any(grade is None for grade in grades) and any(grade is not None for grade in grades):
         raise SchemaError(f"{files[0].file} and other files: some have grades and others none.")
-    value = joined([g for g in grades if g is not None]) if grades[0] is not None else None
-    table, order = by_user(joined(users), joined(items), value, n_items)
+    value = np.concatenate([g for g in grades if g is not None]) if grades[0] is not None else None
+    table, order = by_user(np.concatenate(users), np.concatenate(items), value, n_items)
     again = repeats(starts_of(table.lengths), table.items, n_items) if distinct else None
     if again is not None:
         row = int(places(order, np.flatnonzero(again)).min())
