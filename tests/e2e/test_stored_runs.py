@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from recgauge.app.commands.cli import main
+from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
+from recgauge.app.tracking.store import MlflowTracker
+from recgauge.app.tracking.tracker import RunStart, load_record
+from recgauge.app.tracking.untracked import deliver, untracked, waiting
+from recgauge.errors import MissingDataError
 from recgauge.runs.stored import LISTS, TEST
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -112,3 +118,28 @@ def test_a_difference_within_the_tolerance_is_told_and_allowed(run, told, tmp_pa
 def test_what_is_no_run_is_told(told, tmp_path):
     assert "no record.json" in told("verify", tmp_path)[2]
     assert "--tolerance" in told("verify", tmp_path, "--tolerance", "nan")[2]
+
+
+def test_a_run_is_delivered_once_however_often_and_whatever_the_store_has_of_it(run, workplace):
+    stored, folder = run
+    tracker = MlflowTracker(workplace.uri)
+    tags = {"recgauge.delivery": stored.data.tags["recgauge.delivery"]}
+    start = RunStart("svd", {"model": "svd"}, tags)
+    files = [*(folder / name for name in read_checksums(folder / CHECKSUMS)), folder / CHECKSUMS]
+    record = load_record(folder)
+    assert tracker.deliver(start, record, files) == stored.info.run_id
+    tracker.client.set_terminated(stored.info.run_id, "FAILED")
+    copies = [Path(shutil.copy(file, workplace.folder)) for file in files if file.parent == folder]
+    again = tracker.deliver(start, record, copies)
+    assert [one.info.run_id for one in workplace.runs()] == [again]
+    assert workplace.runs()[0].data.metrics == stored.data.metrics
+
+
+def test_a_run_whose_folder_has_another_one_by_now_is_given_up(run, workplace, monkeypatch):
+    monkeypatch.chdir(workplace.folder)
+    tracker, tags = MlflowTracker(workplace.uri), {"recgauge.delivery": "d"}
+    one = untracked(RunStart("svd", {}, tags), tracker, run[1])
+    replace(one, files_sha256="0").remember()
+    with pytest.raises(MissingDataError, match="not there any more"):
+        deliver(waiting()[0], tracker)
+    assert waiting() == []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from recgauge.app.commands.cli import main
 from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, write_outcome
 from recgauge.runs.outcome import JobOutcome
 
@@ -62,7 +63,7 @@ def is_complete(folder: Path) -> bool:
     )
 
 
-def test_a_database_moved_away_in_the_middle(workplace):
+def test_a_database_moved_away_in_the_middle(workplace, capsys, monkeypatch):
     done = sweep(workplace, "os.rename('mlflow.db', 'moved.db')")
     assert done.code == 1
     assert "Traceback" not in done.err
@@ -75,6 +76,29 @@ def test_a_database_moved_away_in_the_middle(workplace):
     for number in (1, 2):
         assert f"sweep/{number}" in done.out
     assert not (workplace.folder / "mlflow.db").exists()  # no new store that has half of the sweep
+
+    monkeypatch.chdir(workplace.folder)
+    assert main(["sync", "--list"]) == 0
+    assert capsys.readouterr().out.count("sweep/") == 2
+    (workplace.folder / "moved.db").rename("mlflow.db")
+    assert main(["sync", "--uri", workplace.uri]) == 0, capsys.readouterr().err
+    finished = [run for run in workplace.runs() if run.info.status == "FINISHED"]
+    assert len({run.data.tags["recgauge.fingerprint"] for run in finished}) == len(finished) == 3
+    assert all(run.data.tags["recgauge.sweep"].endswith("sweep") for run in finished)
+    assert not (workplace.folder / "untracked").exists()
+    capsys.readouterr()
+    assert main(["sync", "--uri", workplace.uri]) == 0
+    assert "no run waits" in capsys.readouterr().out
+
+
+def test_the_next_command_tracks_what_an_earlier_one_could_not(workplace):
+    done = sweep(workplace, "os.rename('mlflow.db', 'moved.db')")
+    assert "`recgauge sync`, or the next run, tracks them" in done.err
+    (workplace.folder / "moved.db").rename(workplace.folder / "mlflow.db")
+    done = workplace.run("model=random", "cutoffs=[5]", f"tracking.uri={workplace.uri}")
+    assert done.code == 0, done.err
+    assert "tracked now, left over from earlier commands: 2 of 2" in done.err
+    assert len(workplace.runs()) == 4
 
 
 def test_a_server_killed_in_the_middle(workplace):

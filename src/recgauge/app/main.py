@@ -121,7 +121,8 @@ def run_job(cfg: DictConfig) -> None:
     if sweep is not None:
         outcome = replace(outcome, number=known.job.num, sweep=read_plan(sweep).id)
     try:
-        from recgauge.app.perform import perform, prepare
+        from recgauge.app.job import prepare
+        from recgauge.app.perform import perform
 
         if NOT_COMPOSED in cfg:
             raise ConfigError(str(cfg[NOT_COMPOSED]))

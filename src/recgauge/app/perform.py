@@ -1,115 +1,34 @@
 """The work of one job: reuse a finished run, or compute, write, track and print a new one."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from uuid import uuid4
 
-from recgauge.app.compose import build_model, build_study, build_tracker, compose, guard_settings
+from recgauge.app.compose import build_model, build_tracker, compose, guard_settings
 from recgauge.app.files.artifacts import finish, unfinished, write_run
-from recgauge.app.files.list_files import check_study
-from recgauge.app.names import chosen_names, run_again, run_name
+from recgauge.app.job import Job
+from recgauge.app.names import run_again, run_name
 from recgauge.app.sweep.begin import known_missing
 from recgauge.app.sweep.end import conclude_study
 from recgauge.app.sweep.outcome import read_plan, short_labels
-from recgauge.app.targets import allowed_packages, check_targets
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
-from recgauge.app.terminal.secrets import learn_settings, without_secrets
+from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.environment import environment, library, model_environment, read_beside
 from recgauge.app.tracking.page import run_start
-from recgauge.app.tracking.tracker import Tracker, experiment_tag, find_finished
-from recgauge.app.tune import check_tuning, fixed_settings, given_by, nothing_to_search, plan, tune
+from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, experiment_tag, find_finished
+from recgauge.app.tracking.untracked import Untracked, deliver_waiting, untracked
+from recgauge.app.tune import fixed_settings, given_by, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.isolated import Isolated
-from recgauge.runs.facts import SearchFacts
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import RunSettings
 from recgauge.search.space import with_settings
-from recgauge.studies import Study
 
 LIBRARY_LOG = "library.log"
 """What a library in an environment of its own has printed; in the output folder."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job whose settings have been checked.
-
-    Parameters
-    ----------
-    typed : RunSettings
-        The settings as components get them.
-    settings : dict of str to Any
-        The same as plain values without secrets, for what is stored.
-    names : dict of str to str
-        The chosen option of each group.
-    words : list of str
-        The overrides as they were typed.
-    grid : str or None
-        The chosen experiment, whose runs are found by a tag of its own.
-    study : Study or None
-    tracker : Tracker
-    folder : Path
-        Gets the files.
-    sweep : Path or None
-        The folder of the sweep that the job is one of.
-    search : SearchFacts or None
-        The search that chose the model's settings.
-    """
-
-    typed: RunSettings
-    settings: dict[str, Any]
-    names: dict[str, str]
-    words: list[str]
-    grid: str | None
-    study: Study | None
-    tracker: Tracker
-    folder: Path
-    sweep: Path | None
-    search: SearchFacts | None = None
-
-
-def prepare(
-    typed: RunSettings, words: list[str], choices: dict[str, Any], *, folder: Path, sweep: Path | None
-) -> Job:
-    """Check the settings of a job, and build what decides how it goes.
-
-    Parameters
-    ----------
-    typed : RunSettings
-    words : list of str
-        The overrides as they were typed.
-    choices : dict of str to Any
-        The chosen option of each group, as far as Hydra knows it.
-    folder, sweep : Path
-        See `Job`.
-
-    Raises
-    ------
-    RecgaugeError
-        If a setting cannot be used.
-    """
-    plain = asdict(typed)
-    check_targets(plain, allowed_packages(typed.allowed_targets))
-    learn_settings(plain)  # an error may show a password in another form
-    study = build_study(typed.study, typed.allowed_targets)
-    if typed.tune is not None:
-        check_tuning(typed)
-    check_study(typed.artifacts.lists, () if study is None else study.artifacts)
-    return Job(
-        typed=typed,
-        settings=without_secrets(plain),
-        names=chosen_names(choices, words, typed),
-        words=words,
-        grid=choices.get("experiment"),
-        study=study,
-        tracker=build_tracker(typed.tracking),
-        folder=folder,
-        sweep=sweep,
-    )
 
 
 def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
@@ -134,6 +53,7 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
     names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
     job, outcome = replace(job, names=names), replace(outcome, names=names)
     if job.sweep is None:
+        deliver_waiting(job.tracker, ConsoleProgress())
         return _reuse_or_make(job, experiment, outcome)  # an address that does not work ends the job
     if (reason := known_missing(job.sweep, job.settings["dataset"])) is not None:
         return replace(outcome, status="no data", reason=reason)
@@ -231,7 +151,8 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
         facts["model_environment"] = own.versions()
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
-    tags = {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
+    tags = {DELIVERY_TAG: uuid4().hex}
+    tags |= {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
     if job.grid is not None:
         tags[experiment_tag(job.grid)] = "true"
     name = run_name(job.words, job.names, job.settings)
@@ -239,7 +160,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     progress = ConsoleProgress()
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)  # missing data leave no failed run in the store
-    written = failure = address = None
+    written = failure = address = owed = None
     try:
         with job.tracker.start(start) as log:
             result = run_experiment(experiment, progress)
@@ -255,7 +176,10 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
             with unfinished(job.folder) as folder:
                 written = write_run(result, begun, job.typed, folder, progress)
                 files = finish(written.files, folder, job.folder)
+            owed = _owed(start, job)
             outcome = replace(outcome, tracking_seconds=log.finish(written.record, files))
+        if owed is not None and log.run_id is not None:
+            owed.forget()
         outcome = replace(outcome, run_id=log.run_id)
         address = None if log.run_id is None else job.tracker.run_address(log.run_id)
     except TrackingError as error:
@@ -269,9 +193,20 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     return outcome if failure is None else _not_tracked(outcome, failure, job.folder)
 
 
+def _owed(start: RunStart, job: Job) -> Untracked | None:
+    """Note that the run, which is complete on disk, is not in the store that its settings name."""
+    store = build_tracker(job.typed.tracking)
+    if not store.uri:
+        return None
+    owed = untracked(start, store, job.folder)
+    owed.remember()
+    return owed
+
+
 def _not_tracked(outcome: JobOutcome, error: TrackingError, folder: Path) -> JobOutcome:
     """Report that the store lacks the results, and name the folder that has all of them."""
-    print_error(f"not tracked: {error} The complete results are in {folder}.")
+    told = f"The complete results are in {folder}; `recgauge sync`, or the next run, tracks them."
+    print_error(f"not tracked: {error} {told}")
     return replace(outcome, status="not tracked", reason=str(error), run_id=None)
 
 

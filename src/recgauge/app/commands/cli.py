@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "which run is better, by how much, how sure: intervals, paired tests, tables",
     "runs": "list the runs of a tracking store, or delete some with their files",
     "show": "print the tables of stored runs again",
+    "sync": "track runs that are complete on disk, and that their tracking store did not take",
     "verify": "repeat a stored run, and compare every number, list and row",
     "conventions": "what each convention means; a run's lists under all of them",
     "stability": "does the order of models stay?",

@@ -19,6 +19,7 @@ from recgauge.app.terminal.explain import Choices, explain_config_error, own_fol
 from recgauge.app.terminal.printing import ConsoleProgress
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.tracker import Tracker
+from recgauge.app.tracking.untracked import deliver_waiting
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.runs.settings import data_settings
 from recgauge.studies import Study
@@ -52,6 +53,7 @@ def begin(config: DictConfig) -> SweepPlan:
     _note_models_not_ready(jobs, list(config.allowed_targets))
     _note_missing_data(grid_datasets(jobs), list(config.allowed_targets), folder)
     tracker.prepare()
+    deliver_waiting(tracker, ConsoleProgress())
     plan = SweepPlan([" ".join(word for word in job if not word.startswith("hydra.")) for job in jobs])
     plan.write(folder)
     return plan

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from time import perf_counter, time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from recgauge.app.files.artifacts import CHECKSUMS, MODEL, MODEL_FILES, file_digest
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking import views
 from recgauge.app.tracking.addresses import (
@@ -22,14 +21,11 @@ from recgauge.app.tracking.addresses import (
     check_there,
     create_database,
     explained,
-    share_files,
     store_lock,
 )
-from recgauge.app.tracking.inputs import dataset_inputs
-from recgauge.app.tracking.page import curve_points, final_tags, metric_values
+from recgauge.app.tracking.run_log import MOST_TEXTS, MlflowRunLog
 from recgauge.app.tracking.searches import store_trials
-from recgauge.app.tracking.served import register
-from recgauge.app.tracking.tracker import FILES_TAG, RunLog, RunStart, Tracker
+from recgauge.app.tracking.tracker import DELIVERY_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
@@ -48,8 +44,6 @@ MLFLOW_DEFAULTS = {  # unless the environment says something else
 MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
 PORT_TAG, DEFAULT_PORT = "recgauge.ui_port", 5000
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
-# the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
-MOST_METRICS, MOST_TEXTS = 900, 100
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,8 @@ class MlflowTracker(Tracker):
         """
         begin = perf_counter()
         with explained(self.uri, "open a run"):
-            log = _MlflowRunLog(self, self.client, self._open(run), begin)
+            run_id = self._open(run)
+        log = MlflowRunLog(self.client, self.uri, self.log_model, perf_counter() - begin, run_id)
         try:
             yield log
         except BaseException as error:
@@ -177,6 +172,25 @@ class MlflowTracker(Tracker):
                 if name in stored:
                     self.client.download_artifacts(run_id, name, str(folder))
 
+    def deliver(self, run: RunStart, record: RunRecord, files: Sequence[Path]) -> str:
+        """Store a run that is complete on disk, unless the store has it; what it has of a part is deleted.
+
+        Returns
+        -------
+        str
+            Id of the run.
+        """
+        with explained(self.uri, "look for the run"):
+            delivery = f"tags.`{DELIVERY_TAG}` = '{run.tags[DELIVERY_TAG]}'"
+            there = self.client.search_runs([self._experiment_id], delivery)
+            for one in there:
+                if one.info.status == "FINISHED":  # only the answer was lost
+                    return str(one.info.run_id)
+                self.delete(one.info.run_id, one.info.artifact_uri)
+        with self.start(run) as log:
+            log.finish(record, files)
+        return str(log.run_id)
+
     def delete(self, run_id: str, location: str) -> None:
         """Delete a run and its files; MLflow keeps its row, marked as deleted, until ``mlflow gc``."""
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
@@ -238,62 +252,3 @@ class MlflowTracker(Tracker):
         if found.tags.get(KIND[0]) != KIND[1]:
             self.client.set_experiment_tag(found.experiment_id, *KIND)
         return str(found.experiment_id)
-
-
-class _MlflowRunLog(RunLog):
-    """One run in MLflow."""
-
-    def __init__(self, tracker: MlflowTracker, client: "MlflowClient", run_id: str, begin: float) -> None:
-        self._uri, self._log_model = tracker.uri, tracker.log_model
-        self._client = client
-        self.run_id: str = run_id
-        self._opening_seconds = perf_counter() - begin
-
-    def finish(self, record: RunRecord, files: Sequence[Path]) -> float:
-        """Store inputs, files, then every number and tag in few calls."""
-        begin = perf_counter()
-        client, run_id = self._client, self.run_id
-        with explained(self._uri, "store the results"):
-            root = next(file.parent for file in files if file.name == CHECKSUMS)
-            client.log_inputs(run_id, datasets=dataset_inputs(record))
-            for file in files:
-                client.log_artifact(run_id, str(file), _subfolder(file, root))
-            if self._log_model and root / MODEL_FILES[0] in files:
-                register(client, client.get_run(run_id), root / MODEL)
-            seconds = self._opening_seconds + perf_counter() - begin
-            self._log_numbers(record, record.seconds | {"tracking": seconds})
-            for file in (file for file in files if file.name == CHECKSUMS):
-                client.set_tag(run_id, FILES_TAG, file_digest(file))  # last: only whole runs can be reused
-            share_files(files, root, client.get_run(run_id).info.artifact_uri)
-        return seconds
-
-    def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
-        """Store the summary of an experiment."""
-        with explained(self._uri, "store the summary"):
-            self._client.set_tag(self.run_id, "mlflow.note.content", note)
-            for file in files:
-                self._client.log_artifact(self.run_id, str(file))
-            for key, value in values.items():
-                self._client.log_metric(self.run_id, key, value, timestamp=_now())
-
-    def _log_numbers(self, record: RunRecord, seconds: Mapping[str, float]) -> None:
-        from mlflow.entities import Metric, RunTag
-
-        now = _now()
-        metrics = [Metric(key, value, now, 0) for key, value in metric_values(record).items()]
-        metrics += [Metric(name, value, now, k) for name, k, value in curve_points(record)]
-        tags = [RunTag(key, value) for key, value in final_tags(record, seconds).items()]
-        while metrics or tags:
-            self._client.log_batch(self.run_id, metrics=metrics[:MOST_METRICS], tags=tags[:MOST_TEXTS])
-            metrics, tags = metrics[MOST_METRICS:], tags[MOST_TEXTS:]
-
-
-def _subfolder(file: Path, root: Path) -> str | None:
-    """Return the folder of a run's file as a folder of the store's, None for none."""
-    folder = file.parent.relative_to(root).as_posix()
-    return None if folder == "." else folder
-
-
-def _now() -> int:
-    """Return the time in milliseconds; MLflow refuses times before 1970, which wrong clocks show."""
-    return max(0, int(time() * 1000))

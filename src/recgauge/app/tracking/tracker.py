@@ -20,6 +20,10 @@ FILES_TAG = "recgauge.files_sha256"
 """Tag of a stored run with the digest of its SHA256SUMS, which has those of all its files."""
 
 
+DELIVERY_TAG = "recgauge.delivery"
+"""Tag of a stored run that tells it from all others, even if only a part of it has reached the store."""
+
+
 def experiment_tag(experiment: str) -> str:
     """Return the tag of an experiment's runs; one each, since experiments may share a run."""
     return f"recgauge.experiment.{experiment}"
@@ -61,6 +65,8 @@ class Tracker:
 
     uri: str = ""
     """Address of the store; empty: there is none."""
+    experiment: str = ""
+    """The MLflow experiment."""
 
     @property
     def server(self) -> str | None:
@@ -83,6 +89,18 @@ class Tracker:
     def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
         """Open a run; leaving the context ends it, with its error if there was one."""
         yield RunLog()
+
+    def deliver(self, run: RunStart, record: RunRecord, files: Sequence[Path]) -> str:
+        """Store a run that is complete on disk, once however often it is tried, and return its id.
+
+        Parameters
+        ----------
+        run : RunStart
+            Has `DELIVERY_TAG`.
+        record : RunRecord
+        files : sequence of Path
+        """
+        raise NotImplementedError
 
     def store_search(self, names: Mapping[str, str], facts: SearchFacts) -> None:
         """Store the trials of a search apart from final runs, those that are not stored yet; here: nothing.
