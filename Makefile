@@ -54,13 +54,17 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 test-slow: install  ## run the slow tests
 	$(BIN)/python -m pytest -m slow -n 2 $(ARGS)
 
-differential: differential-metrics differential-models  ## compare metrics, models and statistics live with other libraries, in two environments
+differential: differential-metrics differential-models differential-export  ## compare metrics, models, statistics and exported files live with other libraries
 
 differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
 differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py) tests/differential/test_comparison.py \
   tests/contracts/test_adapters.py
 differential-metrics differential-models: differential-%: $(VENV)-differential-%/.installed
 	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest $(PEER_TESTS) -p no:cacheprovider $(ARGS)
+
+differential-export: $(VENV)-differential-metrics/.installed  ## evaluate exported files with ranx, trec_eval, RecTools and RecBole
+	$(<D)/bin/recgauge env make recbole
+	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest tests/differential/test_export.py -p no:cacheprovider $(ARGS)
 
 $(VENV)-differential-%/.installed: pyproject.toml
 	test -x $(@D)/bin/pip || $(PYTHON) -m venv $(@D)
@@ -115,5 +119,5 @@ help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow differential
-.PHONY: differential-metrics differential-models docs lint types
+.PHONY: differential-metrics differential-models differential-export docs lint types
 .PHONY: check bench bench-quick experiments ui clean help
