@@ -49,15 +49,15 @@ class MetricDisagreement(Study):
         if measured := [row for row in rows if row["value"]]:
             lines += [
                 "### How far one number spreads by definition alone",
-                _ranges(measured),
+                ranges(measured),
                 "![Each metric of each model under every convention](ranges.png)",
                 "### Does the order of the models change?",
-                _orders(measured),
+                orders(measured),
                 "### Can a worse model look better, if two papers use two definitions?",
                 _overlaps(measured),
                 "### Who computes what",
                 _definitions(measured),
-                *_refusals([row for row in rows if row["metric"] and not row["value"]]),
+                *refusals([row for row in rows if row["metric"] and not row["value"]]),
             ]
         return "\n\n".join(lines)
 
@@ -101,7 +101,8 @@ def _of_models(rows: Sequence[Row]) -> Iterator[tuple[str, str, dict[str, dict[s
         yield dataset, metric, {model: by_convention(rows, dataset, metric, model) for model in models}
 
 
-def _ranges(rows: Sequence[Row]) -> str:
+def ranges(rows: Sequence[Row]) -> str:
+    """Return how far each metric of each model spreads over the conventions."""
     cells = []
     for dataset, metric, own in _of_models(rows):
         values = list(own.values())
@@ -136,7 +137,8 @@ def _range(values: dict[str, float]) -> str:
     return f"{low:.4f} – {high:.4f}{ratio}" if f"{low:.4f}" != f"{high:.4f}" else f"{low:.4f}"
 
 
-def _orders(rows: Sequence[Row]) -> str:
+def orders(rows: Sequence[Row]) -> str:
+    """Return the orders of the models by each metric, and how many conventions give each."""
     cells = []
     for dataset, metric, values in _of_models(rows):
         names = [name for name in distinct(rows, "convention") if all(name in own for own in values.values())]
@@ -187,7 +189,7 @@ def _definitions(rows: Sequence[Row]) -> str:
     return folded("Definitions and their conventions", table)
 
 
-def _refusals(rows: Sequence[Row]) -> list[str]:
+def refusals(rows: Sequence[Row]) -> list[str]:
     """Return which conventions refuse lists, how many sets of them, and the first reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
