@@ -5,12 +5,17 @@ import re
 from shutil import copytree
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from hydra.errors import MissingConfigException
+from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
 from e2e.conftest import Workplace
 from recgauge.app import targets
+from recgauge.app.terminal import explain
 from recgauge.errors import ConfigError
+from recgauge.models.recommend import recommend
 
 EXAMPLES = REPOSITORY / "examples"
 PAGE = (REPOSITORY / "docs" / "own_model.md").read_text(encoding="utf-8")
@@ -47,9 +52,20 @@ def test_the_examples_run_together(tmp_path):
 
 def test_the_code_for_a_notebook_runs(capsys, monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
-    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL).group(1)
+    code = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
     exec(compile(code, "own_model.md", "exec"), {})
     assert "ndcg_at_10" in capsys.readouterr().out
+
+
+def test_the_two_files_of_the_page_fit_together(demo):
+    code, yaml = (re.search(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL).group(1) for kind in ("python", "yaml"))
+    names = {"__name__": "mymodel"}
+    exec(compile(code, "mymodel.py", "exec"), names)
+    settings = OmegaConf.to_container(OmegaConf.create(yaml))
+    assert settings.pop("_target_") == "mymodel.Liked"
+    model = names["Liked"](**settings).fit(demo.interactions, rng=np.random.default_rng(0))
+    lists = recommend(model, np.arange(3, dtype=np.int32), 5, excluded=demo.interactions.to_csr())
+    assert lists.items.shape == (3, 5)
 
 
 @pytest.fixture
@@ -82,10 +98,14 @@ def test_without_its_entry_point_a_package_adds_nothing(installed, tmp_path):
     done = Workplace(tmp_path).run("model=recency", *QUICK, PYTHONPATH=str(installed))
     assert done.code == 1
     assert "recency" in done.err
-    words = ["--config-dir", str(installed / "shelf" / "conf"), "model=recency", *QUICK]
-    done = Workplace(tmp_path).run(*words, PYTHONPATH=str(installed))
-    assert done.code == 1
-    assert "'shelf.Recency' is not one of recgauge.*" in done.err
+
+
+def test_a_message_about_an_unknown_option_lists_those_of_installed_packages(installed, monkeypatch):
+    monkeypatch.setattr(explain, "installed_options", lambda: {"shelf": installed / "shelf" / "conf"})
+    error = MissingConfigException("Could not find 'model/recncy'", "model/recncy", [])
+    said = explain.explain_config_error(error)
+    assert "Did you mean recency?" in said
+    assert " recency, " in said.partition("Options: ")[2]
 
 
 @pytest.mark.parametrize(
