@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,10 +13,12 @@ import pytest
 
 from recgauge.app.commands.cli import main
 from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
+from recgauge.app.tracking import alive
+from recgauge.app.tracking.alive import PROCESS_TAG, UNTIL_TAG, alive_tags, why_dead
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import RunStart, load_record
 from recgauge.app.tracking.untracked import deliver, untracked, waiting
-from recgauge.errors import MissingDataError
+from recgauge.errors import MissingDataError, TrackingError
 from recgauge.runs.stored import LISTS, TEST
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -143,3 +147,44 @@ def test_a_run_whose_folder_has_another_one_by_now_is_given_up(run, workplace, m
     with pytest.raises(MissingDataError, match="not there any more"):
         deliver(waiting()[0], tracker)
     assert waiting() == []
+
+
+def test_a_run_whose_process_was_killed_is_closed_with_the_reason(workplace, told):
+    running = workplace.start("model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
+    while not workplace.has_runs(1):
+        time.sleep(0.2)
+    assert "no run is called RUNNING" in told("runs", "--stale")[1]  # it is alive
+    running.kill()
+    running.communicate()
+    code, out, _ = told("runs", "--stale")
+    assert code == 0
+    assert "has ended without a word" in out
+    (left,) = workplace.runs()
+    assert left.info.status == "KILLED"
+    assert "has ended without a word" in left.data.tags["error"]
+
+
+def test_runs_of_other_machines_are_dead_when_they_are_silent_for_long():
+    tags = alive_tags()
+    assert why_dead(tags) is None
+    other = {**tags, PROCESS_TAG: "elsewhere 17"}
+    assert why_dead(other) is None
+    assert "no sign of life for 4 minutes" in why_dead({**other, UNTIL_TAG: str(int(time.time()) - 60)})
+    assert why_dead({}) is None  # of an earlier version: nobody knows
+
+
+def test_signs_of_life_are_given_again_also_after_the_store_failed(monkeypatch):
+    monkeypatch.setattr(alive, "EVERY", 0.01)
+    given, enough = [], Event()
+
+    def give(sign):
+        given.append(sign)
+        if len(given) == 1:
+            raise TrackingError("down")
+        enough.set()
+
+    with alive.signs_of_life(give):
+        assert enough.wait(10)
+    n_given = len(given)
+    time.sleep(0.05)
+    assert len(given) == n_given

@@ -26,6 +26,8 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--last", type=int, metavar="N", help="only the newest N")
     told = "delete these runs with their files"
     parser.add_argument("--delete", metavar="RUN_ID", nargs="+", default=[], help=told)
+    told = "mark runs as KILLED that are called RUNNING and whose processes have ended"
+    parser.add_argument("--stale", action="store_true", help=told)
     parser.add_argument("--yes", action="store_true", help="do not ask before deleting")
     add_store(parser)
 
@@ -41,6 +43,9 @@ def carry_out(asked: Namespace) -> None:
     store = RunStore(store_uri(asked))
     if asked.delete:
         _delete(asked.delete, store, ask=not asked.yes)
+        return
+    if asked.stale:
+        _close_dead(store, asked.experiment)
         return
     if asked.last is not None and asked.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {asked.last}.")
@@ -86,6 +91,18 @@ def _table(runs: Sequence[StoredRun], values: dict[str, dict[str, float]], keys:
         cells = [f"{own[key]:.4f}" if key in own else "" for key in keys]
         table.add_row(run.run_id, started, run.status, run.name, *cells)
     return table
+
+
+def _close_dead(store: RunStore, experiment: str) -> None:
+    from recgauge.app.tracking.store import MlflowTracker
+
+    if not store.exists:
+        raise MissingDataError(f"the tracking store {store.uri} does not exist.")
+    closed = MlflowTracker(store.uri, experiment).close_dead()
+    for line in closed:
+        output().print(f"killed   {line}", soft_wrap=True)
+    if not closed:
+        output().print("no run is called RUNNING without a process that may be at it")
 
 
 def _delete(run_ids: Sequence[str], store: RunStore, *, ask: bool) -> None:

@@ -53,7 +53,10 @@ def begin(config: DictConfig) -> SweepPlan:
     _note_models_not_ready(jobs, list(config.allowed_targets))
     _note_missing_data(grid_datasets(jobs), list(config.allowed_targets), folder)
     tracker.prepare()
-    deliver_waiting(tracker, ConsoleProgress())
+    progress = ConsoleProgress()
+    for line in tracker.close_dead():
+        progress.note(f"marked as killed: {line}")
+    deliver_waiting(tracker, progress)
     plan = SweepPlan([" ".join(word for word in job if not word.startswith("hydra.")) for job in jobs])
     plan.write(folder)
     return plan

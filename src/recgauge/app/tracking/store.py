@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from recgauge.app.tracking.addresses import (
     explained,
     store_lock,
 )
+from recgauge.app.tracking.alive import UNTIL_TAG, alive_tags, signs_of_life, why_dead
 from recgauge.app.tracking.run_log import MOST_TEXTS, MlflowRunLog
 from recgauge.app.tracking.searches import store_trials
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunLog, RunStart, Tracker
@@ -84,10 +85,11 @@ class MlflowTracker(Tracker):
         """
         begin = perf_counter()
         with explained(self.uri, "open a run"):
-            run_id = self._open(run)
+            run_id = self._open(replace(run, tags={**run.tags, **alive_tags()}))
         log = MlflowRunLog(self.client, self.uri, self.log_model, perf_counter() - begin, run_id)
         try:
-            yield log
+            with signs_of_life(partial(self._tag, run_id, UNTIL_TAG)):
+                yield log
         except BaseException as error:
             error.add_note(self._end(log.run_id, error))
             raise
@@ -128,6 +130,22 @@ class MlflowTracker(Tracker):
         with explained(self.uri, f"read run {run_id}"):
             value = self.client.get_run(run_id).data.tags.get(name)
         return None if value is None else str(value)
+
+    def _tag(self, run_id: str, name: str, value: str) -> None:
+        with explained(self.uri, f"mark run {run_id}"):
+            self.client.set_tag(run_id, name, value)
+
+    def close_dead(self) -> list[str]:
+        """Mark runs as KILLED that are called RUNNING and have no process any more; say which, and why."""
+        closed = []
+        with explained(self.uri, "look for runs that died"):
+            running = self.client.search_runs([self._experiment_id], "attributes.status = 'RUNNING'")
+            for run in running:
+                if (reason := why_dead(run.data.tags)) is not None:
+                    self.client.set_tag(run.info.run_id, "error", reason)
+                    self.client.set_terminated(run.info.run_id, "KILLED")
+                    closed.append(f"run {run.info.run_id} ({run.info.run_name}): {reason}")
+        return closed
 
     def mark(self, run_id: str, tag: str) -> None:
         """Give a run a tag, unless it has it."""

@@ -90,6 +90,10 @@ class Tracker:
         """Open a run; leaving the context ends it, with its error if there was one."""
         yield RunLog()
 
+    def close_dead(self) -> list[str]:
+        """Mark runs as killed whose processes ended without a word; return a line for each."""
+        return []
+
     def deliver(self, run: RunStart, record: RunRecord, files: Sequence[Path]) -> str:
         """Store a run that is complete on disk, once however often it is tried, and return its id.
 
