@@ -17,8 +17,9 @@ from recgauge.experiment import Experiment
 from recgauge.filters import Filter
 from recgauge.guards import GuardSettings, check_selected_on
 from recgauge.metrics import Metric
+from recgauge.metrics.curves.areas import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
-from recgauge.models import RatingPredictor, Recommender
+from recgauge.models import GivesLists, RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.search import Search
@@ -64,6 +65,8 @@ def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
     model = build_model(settings.model, settings.allowed_targets)
     check_ready(model)
     suite = _possible(model, suite, leave_out=leave_out)
+    if isinstance(model, GivesLists):
+        _refuse_scores(type(model).__name__, settings, suite)
     if stores_model(settings) and not isinstance(model, Recommender):
         raise ConfigError(
             f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
@@ -87,6 +90,17 @@ def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
         learning=_learning(settings),
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
+
+
+def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Definition]) -> None:
+    """Refuse what needs the scores of all items, of a model that gives lists."""
+    asked = [name for name in ("figures", "save_model") if getattr(settings, name)]
+    asked += [f"metrics={name}" for name, each in suite.items() if isinstance(each.metric, FullRankingMetric)]
+    if asked:
+        raise ConfigError(
+            f"model: {model} gives lists, not the scores of all items, which {', '.join(asked)} would need; "
+            f"leave {'it' if len(asked) == 1 else 'them'} out."
+        )
 
 
 def _learning(settings: RunSettings) -> Learning | None:

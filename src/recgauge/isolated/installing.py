@@ -6,9 +6,9 @@ import shutil
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from recgauge.errors import ConfigError, MissingDataError, printable
 from recgauge.isolated import Library, Version, normalised
@@ -120,20 +120,21 @@ def _check_pinned(library: Library, packages: Mapping[str, str]) -> None:
 def _install(library: Library, command: Sequence[str], progress: Progress) -> list[str]:
     """Run one step of an installation; return its output, or tell its last lines."""
     lines: list[str] = []
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
     total = len(library.pins()) if "pip" in command else None
-    try:
-        with progress.step(f"install {library.title}", total, "packages") as advance:
-            for line in _lines(process.stdout):
-                lines.append(line)
+    with (
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process,
+        progress.step(f"install {library.title}", total, "packages") as advance,
+    ):
+        try:
+            for line in process.stdout or ():
+                lines.append(line.rstrip())
                 if line.startswith("Collecting"):
                     advance(1)
-    finally:  # Ctrl-C ends it, too
-        if process.poll() is None:
+        except BaseException:  # Ctrl-C
             process.terminate()
-        process.wait()
+            raise
     if process.returncode:
         last = "\n    ".join(deque((printable(line) for line in lines), _LAST)) or "(no output)"
         raise MissingDataError(
@@ -141,8 +142,3 @@ def _install(library: Library, command: Sequence[str], progress: Progress) -> li
             f"kept. The last lines:\n    {last}"
         )
     return lines
-
-
-def _lines(stream: IO[str] | None) -> Iterator[str]:
-    for line in stream or ():
-        yield line.rstrip()

@@ -11,8 +11,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from hydra import compose as hydra_compose
+from hydra import initialize_config_dir
+from omegaconf import OmegaConf
 from scipy import sparse
 
+from recgauge.app.compose import compose
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, ModelError, NotFittedError, ScoreError
@@ -221,3 +227,21 @@ def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_
             ConfigError, match=f"Make it once: recgauge env make {kind.library} --cache {tmp_path}"
         ):
             ask()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["figures=true"], "figures"),
+        (["save_model=true"], "save_model"),
+        (["metrics=[ndcg,auc]"], "metrics=auc"),
+    ],
+)
+def test_what_needs_all_scores_is_refused_before_any_work(words, named):
+    register_schema()
+    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        config = hydra_compose("config", overrides=["model=recorded", "model.path=recs.csv", *words])
+    with pytest.raises(
+        ConfigError, match=f"Recorded gives lists, not the scores of all items, which {named} would"
+    ):
+        compose(OmegaConf.to_object(config))

@@ -12,6 +12,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -64,6 +65,22 @@ class Job:
     value: Array
     timestamp: Array
     tell: Callable[[int, int], None]
+
+
+def unknown_settings(model: str, unknown: list[str], known: list[str]) -> SettingsError:
+    """Return an error that names the settings, and those that may have been meant."""
+    close = sorted({one for name in unknown for one in get_close_matches(name, known)})
+    meant = f"; did you mean {', '.join(close)}?" if close else ""
+    return SettingsError(f"settings: {model} has no setting {', '.join(unknown)}{meant}")
+
+
+def invalid_settings(model: str, error: Exception) -> SettingsError:
+    """Return an error with what pydantic, or the class itself, says of settings."""
+    listed = getattr(error, "errors", None)
+    if listed is None:
+        return SettingsError(f"settings: {model}: {' '.join(str(error).split())}")
+    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in listed()]
+    return SettingsError(f"settings: {model}: {'; '.join(told)}")
 
 
 Fit = Callable[[Job], tuple[Answer, float]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, Job, SettingsError, from_scores, serve
+from .serving import Answer, Array, Job, SettingsError, from_scores, invalid_settings, serve
 
 SCORERS = {
     "ItemKNN": "lenskit.knn.ItemKNNScorer",
@@ -56,7 +56,7 @@ def _scorer(job: Job) -> Any:
     try:
         return getattr(import_module(module), kind)(**job.settings)
     except (TypeError, ValidationError) as error:
-        raise SettingsError(f"settings: {job.name} of LensKit: {' '.join(str(error).split())}") from error
+        raise invalid_settings(f"{job.name} of LensKit", error) from error
 
 
 class _Scores:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, Job, SettingsError, from_scores, serve
+from .serving import Answer, Array, Job, SettingsError, from_scores, serve, unknown_settings
 
 DATA = "rows"
 _SET_BY_US = ("model", "dataset", "seed", "data_path", "checkpoint_dir", "load_col", "eval_args")
@@ -51,18 +51,18 @@ def fit(job: Job) -> tuple[Answer, float]:
 def _config(job: Job) -> Any:
     """Return RecBole's configuration; names that it does not know are refused, for it would ignore them."""
     from recbole.config import Config
-    from recbole.utils import ModelType, get_model
+    from recbole.model import general_recommender
 
     if taken := [name for name in job.settings if name in _SET_BY_US]:
         raise SettingsError(f"settings: recgauge sets {', '.join(taken)}; leave it out")
-    try:
-        kind = get_model(job.name)
-    except Exception as error:
-        raise SettingsError(f"name: RecBole has no model {job.name!r} ({error})") from error
-    if kind.type not in (ModelType.GENERAL, ModelType.TRADITIONAL):
+    general = sorted(
+        name
+        for name, kind in vars(general_recommender).items()
+        if isinstance(kind, type) and kind.__module__.startswith(general_recommender.__name__)
+    )
+    if job.name not in general:
         raise SettingsError(
-            f"name: {job.name} is a {kind.type.name.lower()} model, which needs more than users and items; "
-            "general models can be run, such as BPR, LightGCN, MultiVAE or EASE"
+            f"name: must be one of RecBole's general models ({', '.join(general)}); got {job.name!r}"
         )
     ours = {
         "data_path": ".",
@@ -77,7 +77,7 @@ def _config(job: Job) -> Any:
     }
     known = Config(job.name, DATA, config_dict=dict(ours)).final_config_dict
     if unknown := [name for name in job.settings if name not in known]:
-        raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(unknown)}")
+        raise unknown_settings(f"{job.name} of RecBole", unknown, list(known))
     return Config(job.name, DATA, config_dict={**ours, **job.settings})
 
 

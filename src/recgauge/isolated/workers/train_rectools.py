@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, Job, SettingsError, serve
+from .serving import Answer, Array, Job, SettingsError, invalid_settings, serve
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def _model(job: Job) -> Any:
     try:
         return kind.from_config(settings)
     except (TypeError, ValueError, ValidationError) as error:
-        raise SettingsError(f"settings: {job.name} of RecTools: {' '.join(str(error).split())}") from error
+        raise invalid_settings(f"{job.name} of RecTools", error) from error
 
 
 class _Lists:

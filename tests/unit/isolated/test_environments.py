@@ -1,0 +1,254 @@
+"""Environments appear whole or not at all; with a tiny package from a local file instead of a library."""
+
+import json
+import os
+import platform
+import sys
+import threading
+import zipfile
+from dataclasses import dataclass
+
+import pytest
+
+from recgauge.app.commands import cli
+from recgauge.errors import ConfigError, MissingDataError
+from recgauge.isolated import LIBRARIES, Library, environments, installing, library_of
+from recgauge.isolated.environments import (
+    ABOUT,
+    Environment,
+    every_state,
+    find_environment,
+    make_environment,
+    remove_environment,
+)
+from recgauge.utils.progress import NoProgress
+
+HERE = sys.version_info[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiny(Library):
+    pinned: str = "tinyrec==1.0\n"
+
+    def requirements(self):
+        return self.pinned
+
+
+def tiny(pinned="tinyrec==1.0\n", pythons=(HERE, HERE)):
+    return Tiny("tinyrec", "TinyRec", ("tinyrec",), pythons, "it says so", "0.1 GB", pinned)
+
+
+def write_wheel(folder, name, version, needs=""):
+    """Write a package of one module as a wheel."""
+    info = f"{name}-{version}.dist-info"
+    requires = f"Requires-Dist: {needs}\n" if needs else ""
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "")
+        wheel.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}"
+        )
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory):
+    """Let pip find only two packages in a folder; without an index."""
+    folder = tmp_path_factory.mktemp("wheels")
+    write_wheel(folder, "tinyrec", "1.0")
+    write_wheel(folder, "extra", "2.0")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_NO_INDEX", "1")
+        patch.setenv("PIP_FIND_LINKS", str(folder))
+        patch.setenv("PIP_CONFIG_FILE", os.devnull)
+        yield folder
+
+
+@pytest.fixture
+def libraries(monkeypatch):
+    """Let ``tinyrec`` be the only library; returns what sets another one."""
+
+    def use(library):
+        for module in (environments, sys.modules["recgauge.isolated"]):
+            monkeypatch.setattr(module, "LIBRARIES", {"tinyrec": library})
+
+    use(tiny())
+    return use
+
+
+def pretend_fill(library, folder, *_):
+    """Do as `fill` does, without venv and pip, which take seconds."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    return {"python": platform.python_version(), "packages": {"tinyrec": "1.0"}}
+
+
+@pytest.fixture
+def made(libraries, monkeypatch, tmp_path):
+    """Make an environment and return its cache folder and what `make_environment` says of it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(environments, "fill", pretend_fill)
+        environment, new = make_environment("tinyrec", str(tmp_path), NoProgress())
+    assert new
+    return str(tmp_path), environment
+
+
+def nothing_is_left(cache):
+    left = environments.environments_folder(cache).iterdir()
+    return all(path.suffix == ".lock" for path in left)
+
+
+def test_an_environment_has_what_is_pinned_and_says_so(libraries, made):
+    cache, environment = made
+    assert find_environment("tinyrec", cache) == environment
+    assert environment.packages == {"tinyrec": "1.0"}
+    assert environment.versions() == {"tinyrec": "1.0", "python": platform.python_version()}
+    assert environment.interpreter.exists()
+    assert environment.identity().startswith("tinyrec 1.0, python 3.")
+    assert isinstance(every_state(cache)["tinyrec"], Environment)
+
+
+def test_what_is_there_is_not_made_again_unless_asked(libraries, made, monkeypatch):
+    cache, environment = made
+
+    def fill(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(environments, "fill", fill)
+    assert make_environment("tinyrec", cache, NoProgress()) == (environment, False)
+    with pytest.raises(AssertionError):
+        make_environment("tinyrec", cache, NoProgress(), again=True)
+    assert find_environment("tinyrec", cache) == environment  # the old one stays until the new one is whole
+
+
+def test_other_pins_make_it_outdated_and_missing_files_broken(libraries, made, monkeypatch):
+    cache, environment = made
+    libraries(tiny("tinyrec==1.0\nextra==2.0\n"))
+    with pytest.raises(
+        ConfigError, match=r"made from other versions.*recgauge env make tinyrec --again --cache"
+    ):
+        find_environment("tinyrec", cache)
+    libraries(tiny())
+    about = environment.folder / ABOUT
+    text = about.read_text()
+    for damaged in ("", "[]", "{", json.dumps({"library": "tinyrec"})):
+        about.write_text(damaged)
+        with pytest.raises(ConfigError, match=r"cannot be used \(its Python or its files are gone\)"):
+            find_environment("tinyrec", cache)
+    about.write_text(text)
+    assert find_environment("tinyrec", cache) == environment
+
+
+def test_a_failed_step_tells_its_last_lines():
+    code = "print('one'); print('the reason'); raise SystemExit(7)"
+    with pytest.raises(
+        MissingDataError,
+        match=r"(?s)TinyRec 1.0 could not be installed \(exit code 7\).*\n    one\n    the reason$",
+    ):
+        installing._install(tiny(), [sys.executable, "-c", code], NoProgress())
+
+
+def test_packages_in_other_versions_than_pinned_are_refused():
+    installing._check_pinned(tiny("torch==2.1\nthop==0.1.post2\n"), {"torch": "2.1+cpu", "thop": "0.1-2"})
+    with pytest.raises(
+        MissingDataError, match=r"that are not pinned: tinyrec 1\.1, extra 2\.0\. Nothing was kept"
+    ):
+        installing._check_pinned(tiny(), {"tinyrec": "1.1", "extra": "2.0"})
+
+
+@pytest.mark.slow
+def test_venv_and_pip_make_an_environment_or_leave_nothing(libraries, offline, tmp_path):
+    write_wheel(offline, "needy", "1.0", needs="extra")
+    cache = str(tmp_path)
+    environment, new = make_environment("tinyrec", cache, NoProgress())
+    assert new
+    assert environment.packages == {"tinyrec": "1.0"}
+    remove_environment("tinyrec", cache, NoProgress())
+    libraries(tiny("tinyrec==3.0\n"))
+    with pytest.raises(
+        MissingDataError, match=r"(?s)could not be installed \(exit code 1\); nothing was kept.*3\.0"
+    ):
+        make_environment("tinyrec", cache, NoProgress())
+    libraries(
+        Tiny("tinyrec", "Needy", ("tinyrec", "needy"), (HERE, HERE), "", "", "tinyrec==1.0\nneedy==1.0\n")
+    )
+    with pytest.raises(MissingDataError, match=r"versions that are not pinned: extra 2\.0"):
+        make_environment("tinyrec", cache, NoProgress())
+    assert nothing_is_left(cache)
+
+
+def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
+    began, go_on, made = threading.Event(), threading.Event(), []
+
+    def fill(library, folder, *_):
+        began.set()
+        go_on.wait(30)
+        return pretend_fill(library, folder)
+
+    monkeypatch.setattr(environments, "fill", fill)
+    both = [
+        threading.Thread(
+            target=lambda: made.append(make_environment("tinyrec", str(tmp_path), NoProgress())[1])
+        )
+        for _ in range(2)
+    ]
+    both[0].start()
+    began.wait(30)
+    both[1].start()
+    go_on.set()
+    for one in both:
+        one.join(60)
+    assert sorted(made) == [False, True]
+
+
+@pytest.mark.parametrize("python", ["/no/such/python", "/bin/ls", "/"])
+def test_what_is_no_python_is_refused(libraries, tmp_path, python):
+    with pytest.raises(ConfigError, match="is no Python that runs"):
+        make_environment("tinyrec", str(tmp_path), NoProgress(), python=python)
+
+
+def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_installed(libraries, tmp_path):
+    libraries(tiny(pythons=((3, 5), (3, 6))))
+    with pytest.raises(
+        ConfigError,
+        match=r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*recgauge env make tinyrec --python",
+    ):
+        make_environment("tinyrec", str(tmp_path), NoProgress())
+    assert not environments.environments_folder(str(tmp_path)).exists()
+
+
+def test_an_environment_is_removed_whatever_state_it_is_in(libraries, tmp_path):
+    with pytest.raises(ConfigError, match="there is no environment of tinyrec"):
+        remove_environment("tinyrec", str(tmp_path), NoProgress())
+    folder = environments.environments_folder(str(tmp_path)) / "tinyrec"
+    folder.mkdir(parents=True)
+    (folder / "half").write_text("")
+    assert every_state(str(tmp_path)) == {"tinyrec": "broken"}
+    assert remove_environment("tinyrec", str(tmp_path), NoProgress()) == folder
+    assert nothing_is_left(str(tmp_path))
+
+
+def test_a_folder_that_cannot_be_written_is_named(libraries, tmp_path):
+    (tmp_path / "environments").write_text("a file")
+    with pytest.raises(MissingDataError, match=r"cannot be kept in .*--cache FOLDER or RECGAUGE_CACHE"):
+        make_environment("tinyrec", str(tmp_path), NoProgress())
+
+
+def test_the_command_lists_and_refuses(libraries, made, capsys):
+    cache, _ = made
+    assert cli.main(["env", "list", "--cache", cache]) == 0
+    assert "tinyrec 1.0, python 3." in capsys.readouterr().out
+    assert cli.main(["env", "make", "tinyrek", "--cache", cache]) == 1
+    assert (
+        "there is no library 'tinyrek'; there are tinyrec. Did you mean tinyrec?" in capsys.readouterr().err
+    )
+    assert cli.main(["env", "make", "tinyrec", "--cache", cache]) == 0
+    assert "it is there already; --again makes it anew" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))
+def test_every_package_of_a_library_is_pinned_and_nothing_names_an_index(library):
+    lines = library.requirements().splitlines()
+    assert all("==" in line and "://" not in line and not line.startswith("-") for line in lines)
+    assert set(library.install) <= set(library.pins())
+    assert library_of(library.name) is library
