@@ -232,9 +232,9 @@ def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["figures=true"], "figures"),
+        (["figures=true"], "figures would need; leave it out"),
         (["save_model=true"], "save_model"),
-        (["metrics=[ndcg,auc]"], "metrics=auc"),
+        (["metrics=[ranking,curves]"], "metrics=auc"),
     ],
 )
 def test_what_needs_all_scores_is_refused_before_any_work(words, named):
