@@ -25,6 +25,7 @@ AREAS = {
     "hostile and broken data files": [
         "unit/datasets/test_hostile_*.py",
         "unit/datasets/test_table_refuses.py",
+        "unit/recorded/test_broken_lists.py",
     ],
     "hostile settings, targets that run code, passwords": [
         "*/test_hostile_settings.py",

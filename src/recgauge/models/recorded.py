@@ -10,23 +10,27 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, ModelError
-from recgauge.models import Recommender, not_fitted
+from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
 from recgauge.recorded.columns import ListFormat
-from recgauge.recorded.findings import ListSettings, Order
-from recgauge.utils.checks import FloatArray, IntArray, check_choice
+from recgauge.recorded.findings import REFUSED, Found, ListSettings, Order, describe, note
+from recgauge.utils.checks import FloatArray, IntArray, check_choice, shown
 from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     from recgauge.recorded.known import KnownLists
 
+STRICT = (*REFUSED, "unknown_items")
+"""Findings that stop a run unless they are kept."""
+
 
 @dataclass(eq=False)
-class Recorded(Recommender):
+class Recorded(Recommender, RatingPredictor):
     r"""Lists from a file: CSV, TSV, parquet, JSON lines or a TREC run, plain or gzip.
 
     Learns nothing: `fit` reads the file and matches its ids with those of the data set. Lists go through the
     run's split, candidates and metrics; what is not a candidate, such as items seen in training, is taken
-    out, and nothing is added, so lists may be shorter than the largest cutoff.
+    out, and nothing is added, so lists may be shorter than the largest cutoff. Rating metrics take the scores
+    of a file, such as its column ``prediction``, as predicted ratings of the test rows.
 
     Parameters
     ----------
@@ -40,6 +44,8 @@ class Recorded(Recommender):
     refuse, keep : sequence of str
         Findings that stop the run, and those that do not; see `recgauge.recorded.findings.MEANINGS`. Items
         that the data set does not have are refused: leaving them out moves up those below.
+    tag : str, optional
+        Which run of a TREC run file that holds several.
 
     Raises
     ------
@@ -62,17 +68,19 @@ class Recorded(Recommender):
     path: str
     format: ListFormat | None = None
     order: Order = "auto"
-    refuse: Sequence[str] = ("unknown_items",)
+    refuse: Sequence[str] = STRICT[-1:]
     keep: Sequence[str] = ()
+    tag: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(f"Recorded: path must name a file, got {self.path!r}.")
         check_choice("Recorded: format", self.format, (None, *get_args(ListFormat)))
         self._settings = ListSettings(
-            self.order, [name for name in self.refuse if name not in self.keep], self.keep
+            self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
         )
         self._lists: KnownLists | None = None
+        self._missing: tuple[Found, ...] = ()
         self._n_items = 0
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
@@ -83,14 +91,47 @@ class Recorded(Recommender):
         DataError
             If the file cannot be read, or something is found that is refused.
         """
-        from recgauge.recorded.findings import describe
         from recgauge.recorded.known import read_known
 
-        self._lists = read_known(self.path, train, self._settings, self.format)
-        self._n_items = train.n_items
-        for line in describe(self._lists.found):
+        self._lists = read_known(self.path, train, self._settings, self.format, self.tag)
+        self._known = KnownRatings.of(train) if len(train) else None
+        self._ids = train.user_ids, train.item_ids
+        for line in describe([one for one in self.found if one.name not in STRICT]):
             (progress or NoProgress()).note(f"{self.path}: {line}")
         return self
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """What is odd about the lists, after `fit`; with missing predictions, after `predict`."""
+        if self._lists is None:
+            raise not_fitted(self)
+        return (*self._lists.found, *self._missing)
+
+    def predict(self, users: IntArray, items: IntArray) -> FloatArray:
+        """Return the scores of pairs as ratings, NaN where the file has none; see `RatingPredictor`.
+
+        Raises
+        ------
+        ModelError
+            If the file has no scores.
+        DataError
+            If a pair has no score, unless `keep` names ``without_prediction``.
+        """
+        if self._lists is None:
+            raise not_fitted(self)
+        if self._lists.scores is None:
+            raise ModelError(
+                f"model=recorded: {self.path} has no scores, so no predicted ratings. Give it a column "
+                "such as prediction, or leave rating metrics out."
+            )
+        found = self._lists.scores_of(users, items)
+        missing = np.isnan(found)
+        if missing.any():
+            at = int(np.argmax(missing))
+            user, item = shown(self._ids[0][users[at]]), shown(self._ids[1][items[at]])
+            first = f"{self.path}: user {user}, item {item}"
+            self._missing = (note("without_prediction", int(missing.sum()), first, self._settings),)
+        return found.astype(np.float32)
 
     def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
         """Return self: the file has the lists of held-out users, too."""

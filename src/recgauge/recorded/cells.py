@@ -1,12 +1,12 @@
 """Reads the cells of one file of rows, whatever its format: text, TREC, JSON lines or parquet."""
 
+import codecs
 import csv
 import io
 import json
 import re
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,8 @@ import numpy as np
 from recgauge.datasets._table.files import TableFile
 from recgauge.errors import SchemaError, said
 from recgauge.recorded.columns import BadRows, Cells, Kind, ListFormat, Role, require_roles, roles_of
+from recgauge.recorded.per_user import one_row_per_item
+from recgauge.utils.checks import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +59,7 @@ def read_cells(file: TableFile, kind: Kind, form: ListFormat, third: Role | None
         cells = _json_lines(file, kind)
     else:
         cells = _text(file, kind, form, third)
-    return _exploded(file, cells) if "items" in cells.columns else cells
+    return one_row_per_item(file, cells) if "items" in cells.columns else cells
 
 
 def format_of(file: TableFile) -> ListFormat:
@@ -67,8 +69,7 @@ def format_of(file: TableFile) -> ListFormat:
 
 def _sniffed(file: TableFile) -> ListFormat:
     """Return the format of a text file by its first lines."""
-    with file.open() as stream:
-        head = stream.read(1 << 16)
+    head = first_bytes(file)
     if head[:4] == b"PAR1":
         return "parquet"
     lines = [line for line in head.decode("utf-8", "replace").lstrip("\ufeff").splitlines() if line.strip()]
@@ -149,14 +150,40 @@ def _text(file: TableFile, kind: Kind, form: ListFormat, third: Role | None) -> 
         names = next(csv.reader([first[1]], delimiter=sign))
         roles = roles_of(names, kind)
         header = bool({"user", "item", "items"} & set(roles))
+        if len(names) == 1:
+            raise SchemaError(
+                f"{file}, line {first[0]}: {shown(first[1])} is a single column. Separate columns by "
+                "commas, tabs, semicolons, | or blanks."
+            )
         if not header:
             roles = _by_position(file, kind, len(names), third)
         require_roles(file, roles, names, kind)
         return _split_rows(file, roles, len(names), sign, first[0] if header else 0)
     except UnicodeDecodeError as error:
-        raise SchemaError(f"{file} is not utf-8 text. Convert it to utf-8.") from error
+        raise _not_utf8(file) from error
     except csv.Error as error:
-        raise SchemaError(f"{file} cannot be read: {said(error)}. Correct the file.") from error
+        hint = "End lines with line feeds" if b"\r" in first_bytes(file) else "Correct the file"
+        raise SchemaError(f"{file} cannot be read: {said(error).partition(' - ')[0]}. {hint}.") from error
+
+
+def first_bytes(file: TableFile) -> bytes:
+    """Return the begin of a file."""
+    with file.open() as stream:
+        return stream.read(1 << 16)
+
+
+def _not_utf8(file: TableFile) -> SchemaError:
+    """Return the error that names the first line that is not UTF-8."""
+    start, wrong = first_bytes(file), 1
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                wrong = number
+                break
+    likely = "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "iso-8859-1"
+    return SchemaError(f"{file}, line {wrong} is not utf-8 text. Convert the file, perhaps from {likely}.")
 
 
 def _by_position(file: TableFile, kind: Kind, n_columns: int, third: Role | None) -> dict[Role, int]:
@@ -231,49 +258,3 @@ def _arrow_rows(file: TableFile, n_columns: int, sign: str | None, n_skipped: in
         )
     except pa.ArrowException:
         return None
-
-
-def _exploded(file: TableFile, cells: Cells) -> Cells:
-    """Turn a row per user into a row per item; the order in the row is the rank."""
-    lists = [_listed_cell(cell) for cell in as_python(cells.columns["items"])]
-    given = cells.columns.get("scores")
-    scores = None if given is None else [_listed_cell(cell) for cell in as_python(given)]
-    for row, items in enumerate(lists):
-        if scores is not None and len(scores[row]) != len(items):
-            raise SchemaError(
-                f"{file}, {cells.unit} {cells.lines[row]}: {len(items)} items and {len(scores[row])} scores. "
-                "Give one score for every item."
-            )
-    lengths = np.array([len(items) for items in lists], np.int64)
-    users = as_python(cells.columns["user"])
-    columns: dict[Role, Any] = {
-        "user": [user for user, n in zip(users, lengths.tolist(), strict=True) for _ in range(n)],
-        "item": list(chain.from_iterable(lists)),
-        "rank": [rank for n in lengths.tolist() for rank in range(1, n + 1)],
-    }
-    if scores is not None:
-        columns["score"] = list(chain.from_iterable(scores))
-    return Cells(columns, np.repeat(cells.lines, lengths), cells.unit, cells.bad)
-
-
-def as_python(column: Any) -> list[Any]:
-    """Return the cells of a column as Python's own objects."""
-    cells: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else column
-    return cells
-
-
-def _listed_cell(cell: Any) -> list[Any]:
-    """Return the items of a cell: a list, a JSON list, or ids with blanks, commas, ``|`` or ``;`` between."""
-    if cell is None:
-        return []
-    if isinstance(cell, list):
-        return cell
-    text = str(cell).strip()
-    if text.startswith("["):
-        try:
-            found = json.loads(text)
-            if isinstance(found, list):
-                return found
-        except ValueError:
-            text = text.strip("[]").replace("'", "")
-    return [part for part in re.split(r"[\s,;|]+", text) if part]

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from recgauge.datasets._table.files import TableFile
 from recgauge.errors import SchemaError, listed
 from recgauge.utils.checks import LongArray
@@ -53,6 +55,7 @@ class Cells:
     lines: LongArray
     unit: str = "line"
     bad: list[BadRows] = field(default_factory=list)
+    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def _plain(name: str) -> str:
@@ -81,8 +84,14 @@ def require_roles(file: TableFile, roles: Mapping[Role, int], names: Sequence[st
     Raises
     ------
     SchemaError
-        The message names the column and those that there are.
+        The message names the column and those that there are, or several that fit.
     """
+    for role in roles:
+        known = [name for name in names if _plain(name) in _KNOWN[role]]
+        if len(known) > 1:
+            raise SchemaError(
+                f"{file}: several columns could be the {role}: {listed(known)}. Keep one of them."
+            )
     needed = ("user", "items") if "items" in roles and "item" not in roles else ("user", "item")
     missing = [role for role in needed if role not in roles]
     if kind == "lists" and not missing and "items" not in roles and not {"rank", "score"} & set(roles):

@@ -17,19 +17,21 @@ Finding = Literal[
     "contradictions",
     "equal_ranks",
     "rank_gaps",
+    "without_prediction",
     "unknown_users",
     "unknown_items",
     "users_without_list",
+    "empty_lists",
     "short_lists",
     "ties",
     "seen_items",
 ]
 FINDINGS: tuple[Finding, ...] = get_args(Finding)
-REFUSED: tuple[Finding, ...] = FINDINGS[:5]
+REFUSED: tuple[Finding, ...] = FINDINGS[:6]
 """What is refused unless `keep` names it; the others are counted and kept unless `refuse` names them."""
 
 MEANINGS: Mapping[Finding, tuple[str, str]] = {
-    "bad_rows": ("rows without user, item or a finite number", "left out"),
+    "bad_rows": ("rows without user, item, or numbers where they must be", "left out"),
     "duplicates": ("rows with an item that the user's list already has", "left out, the better place stays"),
     "contradictions": (
         "rows whose score is above that of a better rank",
@@ -37,17 +39,28 @@ MEANINGS: Mapping[Finding, tuple[str, str]] = {
     ),
     "equal_ranks": ("rows with the rank of another row of the user", "in the order of the file"),
     "rank_gaps": ("lists whose ranks are not 1, 2, 3, ... (or from 0)", "the items move up"),
+    "without_prediction": ("test rows without a predicted rating, of rating metrics", "left out"),
     "unknown_users": (
         "users who are in no other file",
         "as the convention treats users without relevant items",
     ),
     "unknown_items": ("rows with an item that is in no other file", "kept, as misses"),
     "users_without_list": ("users with relevant rows and no list", "as the convention treats them"),
+    "empty_lists": ("rows of a user without an item", "as users without a list"),
     "short_lists": ("lists shorter than the largest cutoff", "kept"),
     "ties": ("rows with the score of the row before", "ordered as the convention orders ties"),
     "seen_items": ("rows with an item that the user has in the training rows", "kept"),
 }
 """What a finding counts, and what becomes of it if it is kept."""
+
+_IN_RUN: Mapping[Finding, str] = {
+    "without_prediction": "the mean of the training ratings is taken",
+    "unknown_users": "left out",
+    "unknown_items": "left out, the items below move up",
+    "ties": "in the order of item codes, then as `ties` says",
+    "seen_items": "taken out where they are no candidates",
+}
+"""What becomes of it in a run, where that differs."""
 
 Order = Literal["auto", "rank", "score"]
 
@@ -64,11 +77,14 @@ class Found:
         Rows, lists or users; see `MEANINGS`.
     first : str
         Where the first one is: file and line, or the user.
+    fate : str
+        What became of it.
     """
 
     name: Finding
     count: int
     first: str
+    fate: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,8 @@ class ListSettings:
         Lists with fewer items are counted as short; None counts none.
     text_ids : bool
         Ids stay text, so that 10 is before 9 where equal scores are ordered by id, as in trec_eval.
+    in_run : bool
+        Whether a run reads the lists, so that messages name its settings.
 
     Raises
     ------
@@ -98,6 +116,7 @@ class ListSettings:
     keep: Collection[str] = ()
     longest: int | None = None
     text_ids: bool = False
+    in_run: bool = False
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, get_args(Order))
@@ -119,19 +138,31 @@ def first_bad(rows: Rows) -> str:
     return f"{rows.file}, {rows.unit} {first.lines[0]}: {first.reason}"
 
 
-def refusal(name: Finding, first: str, count: int, hint: str = "") -> SchemaError:
+def refusal(name: Finding, first: str, count: int, hint: str) -> SchemaError:
     """Return the error of a finding that is refused."""
-    counts, kept = MEANINGS[name]
-    hint = hint or f"Correct the lists, or keep them with --keep {name} ({kept})."
-    return SchemaError(f"{first}. {name}: {count:,} {counts}. {hint}")
+    return SchemaError(f"{first}. {name}: {count:,} ({MEANINGS[name][0]}). {hint}")
+
+
+def note(name: Finding, count: int, first: str, settings: ListSettings) -> Found:
+    """Return a finding, or raise if the settings refuse it.
+
+    Raises
+    ------
+    SchemaError
+        If they do.
+    """
+    fate = _IN_RUN.get(name, MEANINGS[name][1]) if settings.in_run else MEANINGS[name][1]
+    if name in settings.refused:
+        option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"
+        raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
+    return Found(name, count, first, fate)
 
 
 class Report:
     """Counts what is odd, and raises at what is refused."""
 
     def __init__(self, settings: ListSettings, rows: Rows) -> None:
-        self._refused = settings.refused
-        self._rows = rows
+        self._settings, self._rows = settings, rows
         self._found: list[Found] = []
 
     def found(self) -> tuple[Found, ...]:
@@ -139,9 +170,7 @@ class Report:
         return tuple(sorted(self._found, key=lambda one: FINDINGS.index(one.name)))
 
     def _note(self, name: Finding, count: int, first: str) -> None:
-        if name in self._refused:
-            raise refusal(name, first, count)
-        self._found.append(Found(name, count, first))
+        self._found.append(note(name, count, first, self._settings))
 
     def add(self, name: Finding, mask: BoolArray, first: Any) -> None:
         """Count a mask; `first` says where its first one is."""
@@ -154,25 +183,41 @@ class Report:
         if len(at):
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
 
-    def bad_rows(self) -> None:
-        """Count the rows that cannot be used."""
+    def where(self, row: int) -> str:
+        """Return where a row of the file is."""
+        return self._rows.where(row)
+
+    def file(self) -> None:
+        """Count the rows that cannot be used, and the lists without items."""
         if self._rows.bad:
             self._note("bad_rows", self._rows.n_bad, first_bad(self._rows))
+        if len(empty := self._rows.empty):
+            self._note("empty_lists", len(empty), f"{self._rows.file}, {self._rows.unit} {empty[0]}")
 
     def order(
-        self, user: IntArray, rank: DoubleArray | None, score: DoubleArray | None, row: LongArray | None
+        self,
+        user: IntArray,
+        rank: DoubleArray | None,
+        score: DoubleArray | None,
+        row: LongArray | None,
+        again: BoolArray | None,
     ) -> bool:
-        """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks."""
+        """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks.
+
+        Rows that are there `again` are no ties and may have the rank of the first.
+        """
         same = user[1:] == user[:-1]
+        new = same if again is None else same & ~again[1:]
         if score is not None:
-            self.rows("ties", same & (score[1:] == score[:-1]), row, 1)
+            self.rows("ties", new & (score[1:] == score[:-1]), row, 1)
         if rank is None:
             return False
         if (same & (rank[1:] < rank[:-1])).any():  # ordered by score
             by_rank = np.lexsort((rank, user))
+            new = same if again is None else same & ~again[by_rank][1:]
             rank, score, row = rank[by_rank], None if score is None else score[by_rank], places(row, by_rank)
         step = np.diff(rank)
-        self.rows("equal_ranks", same & (step == 0), row, 1)
+        self.rows("equal_ranks", new & (step == 0), row, 1)
         gap = np.append(True, ~same)[: len(user)] & (rank != 0) & (rank != 1)
         gap[1:] |= same & (step > 1)
         if gap.any():
@@ -202,6 +247,5 @@ def places(row: LongArray | None, at: LongArray) -> LongArray:
 def describe(found: Sequence[Found]) -> list[str]:
     """Return a line for each finding: its name, how often, what it is, and what became of it."""
     return [
-        f"{one.name} {one.count:,}: {MEANINGS[one.name][0]}; {MEANINGS[one.name][1]} (first: {one.first})"
-        for one in found
+        f"{one.name} {one.count:,}: {MEANINGS[one.name][0]}; {one.fate} (first: {one.first})" for one in found
     ]

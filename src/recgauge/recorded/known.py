@@ -12,7 +12,7 @@ from recgauge.recorded import ListSettings, joint_codes, runs_of
 from recgauge.recorded.columns import ListFormat, Role
 from recgauge.recorded.findings import Found
 from recgauge.recorded.lists import Context, by_user
-from recgauge.recorded.reading import find_list_files, read_rows
+from recgauge.recorded.reading import Rows, find_list_files, read_rows
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 
@@ -35,9 +35,35 @@ class KnownLists:
     scores: DoubleArray | None
     found: tuple[Found, ...]
 
+    def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
+        """Return the scores of pairs, NaN where a list does not have the item; there must be scores."""
+        assert self.scores is not None
+        owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        n_items = int(max(self.items.max(initial=0), items.max(initial=0))) + 1
+        return matched(owner * n_items + self.items, self.scores, users.astype(np.int64) * n_items + items)
+
+
+def matched(pairs: LongArray, values: DoubleArray, wanted: LongArray) -> DoubleArray:
+    """Return the value of each wanted pair, NaN where there is none.
+
+    Examples
+    --------
+    >>> matched(np.array([7, 3]), np.array([0.5, 2.0]), np.array([3, 4, 7])).tolist()
+    [2.0, nan, 0.5]
+    """
+    if not len(pairs):
+        return np.full(len(wanted), np.nan)
+    order = np.argsort(pairs, kind="stable")
+    at = order[np.minimum(np.searchsorted(pairs, wanted, sorter=order), len(pairs) - 1)]
+    return np.where(pairs[at] == wanted, values[at], np.nan)
+
 
 def read_known(
-    path: str, train: Interactions, settings: ListSettings, form: ListFormat | None = None
+    path: str,
+    train: Interactions,
+    settings: ListSettings,
+    form: ListFormat | None = None,
+    tag: str | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out.
 
@@ -46,25 +72,39 @@ def read_known(
     DataError
         If the file cannot be read, or something is found that is refused.
     ConfigError
-        If there are several files or runs.
+        If there are several files or runs, or none with the tag.
     """
-    files = find_list_files([path], "model.path")
-    third: Role | None = None if settings.order == "auto" else settings.order
-    runs = [run for file in files for run in runs_of(read_rows(file, "lists", form, third))]
-    if len(runs) > 1:
-        names = listed(name for name, _ in runs)
-        raise ConfigError(
-            f"model.path={path} holds several runs: {names}. A run has one model: name a file with one, as "
-            "in -m model.path=a.csv,b.csv; recgauge evaluate takes several at once."
-        )
-    name, rows = runs[0]
+    name, rows = _one_run(path, settings, form, tag)
     user_ids, (user, known_user) = joint_codes([rows.user, _as_ids(train.user_ids)], "user", text=False)
     item_ids, (item, known_item) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
     none = np.empty(0, np.int64)
     history, _ = by_user(known_user[train.user], known_item[train.item], None, len(item_ids))
-    context = Context(Ragged(none, none, known_item, None), history, user_ids, item_ids, settings)
+    items = Ragged(none, none, known_item, None)
+    context = Context(items, history, user_ids, item_ids, settings, known_user)
     found = context.lists(name, rows, user, item)
     return _coded(found.lists, found.found, (user_ids, item_ids), (known_user, known_item))
+
+
+def _one_run(path: str, settings: ListSettings, form: ListFormat | None, tag: str | None) -> tuple[str, Rows]:
+    """Return the only run that a path and a tag name."""
+    files = find_list_files([path], "model.path")
+    third: Role | None = None if settings.order == "auto" else settings.order
+    if len(files) > 1:
+        names = ",".join(str(file.path) for file in files)
+        raise ConfigError(
+            f"model.path={path} names {len(files)} files, and a run has one model. For a run of each: "
+            f"-m model=recorded model.path={names}"
+        )
+    runs = dict(runs_of(read_rows(files[0], "lists", form, third)))
+    if tag is not None and tag not in runs:
+        raise ConfigError(f"model.tag={tag}: {files[0]} has no such run; it has {listed(runs)}.")
+    if tag is None and len(runs) > 1:
+        raise ConfigError(
+            f"model.path={path} holds {len(runs)} runs, a run has one model. Choose one with model.tag=TAG; "
+            f"for a run of each: -m model=recorded model.path={path} model.tag={','.join(runs)}"
+        )
+    name = next(iter(runs)) if tag is None else tag
+    return name, runs[name]
 
 
 def _as_ids(ids: np.ndarray) -> Ids:

@@ -11,7 +11,7 @@ from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.recorded.findings import Found, ListSettings, Report, places
 from recgauge.recorded.reading import Rows
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +56,23 @@ class Context:
     user_ids: IdArray
     item_ids: IdArray
     settings: ListSettings
+    more_users: IntArray | None = None
 
     def lists(self, name: str, rows: Rows, user: IntArray, item: IntArray) -> RecordedLists:
         """Order the lists of a run and count what is odd about them."""
         report = Report(self.settings, rows)
-        report.bad_rows()
+        report.file()
         rank, score = rows.numbers.get("rank"), rows.numbers.get("score")
         by_rank = self._orders_by_rank(rows)
         row = _order(user, rank if by_rank else score, rising=by_rank)
         if row is not None:
             user, item = user[row], item[row]
             rank, score = (None if values is None else values[row] for values in (rank, score))
-        contradicted = report.order(user, rank, score, row)
-        if by_rank and contradicted:
-            score = None
         users, lengths = _lengths(user)
         again = report.duplicates(starts_of(lengths), item, row, len(self.item_ids))
+        contradicted = report.order(user, rank, score, row, again)
+        if by_rank and contradicted:
+            score = None
         if again is not None:
             kept = np.flatnonzero(~again)
             row, item, score = places(row, kept), item[kept], None if score is None else score[kept]
@@ -99,6 +100,9 @@ class Context:
         for other in (self.truth, self.train):
             if other is not None:
                 known_users[other.users] = True
+        if self.more_users is not None:
+            known_users[self.more_users] = True
+        self._refuse_others_ids(report, lists, known_users)
         report.add("unknown_users", ~known_users[lists.users], self._user_of(lists))
         report.add("users_without_list", ~listed[self.truth.users], self._user_of(self.truth))
         if self.train is None:
@@ -113,6 +117,15 @@ class Context:
         )
         seen = shared(next(starts), lists.items, next(starts), self.train.items, len(self.item_ids))
         report.rows("seen_items", seen, row)
+
+    def _refuse_others_ids(self, report: Report, lists: Ragged, known: BoolArray) -> None:
+        """Refuse lists of nobody who is known: as a rule ids are written in another way."""
+        if len(lists.users) and not known[lists.users].any():
+            ours, theirs = (shown(self.user_ids[one]) for one in (np.argmax(known), lists.users[0]))
+            raise SchemaError(
+                f"{report.where(0)}: none of the {len(lists.users):,} users of the lists is known, such as "
+                f"{theirs}; a known one is {ours}. Write ids in the same way."
+            )
 
     def _user_of(self, table: Ragged) -> Callable[[int], str]:
         return lambda at: f"user {shown(self.user_ids[table.users[at]])}"

@@ -1,7 +1,7 @@
 """Reads files of recorded lists, relevance and histories as checked rows with their lines."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy.typing as npt
 from recgauge.datasets._table.files import TableFile, find_files
 from recgauge.datasets._table.ids import Ids, read_ids
 from recgauge.errors import RecgaugeError, SchemaError, shortened
-from recgauge.recorded.cells import as_python, format_of, read_cells
+from recgauge.recorded.cells import format_of, read_cells
 from recgauge.recorded.columns import BadRows, Cells, Kind, ListFormat, Role
+from recgauge.recorded.per_user import as_python
 from recgauge.utils.arrow import to_numpy
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +43,8 @@ class Rows:
         What is wrong with the other rows.
     tags : ndarray of str, shape (n,), or None
         The run that a row belongs to, in TREC run files.
+    empty : ndarray of int64
+        Lines of users without items, where a row is a user.
     """
 
     file: TableFile
@@ -53,6 +56,7 @@ class Rows:
     unit: str
     bad: tuple[BadRows, ...] = ()
     tags: npt.NDArray[Any] | None = None
+    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def n_bad(self) -> int:
@@ -101,7 +105,7 @@ def read_rows(file: TableFile, kind: Kind, form: ListFormat | None = None, third
     """
     form = form or format_of(file)
     cells = read_cells(file, kind, form, third)
-    if not len(cells.lines) and not cells.bad:
+    if not len(cells.lines) and not cells.bad and not len(cells.empty):
         raise SchemaError(f"{file} has no rows.")
     return _checked(file, form, cells)
 
@@ -125,9 +129,9 @@ def _checked(file: TableFile, form: ListFormat, cells: Cells) -> Rows:
         if role in cells.columns:
             numbers[role] = _as_numbers(cells.columns[role])
             require(np.isfinite(numbers[role]), f"the {role} is not a finite number")
-    tags = None
-    if "tag" in cells.columns:
-        tags = np.array([str(tag) for tag in as_python(cells.columns["tag"])], object)[kept]
+    if "rank" in numbers:
+        rank = numbers["rank"]
+        require((rank >= 0) & (rank == np.floor(rank)), "the rank is no whole number from 0")
     some = slice(None) if kept.all() else kept
     return Rows(
         file,
@@ -138,8 +142,15 @@ def _checked(file: TableFile, form: ListFormat, cells: Cells) -> Rows:
         cells.lines[some],
         cells.unit,
         tuple(bad),
-        tags,
+        _tags(cells, kept),
+        cells.empty,
     )
+
+
+def _tags(cells: Cells, kept: BoolArray) -> npt.NDArray[Any] | None:
+    if "tag" not in cells.columns:
+        return None
+    return np.array([str(tag) for tag in as_python(cells.columns["tag"])], object)[kept]
 
 
 def _arrow(file: TableFile, role: str, column: Any, cells: Cells) -> "pa.ChunkedArray":
