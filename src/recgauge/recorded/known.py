@@ -100,7 +100,7 @@ def _one_run(path: str, settings: ListSettings, form: ListFormat | None, tag: st
         raise ConfigError(f"model.tag={tag}: {files[0]} has no such run; it has {listed(runs)}.")
     if tag is None and len(runs) > 1:
         raise ConfigError(
-            f"model.path={path} holds {len(runs)} runs, a run has one model. Choose one with model.tag=TAG; "
+            f"model.path={path} holds {len(runs)} runs; a run has one model. Choose one with model.tag=TAG; "
             f"for a run of each: -m model=recorded model.path={path} model.tag={','.join(runs)}"
         )
     name = next(iter(runs)) if tag is None else tag

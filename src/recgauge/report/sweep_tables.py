@@ -182,6 +182,8 @@ def _selection_lines(
     for number, record in records:
         if record.evaluated_on == "validation" or record.search is not None:
             continue
+        if record.names["model"] == "recorded":  # another file is another model
+            continue
         names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
         group = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
         settings = str(record.settings.get("model"))
