@@ -19,14 +19,8 @@ from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
-from recgauge.guards.lists import (
-    check_candidates,
-    check_lengths,
-    check_recorded,
-    check_sanity,
-    check_selection,
-    check_ties,
-)
+from recgauge.guards.lists import check_candidates, check_lengths, check_sanity, check_selection, check_ties
+from recgauge.guards.recorded import check_recorded
 from recgauge.guards.splits import check_split
 from recgauge.judging import Policies
 from recgauge.metrics.curves.areas import FullRankingMetric
@@ -35,7 +29,6 @@ from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedEls
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
 from recgauge.models.recommend import compile_kernels
-from recgauge.models.recorded import Recorded
 from recgauge.runs.result import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
 from recgauge.utils.memory import watch_peak
@@ -188,8 +181,7 @@ def run_experiment(
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if experiment.rating_metrics:
         rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
-    if isinstance(model, Recorded):
-        guards += check_recorded(model.found)
+    guards += check_recorded(model)
     most = peak()
     if isinstance(model, TrainedElsewhere):
         timings.measured_elsewhere(model.seconds)

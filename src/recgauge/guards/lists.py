@@ -1,7 +1,6 @@
 """Guards of lists: candidates, how settings were chosen, equal scores, and what chance and the best reach."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from recgauge.evaluation import Evaluation, Ties
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult, GuardSettings
 from recgauge.judging import Policies
-from recgauge.models.recorded import STRICT
-from recgauge.recorded.findings import Found, describe
 from recgauge.utils.checks import BoolArray, LongArray
 
 MANY_UNREACHABLE = 0.1
@@ -93,19 +90,6 @@ def check_lengths(lists: TopK, chosen: CandidateItems, test: Interactions) -> Gu
         return GuardResult("short_lists", 0.0, "note", f"{found}.")
     message = f"{found}: what made them knows no more items for these users. Empty places count as misses."
     return GuardResult("short_lists", float(short.mean()), "warning", message)
-
-
-def check_recorded(found: Sequence[Found]) -> tuple[GuardResult, ...]:
-    """Report what is odd about recorded lists: a warning for what stops a run unless it is kept.
-
-    Parameters
-    ----------
-    found : sequence of Found
-    """
-    return tuple(
-        GuardResult(f"lists_{one.name}", one.count, "warning" if one.name in STRICT else "note", f"{line}.")
-        for one, line in zip(found, describe(found), strict=True)
-    )
 
 
 def _all_alike(relevant: Relevant, held: BoolArray, counts: LongArray) -> BoolArray:
