@@ -125,6 +125,30 @@ def sklearn_means(case: Case) -> dict[str, float]:
     return means
 
 
+def omnirec_means(case: Case) -> dict[str, float]:
+    """OmniRec's metrics over its two tables; every test row is relevant, so grades of 0 are no rows."""
+    import pandas as pd
+    from omnirec.metrics import ranking
+
+    columns = ["user", "item", "score", "rank"]
+    reco = [
+        (user, item, score, rank)
+        for user, items in case.lists.items()
+        for rank, (item, score) in enumerate(zip(items, case.scores[user], strict=True), 1)
+    ]
+    test = [(user, item) for user, grades in case.truth.items() for item, grade in grades.items() if grade]
+    if not {row[0] for row in reco} & {row[0] for row in test}:
+        raise NoAnswer("OmniRec says 0 where nobody has both a list and relevant items")
+    tables = pd.DataFrame(reco, columns=columns), pd.DataFrame(test, columns=columns[:2])
+    names = {"ndcg": ranking.NDCG, "hit_rate": ranking.HR, "recall": ranking.Recall,
+             "precision": ranking.Precision}  # fmt: skip
+    return {
+        f"{name}_at_{k}": value
+        for name, metric in names.items()
+        for k, value in metric(list(CUTOFFS)).calculate(*tables).result.items()
+    }
+
+
 def rectools_means(case: Case) -> dict[str, float]:
     """RecTools' ``calc_metrics``; every row of its interactions is relevant, so grades of 0 are no rows."""
     import pandas as pd
