@@ -14,11 +14,13 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.places import program
+from recgauge.app.sweep.launcher import SweepLauncher
 from recgauge.app.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.app.terminal.explain import Choices, check_assignments, explain_config_error, own_folder
 from recgauge.errors import ConfigError
@@ -52,12 +54,15 @@ def checked_hydra(overrides: Sequence[str]) -> Iterator[None]:
     """
     trusted = _trusted(overrides)
     OmegaConf.register_new_resolver("oc.env", _read_variable, replace=True)
-    original = _PROGRAM.ConfigLoaderImpl
+    original, launchers = _PROGRAM.ConfigLoaderImpl, Plugins.instance().class_name_to_class
+    basic = launchers[_BASIC["launcher"]]
     _PROGRAM.ConfigLoaderImpl = partial(CheckedLoader, trusted=trusted)
+    launchers[_BASIC["launcher"]] = SweepLauncher
     try:
         yield
     finally:
         _PROGRAM.ConfigLoaderImpl = original
+        launchers[_BASIC["launcher"]] = basic
 
 
 def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:

@@ -12,6 +12,7 @@ from recgauge.app.names import run_again, run_name
 from recgauge.app.sweep.begin import known_missing
 from recgauge.app.sweep.end import conclude_study
 from recgauge.app.sweep.outcome import read_plan, short_labels
+from recgauge.app.sweep.shared import prepared
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import without_secrets
@@ -163,7 +164,9 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     written = failure = address = owed = None
     try:
         with job.tracker.start(start) as log:
-            result = run_experiment(experiment, progress)
+            ready, seconds = prepared(experiment, progress)
+            result = run_experiment(experiment, progress, ready)
+            result = replace(result, seconds={**seconds, **result.seconds})
             begun = RunRecord.from_result(
                 result,
                 names=job.names,
