@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from recgauge.app.compose import build_model, build_tracker, compose, guard_settings
@@ -145,19 +146,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     TrackingError
         If the store fails before there is a result.
     """
-    command = run_again(job.words, sweeping=job.sweep is not None)
-    facts = environment() | {"sources": read_beside(job.settings)}
-    facts["packages"] = facts["packages"] | library(job.typed.model)
-    if (own := model_environment(job.settings)) is not None:
-        facts["model_environment"] = own.versions()
-    if isinstance(experiment.model, Isolated):
-        experiment.model.set_log(job.folder / LIBRARY_LOG)
-    tags = {DELIVERY_TAG: uuid4().hex}
-    tags |= {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
-    if job.grid is not None:
-        tags[experiment_tag(job.grid)] = "true"
-    name = run_name(job.words, job.names, job.settings)
-    start = run_start(name, job.settings, job.names, command=command, environment=facts, extra=tags)
+    start, facts = _start(job, experiment)
     progress = ConsoleProgress()
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)  # missing data leave no failed run in the store
@@ -171,7 +160,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
                 result,
                 names=job.names,
                 seed=job.typed.seed,
-                command=command,
+                command=start.tags["recgauge.command"],
                 settings=job.settings,
                 environment=facts,
             )
@@ -194,6 +183,24 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
         print_error(f"the run is complete, but its model is not saved: {written.unsaved}")
         outcome = replace(outcome, status="not saved", reason=written.unsaved)
     return outcome if failure is None else _not_tracked(outcome, failure, job.folder)
+
+
+def _start(job: Job, experiment: Experiment) -> tuple[RunStart, dict[str, Any]]:
+    """Return name, params and tags of the run, and what its numbers may depend on beyond its settings."""
+    command = run_again(job.words, sweeping=job.sweep is not None)
+    facts = environment() | {"sources": read_beside(job.settings)}
+    facts["packages"] = facts["packages"] | library(job.typed.model)
+    if (own := model_environment(job.settings)) is not None:
+        facts["model_environment"] = own.versions()
+    if isinstance(experiment.model, Isolated):
+        experiment.model.set_log(job.folder / LIBRARY_LOG)
+    tags = {DELIVERY_TAG: uuid4().hex}
+    tags |= {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
+    if job.grid is not None:
+        tags[experiment_tag(job.grid)] = "true"
+    name = run_name(job.words, job.names, job.settings)
+    start = run_start(name, job.settings, job.names, command=command, environment=facts, extra=tags)
+    return start, facts
 
 
 def _owed(start: RunStart, job: Job) -> Untracked | None:

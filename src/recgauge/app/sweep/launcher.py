@@ -31,7 +31,7 @@ _OF_ROWS = (
 _FOLDER = ("hydra.sweep.dir", "hydra.sweep.subdir")
 
 
-class SweepLauncher(BasicLauncher):  # type: ignore[misc]  # Hydra has no types
+class SweepLauncher(BasicLauncher):
     """Stands in for Hydra's own launcher, whose order of jobs loads the same data again and again."""
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
