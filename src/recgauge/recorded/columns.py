@@ -28,6 +28,7 @@ _KNOWN: Mapping[Role, frozenset[str]] = {
     "items": frozenset({"items", "itemids", "recommendations", "list"}),
     "scores": frozenset({"scores"}),
 }
+_RATINGS = frozenset({"rating", "stars"})
 Kind = Literal["lists", "relevant", "train"]
 
 
@@ -62,12 +63,18 @@ def _plain(name: str) -> str:
     return "".join(sign for sign in name.partition(":")[0].lower() if sign.isalnum())
 
 
+def _named(names: Sequence[str], role: Role) -> list[int]:
+    """Return which columns have a role by their names; grades win over the ratings that they come from."""
+    plain = [_plain(name) for name in names]
+    found = [at for at, name in enumerate(plain) if name in _KNOWN[role]]
+    return [at for at in found if plain[at] not in _RATINGS] or found
+
+
 def roles_of(names: Sequence[str], kind: Kind) -> dict[Role, int]:
     """Return the columns that are recognised by their names; the first of each role."""
     found: dict[Role, int] = {}
-    for role, known in _KNOWN.items():
-        at = [position for position, name in enumerate(names) if _plain(name) in known]
-        if at:
+    for role in _KNOWN:
+        if at := _named(names, role):
             found[role] = at[0]
     if kind == "lists" and "score" not in found and "grade" in found:
         found["score"] = found["grade"]  # predicted ratings
@@ -87,7 +94,7 @@ def require_roles(file: TableFile, roles: Mapping[Role, int], names: Sequence[st
         The message names the column and those that there are, or several that fit.
     """
     for role in roles:
-        known = [name for name in names if _plain(name) in _KNOWN[role]]
+        known = [names[at] for at in _named(names, role)]
         if len(known) > 1:
             raise SchemaError(
                 f"{file}: several columns could be the {role}: {listed(known)}. Keep one of them."

@@ -45,7 +45,7 @@ MEANINGS: Mapping[Finding, tuple[str, str]] = {
         "as the convention treats users without relevant items",
     ),
     "unknown_items": ("rows with an item that is in no other file", "kept, as misses"),
-    "users_without_list": ("users with relevant rows and no list", "as the convention treats them"),
+    "users_without_list": ("users of the truth without a list", "as the convention treats them"),
     "empty_lists": ("rows of a user without an item", "as users without a list"),
     "short_lists": ("lists shorter than the largest cutoff", "kept"),
     "ties": ("rows with the score of the row before", "ordered as the convention orders ties"),

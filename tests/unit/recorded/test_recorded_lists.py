@@ -242,3 +242,8 @@ def test_lists_from_files_have_the_values_of_the_same_lists_in_memory(read, conv
     other = evaluate(lists, truth, metrics=("ndcg", "recall"), conventions=convention, scores=scores)
     assert values.values() == other.values()
     assert values.users.tolist() == other.users.tolist()
+
+
+def test_grades_win_over_the_ratings_that_they_come_from(read):
+    truth = "user,item,grade,rating\n1,9,0,2\n2,10,1,5\n3,11,1,4\n"
+    assert read(text_of(), truth=truth).relevant.values.tolist() == [0, 1, 1]
