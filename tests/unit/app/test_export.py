@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pandas as pd
@@ -182,6 +183,14 @@ def test_grades_are_doubled_where_ratings_have_halves_and_scores_fall_with_the_r
     assert [str(kind) for kind in pq.read_schema("x/qrels.parquet").types] == ["string", "string", "int64"]
     told(runs["ties"], "--as", "trec", "--grades", "binary", "--out", "y")
     assert set(pd.read_csv("y/test.qrels", sep=" ", header=None)[3]) == {0, 1}
+
+
+def test_a_run_that_orders_ties_itself_is_told_to_need_the_scores_of_the_model(runs, told, tmp_path):
+    copytree(runs["ties"], tmp_path / "run")
+    record = tmp_path / "run" / "record.json"
+    record.write_text(record.read_text("utf-8").replace("ties=stable", "ties=id_descending"), "utf-8")
+    _, _, err = told("run", "--as", "trec", "--out", "x")
+    assert "keeps the model's, and with them this run's own numbers, which are of ties=id_descending" in err
 
 
 def test_files_are_named_after_the_part_that_was_judged(runs, told):

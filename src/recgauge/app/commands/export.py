@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 ABOUT = "about.md"
 _PREDICTIONS = "predictions.parquet"
+_OWN_ORDER = ("id_descending", "average", "expected")
+"""Policies of equal scores under which a run's numbers are not those of the stored order."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -143,7 +145,8 @@ def export_run(asked: Namespace, uri: str) -> None:
     write_files(writers | {wanted.folder / ABOUT: text_writer(about)})
     console = output()
     for name, file in files.items():
-        console.print(f"{wanted.folder / name}: {file.n_rows:,} rows", soft_wrap=True)
+        rows = "" if file.n_rows is None else f": {file.n_rows:,} rows"
+        console.print(f"{wanted.folder / name}{rows}", soft_wrap=True)
     console.print(f"{wanted.folder / ABOUT} says what they hold, and how to evaluate them", soft_wrap=True)
 
 
@@ -262,7 +265,7 @@ Files of the run {asked}, written by `recgauge export` {__version__}. The run wa
 
 - Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
 - `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
-- `rank` is the order that was evaluated. `score` is the model's, where equal scores may be.
+- `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
 """
     if any(name.startswith(("lists.trec", "run.parquet")) for name in files):
         told = "falls with the rank" if exporter.scores == "rank" else "is the model's, ties included"
@@ -270,10 +273,11 @@ Files of the run {asked}, written by `recgauge export` {__version__}. The run wa
         if (factor := exporter.grade_factor) != 1:
             relevant = f"; grades are {factor} times the rating, to be whole numbers"
         text += f"- For TREC and ranx the score {told}{relevant}; a pair that repeats is there once.\n"
-    rows = "".join(f"| `{name}` | {one.n_rows:,} | {one.about} |\n" for name, one in files.items())
+    counts = {name: "" if one.n_rows is None else f"{one.n_rows:,}" for name, one in files.items()}
+    rows = "".join(f"| `{name}` | {counts[name]} | {one.about} |\n" for name, one in files.items())
     text += f"\n| file | rows | columns |\n| --- | ---: | --- |\n{rows}"
     usage = _usage(record, files)
-    return text + (f"\nTo evaluate them: `{usage}`\n" if usage else "")
+    return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
 
 
 def _note_ties(run: RunFolder, exporter: Exporter) -> None:
@@ -282,8 +286,12 @@ def _note_ties(run: RunFolder, exporter: Exporter) -> None:
 
     lists = run.recommended()
     tied = (lists["user_id"] == lists["user_id"].shift()) & (lists["score"] == lists["score"].shift())
-    if n_tied := int(pd.Series(lists["user_id"][tied]).nunique()):
-        told = "each tool orders them in its own way; --scores rank writes scores that fall with the rank"
-        if exporter.scores == "rank":
-            told = "those written fall with the rank, so that tools agree; --scores model keeps the model's"
-        print_note(f"{n_tied:,} of {lists['user_id'].nunique():,} lists have equal scores: {told}")
+    if not (n_tied := int(pd.Series(lists["user_id"][tied]).nunique())):
+        return
+    told = "each tool orders them in its own way; --scores rank writes scores that fall with the rank"
+    if exporter.scores == "rank":
+        told = "those written fall with the rank, so that tools agree; --scores model keeps the model's"
+        policy = next((name for name in _OWN_ORDER if f"ties={name}" in run.record.policies), None)
+        if policy is not None:
+            told += f", and with them this run's own numbers, which are of ties={policy}"
+    print_note(f"{n_tied:,} of {lists['user_id'].nunique():,} lists have equal scores: {told}")

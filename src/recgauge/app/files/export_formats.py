@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from recgauge.app.compare.writing import text_writer
 from recgauge.app.files.export_writing import ExportFile, Rows, write_parquet, write_text
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import shown
@@ -156,15 +157,13 @@ class Exporter:
         empty = _relevant(self.content.parts[self.content.evaluated]).slice(0, 0)
         for part, ending in (("train", "train"), ("validation", "valid"), ("test", "test")):
             rows = self.content.parts.get(part, empty)  # RecBole wants three files; one may have no rows
-            about = "" if part == "train" else "the relevant ones: to RecBole every held-out row is relevant"
+            about = "all" if part == "train" else "relevant ones: to RecBole every held-out row is relevant"
             found |= self._atomic(f"{name}/{name}.{ending}.inter", Rows.of(_relevant(rows), about))
         if self.content.lists is not None:
             about = "the lists; RecBole itself reads none"
             found |= self._atomic(f"{name}/{name}.lists.inter", Rows.stored(self.content.lists, about))
         text = _RECBOLE.format(name=name, columns=", ".join(empty.column_names))
-        found["recbole.yaml"] = ExportFile(
-            0, "settings", lambda path: path.write_text(text, encoding="utf-8")
-        )
+        found["recbole.yaml"] = ExportFile(None, "settings of RecBole", text_writer(text))
         return found
 
     def _user_lines(self) -> dict[str, ExportFile]:

@@ -55,7 +55,7 @@ class Rows:
 class ExportFile:
     """A file that is to be written: its rows, what they are, and the function that takes its path."""
 
-    n_rows: int
+    n_rows: int | None
     about: str
     write: Callable[[Path], object]
 
