@@ -90,7 +90,9 @@ def read_recorded(
         for name, part in runs_of(read_rows(file, "lists", formats.get("lists"), third))
     ]
     of_runs = _distinct_names(of_runs)
-    truths = [read_rows(f, "relevant", formats.get("relevant")) for f in find_list_files(truth, "--truth")]
+    truths = [
+        _judged(read_rows(f, "relevant", formats.get("relevant"))) for f in find_list_files(truth, "--truth")
+    ]
     trains = (
         [read_rows(f, "train", formats.get("train")) for f in find_list_files(train, "--train")]
         if train
@@ -114,6 +116,13 @@ def read_recorded(
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
     known = None if context.train is None else with_ids(context.train, user_ids)
     return Recorded(runs, with_ids(context.truth, user_ids), known, item_ids)
+
+
+def _judged(rows: Rows) -> Rows:
+    """Return qrels with grade 0 for grades below it: not relevant, as in trec_eval."""
+    if rows.kind != "trec_qrels":
+        return rows
+    return replace(rows, numbers={**rows.numbers, "grade": np.maximum(rows.numbers["grade"], 0.0)})
 
 
 def runs_of(rows: Rows) -> list[tuple[str, Rows]]:

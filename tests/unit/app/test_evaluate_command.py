@@ -7,7 +7,7 @@ import sys
 import pandas as pd
 import pytest
 
-from recgauge import evaluate
+from recgauge import evaluate, evaluate_ratings
 from recgauge.app.commands.cli import main
 
 
@@ -44,9 +44,34 @@ def test_several_runs_are_compared(files, capsys):
     assert set(pd.read_parquet(files / "u.parquet")["run"]) == {"one", "two"}
 
 
+def test_predicted_ratings(files, capsys):
+    (files / "p.csv").write_text("user,item,est\n1,y,3.5\n2,x,2\n2,z,3\n")
+    assert run("--run", "p.csv", "--metrics", "rmse,mae", "--out", "o.json") == 0
+    stored = json.loads((files / "o.json").read_text())["runs"]["p"]["values"]
+    assert stored == evaluate_ratings([4, 5, 2], [3.5, 3, 2], metrics=("rmse", "mae")).values()
+    assert "3 ratings of 2 users" in capsys.readouterr().out
+    (files / "p.csv").write_text("user,item,est\n1,y,3.5\n2,x,2\n")
+    assert run("--run", "p.csv", "--metrics", "rmse") == 1
+    assert "user 2, item 'z'. without_prediction: 1" in capsys.readouterr().err
+    assert run("--run", "p.csv", "--metrics", "rmse", "--keep", "without_prediction") == 0
+    assert "without_prediction 1" in capsys.readouterr().out
+
+
+def test_grades_below_0_in_qrels_are_not_relevant(files):
+    (files / "t.qrels").write_text("1 0 x -1\n1 0 y 2\n2 0 x 1\n")
+    words = ["--run", "one.csv", "--truth", "t.qrels", "--metrics", "recall@1,precision@2", "--out", "o.json"]
+    assert main(["evaluate", *words]) == 0
+    values = json.loads((files / "o.json").read_text())["runs"]["one"]["values"]
+    assert values == {"recall_at_1": 0.5, "precision_at_2": 0.5}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--run", "one.csv", "--metrics", "rmse,ndcg@2"], "two commands"),
+        (["--run", "one.csv", "--metrics", "rmse@2"], "no cutoff"),
+        (["--run", "one.csv", "--metrics", "rmse"], "no scores"),
+        (["--run", "one.csv", "--metrics", "rmse", "--relevant-from", "4"], "--relevant-from"),
         (["--run", "none.csv"], "none.csv"),
         (["--run", "one.csv", "--metrics", "ndcg@0"], "--metrics"),
         (["--run", "one.csv", "--metrics", "ndcg@2,ndcg@2"], "twice"),

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from recgauge.app.commands.evaluate_predictions import are_of_ratings, measured_predictions
 from recgauge.errors import ConfigError, message
 from recgauge.evaluation import Evaluation, merge
 from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, Recorded, describe, read_recorded
@@ -98,11 +99,16 @@ def carry_out(asked: argparse.Namespace) -> None:
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
     )
-    recorded = _with_threshold(recorded, asked.relevant_from)
-    found = {
-        run.name: _measured(recorded, run.lists, suite, asked.conventions, asked.n_items, asked.seed)
-        for run in recorded.runs
-    }
+    if are_of_ratings(suite):
+        if asked.relevant_from is not None:
+            raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
+        recorded, found = measured_predictions(recorded, suite, convention, settings)
+    else:
+        recorded = _with_threshold(recorded, asked.relevant_from)
+        found = {
+            run.name: _measured(recorded, run.lists, suite, asked.conventions, asked.n_items, asked.seed)
+            for run in recorded.runs
+        }
     _print(recorded, found, asked.conventions)
     comparison = _compared(found, asked) if len(found) > 1 else None
     for file in asked.out:
@@ -166,10 +172,11 @@ def _print(recorded: Recorded, found: Mapping[str, Evaluation], conventions: str
     for run in recorded.runs:
         evaluation = found[run.name]
         counts = evaluation.counts
-        _say(
-            f"{run.name}: {len(run.lists.users):,} lists, {counts['users_evaluated']:,} users evaluated, "
-            f"{counts['users_left_out']:,} left out; conventions={conventions}"
-        )
+        many = f"{len(run.lists.users):,} lists, {counts['users_evaluated']:,} users evaluated"
+        if "ratings_evaluated" in counts:
+            many = f"{counts['ratings_evaluated']:,} ratings of {counts['users_evaluated']:,} users evaluated"
+        left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
+        _say(f"{run.name}: {many}{left_out}; conventions={conventions}")
         wide = max(len(result.key) for result in evaluation.results)
         for result in evaluation.results:
             error = "" if result.stderr is None else f" ± {result.stderr:.4f}"

@@ -33,7 +33,7 @@ class Ids:
 
     Parameters
     ----------
-    pieces : tuple of ndarray of int32
+    pieces : tuple of ndarray of whole numbers
         A number for each row; -1 where an id is missing.
     positions : tuple of ndarray of int32
         For each piece, positions in `distinct`; if a cell is no id, a key of `NO_ID`. The last one is
@@ -46,7 +46,7 @@ class Ids:
         Whether every row is known to have an id.
     """
 
-    pieces: tuple[IntArray, ...]
+    pieces: tuple[npt.NDArray[Any], ...]
     positions: tuple[IntArray, ...]
     distinct: npt.NDArray[Any]
     whole: bool
@@ -115,9 +115,8 @@ def _small_numbers(column: "pa.ChunkedArray") -> Ids | None:
     if n_positions > min(len(column), np.iinfo(np.int32).max):
         return None
     position = np.append(np.arange(n_positions, dtype=np.int32), np.int32(-1))
-    pieces = tuple(chunk.astype(np.int32, copy=False) for chunk in chunks)
     distinct = np.arange(n_positions, dtype=chunks[0].dtype)
-    return Ids(pieces, (position,) * len(pieces), distinct, whole=True, complete=True)
+    return Ids(tuple(chunks), (position,) * len(chunks), distinct, whole=True, complete=True)
 
 
 def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]:
