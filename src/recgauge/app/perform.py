@@ -150,6 +150,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     progress = ConsoleProgress()
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)  # missing data leave no failed run in the store
+        experiment.splitter.find()
     written = failure = address = owed = None
     try:
         with job.tracker.start(start) as log:

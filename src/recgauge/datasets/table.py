@@ -1,7 +1,7 @@
 """Any table of interactions: CSV, TSV, ``::``, parquet, JSON lines, RecBole, LightGCN; packed or not."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from recgauge.datasets._keeper import Inputs
 from recgauge.datasets._table import FORMATS, Format, TableReader, facts_of, join, tell
 from recgauge.datasets._table.columns import Choice, Roles, TextFormat, check_roles
 from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
+from recgauge.datasets._table.limits import Limits, memory_named
 from recgauge.datasets._table.rows import TimeUnit, refuse
 from recgauge.datasets.prepared import Prepared
 from recgauge.errors import ConfigError, SchemaError
@@ -20,6 +21,7 @@ from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
 
 OnBadRows = Literal["error", "skip"]
+_BYTES_TO_JOIN = 40  # of memory per row: the columns as they were read, and as they stay
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ class Table(DatasetSource):
         below 1 MiB are always read.
     cache : str, optional
         The cache folder; by default the user's own.
+    limits : Limits or mapping, optional
+        The most rows, columns, bytes of a line and bytes of a packed file's content; larger files are refused
+        before or while they are read. Never changes a number.
 
     Raises
     ------
@@ -106,6 +111,7 @@ class Table(DatasetSource):
     licence: str = "not stated"
     prepared: bool = True
     cache: str | None = None
+    limits: Limits | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not self._paths or not all(isinstance(path, str) and path for path in self._paths):
@@ -119,6 +125,7 @@ class Table(DatasetSource):
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
         check_roles(self._roles())
+        Limits.of(self.limits)
 
     def _check_choices(self) -> None:
         for option, value, choices in (
@@ -145,12 +152,14 @@ class Table(DatasetSource):
         return About(terms="your own", origin="your files")
 
     def find(self, progress: Progress | None = None) -> None:  # noqa: ARG002 - nothing to tell
-        """Find the files."""
-        find_files(self._paths, self.member)
+        """Find the files, and refuse those beyond the limits as far as their beginning tells."""
+        reader = self._reader()
+        for file in self._files():
+            reader.check_columns(file)
 
     def digest(self, progress: Progress | None = None) -> str:  # noqa: ARG002 - nothing to tell
         """Return the digest of the files' bytes, without reading rows."""
-        return join_digests(self._inputs(find_files(self._paths, self.member)).digests())
+        return join_digests(self._inputs(self._files()).digests())
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Read and check the files.
@@ -176,7 +185,7 @@ class Table(DatasetSource):
             If a file is named twice.
         """
         progress = progress or NoProgress()
-        files = find_files(self._paths, self.member)
+        files = self._files()
         name, source = self.label, "; ".join(map(str, files))
         inputs = self._inputs(files)
         digests = inputs.digests()
@@ -196,21 +205,26 @@ class Table(DatasetSource):
             licence=self.licence,
         )
 
+    def _files(self) -> tuple[TableFile, ...]:
+        return find_files(self._paths, self.member, Limits.of(self.limits))
+
     def _inputs(self, files: Sequence[TableFile]) -> Inputs:
         return Inputs((file.path for file in files), self.cache, prepared=self.prepared)
 
     def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
-        reader = TableReader(
-            self.format, self._roles(), self._text_format(), self.time_unit, check_encoding(self.encoding)
-        )
-        parts = []
+        reader, parts = self._reader(), []
         with progress.step(f"read {name}", len(files), "files") as advance:
             for file in files:
                 parts.append(reader.read(file))
                 if parts[-1].problems and self.on_bad_rows == "error":
                     raise refuse(parts[-1])
                 advance(1)
-        return Prepared(join(parts), facts=facts_of(parts))
+        with memory_named(name, sum(part.user.n_rows for part in parts), _BYTES_TO_JOIN):
+            return Prepared(join(parts), facts=facts_of(parts))
+
+    def _reader(self) -> TableReader:
+        encoding = check_encoding(self.encoding)
+        return TableReader(self.format, self._roles(), self._text_format(), self.time_unit, encoding)
 
     def _recipe(self, paths: Sequence[Path], files: Sequence[TableFile]) -> dict[str, Any]:
         """Return all options that decide what reading gives; names and folders of files do not."""

@@ -10,7 +10,7 @@ FREE = {"free": True}
 """Marks a setting that never changes a number; all others count in a run's fingerprint."""
 DATA = {"data": True}
 """Marks a setting that decides which data a run reads, or whose code reads them."""
-FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared")
+FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
 """Settings of a data set that say where it is; the digest of its content replaces them."""
 ISOLATED = "recgauge.models.isolated."
 """How ``_target_`` of a model begins that is trained in an environment of its own."""
@@ -24,6 +24,16 @@ def _ask(expected: str) -> dict[str, str]:
 
 
 @dataclass
+class LimitsSettings:
+    """How large a file of rows may be; see `recgauge.datasets.table.Table`."""
+
+    rows: int = field(default=150_000_000, metadata=_ask("a whole number such as 150_000_000"))
+    columns: int = field(default=10_000, metadata=_ask("a whole number such as 10_000"))
+    line_bytes: int = field(default=1 << 24, metadata=_ask("a whole number such as 16_777_216"))
+    unpacked_bytes: int = field(default=1 << 34, metadata=_ask("a whole number such as 17_179_869_184"))
+
+
+@dataclass
 class DataSettings:
     """Where archives are looked for and prepared data are kept."""
 
@@ -31,6 +41,9 @@ class DataSettings:
     cache: str | None = None
     offline: bool = False
     prepared: bool = True
+    limits: LimitsSettings = field(
+        default_factory=LimitsSettings, metadata=_ask("data.limits.rows=150_000_000")
+    )
 
 
 @dataclass
@@ -228,6 +241,8 @@ def counted_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     if is_isolated(model := counted.get("model")):
         counted["model"] = {key: model[key] for key in model if key not in FREE_ISOLATED_SETTINGS}
     counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}
+    if isinstance(split := counted.get("split"), Mapping):
+        counted["split"] = {key: split[key] for key in split if key != "limits"}
     return counted
 
 

@@ -127,6 +127,15 @@ class Splitter(ABC):
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; every row is in one part or unused for a reason."""
 
+    def find(self) -> None:  # noqa: B027 - most strategies read no files
+        """Look at the files that the strategy will read, if any, before data are loaded.
+
+        Raises
+        ------
+        DataError
+            If one is absent or cannot be used.
+        """
+
     def for_dataset(self, dataset: Dataset) -> Self:  # noqa: ARG002 - contract
         """Return the strategy with what it must know of `dataset` besides its rows: by default nothing."""
         return self

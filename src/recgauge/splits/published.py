@@ -1,20 +1,23 @@
 """The split that a publisher made: from the data set's own archive, or from files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
+from recgauge.datasets._table.limits import Limits
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
 from recgauge.splits import Assignment, ColdRows, Splitter
 from recgauge.splits._match import Matched, match
 
 Paths = str | Sequence[str]
+_PARTS = ("test", "validation", "train")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Published(Splitter):
     format, user, item, header, separator, quotes, encoding, member
         How the files are read: as those of ``dataset=table``, see `Table`. Ratings and times are those of the
         data set, whatever the files say. A row that cannot be read is an error.
+    limits : Limits or mapping, optional
+        How large the files may be, see `Table`.
     source : PublishedSplits, optional
         The published splits of the data set; `for_dataset` sets it.
     cold_users, cold_items : {"drop", "keep"}
@@ -82,6 +87,7 @@ class Published(Splitter):
     quotes: bool | None = None
     encoding: str = "utf-8"
     member: str | None = None
+    limits: Limits | Mapping[str, Any] | None = None
     source: PublishedSplits | None = None
     cold_users: ColdRows = field(default="keep", kw_only=True)
 
@@ -139,7 +145,7 @@ class Published(Splitter):
             If there is nothing to read.
         """
         if self.test is not None:
-            test, validation, train = map(self._read, ("test", "validation", "train"))
+            test, validation, train = map(self._read, _PARTS)
             return PublishedParts(test, validation, train)  # type: ignore[arg-type]
         if self.source is None:
             raise ConfigError(
@@ -148,23 +154,26 @@ class Published(Splitter):
             )
         return self.source.read(self.fold)
 
+    def find(self) -> None:
+        """Find the files; see `Splitter.find`."""
+        for part in _PARTS:
+            if (paths := getattr(self, part)) is not None:
+                with _of_split(part):
+                    self._table(paths).find()
+
     def _read(self, part: str) -> Interactions | None:
         paths = getattr(self, part)
         if paths is None:
             return None
-        try:
+        with _of_split(part):
             return self._table(paths).load().interactions
-        except DataError as error:
-            # The settings have the same names here as in dataset=table, whose words these are.
-            text = str(error).replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
-            text = text.replace(" or leave bad rows out with split.on_bad_rows=skip", "").replace(",.", ".")
-            raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
 
     def _table(self, paths: Paths) -> Table:
         return Table(
             paths,
             format=self.format,  # type: ignore[arg-type]
             member=self.member,
+            limits=self.limits,
             user=self.user,
             item=self.item,
             rating=False,
@@ -191,6 +200,17 @@ def _not_there(matched: Matched, n_dropped: int) -> str:
         problem = f"{matched.n_absent:,} of the {n_named:,} published pairs {more}"
         remedy = "A pair that is named twice, in one file or in two, needs two rows in the data set."
     return f"split=published: {problem}, the first has {matched.first_absent}{filters}. {remedy}"
+
+
+@contextmanager
+def _of_split(part: str) -> Iterator[None]:
+    """Name the settings in messages as they are called here; their words are those of dataset=table."""
+    try:
+        yield
+    except DataError as error:
+        text = str(error).replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
+        text = text.replace(" or leave bad rows out with split.on_bad_rows=skip", "").replace(",.", ".")
+        raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
 
 
 def _after_filters(matched: Matched, interactions: Interactions, n_loaded: int) -> Step:

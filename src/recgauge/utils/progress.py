@@ -56,6 +56,8 @@ class Timings:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self.seconds: dict[str, float] = {}
+        self.data = ""
+        """What the work is about, such as "1,000 rows", for the message if memory runs out."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
@@ -64,6 +66,9 @@ class Timings:
         try:
             with self._progress.stage(name):
                 yield self._progress
+        except MemoryError as error:
+            error.add_note(f"in the stage {name}" + (f", with {self.data}" if self.data else ""))
+            raise
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
 

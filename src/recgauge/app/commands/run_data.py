@@ -57,7 +57,7 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
         raise ConfigError(explain_config_error(error, Choices(words))) from error
 
 
-_PLACES = ("mirror", "cache", "offline", "prepared")
+_PLACES = ("mirror", "cache", "offline", "prepared", "limits")
 """Settings of a data set that say where this machine has it, which may not be where the run found it."""
 
 

@@ -8,10 +8,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.datasets._table.columns import Roles, TextFormat
+from recgauge.datasets._table.columns import Roles, TextFormat, find_layout, first_line
 from recgauge.datasets._table.files import EncodedFile, TableFile
 from recgauge.datasets._table.formats import read_json_lines, read_parquet, read_user_lines
 from recgauge.datasets._table.ids import join_ids
+from recgauge.datasets._table.limits import BYTES_PER_ROW, check_memory, memory_named
 from recgauge.datasets._table.rows import CheckedPart, Part, TimeUnit, check_part, describe_skipped
 from recgauge.datasets._table.text import read_text
 from recgauge.errors import SchemaError, listed, said
@@ -59,17 +60,52 @@ class TableReader:
         ------
         SchemaError
             If the file is not of its format, or its columns cannot be recognised.
+        DataError
+            If it needs more memory than there is.
         """
+        kind = self._format_of(file)
+        size = file.size()
+        n_rows = size.n_fields if kind == "user_lines" else size.n_rows
+        check_memory(file, n_rows, BYTES_PER_ROW[kind])
+        with memory_named(file, n_rows, BYTES_PER_ROW[kind]):
+            return self._read_twice(file)
+
+    def check_columns(self, file: TableFile) -> None:
+        """Refuse a text with too many columns before anything else is done.
+
+        Raises
+        ------
+        SchemaError
+            If it has, or the columns of so long a first line cannot be recognised.
+        """
+        file = self._decoded(file)
+        if self._format_of(file) in ("text", "recbole") and len(first_line(file)[1]) > file.limits.columns:
+            find_layout(file, self.roles, self.text)
+
+    def _decoded(self, file: TableFile) -> TableFile:
+        if self.encoding == "utf-8":
+            return file
+        return EncodedFile(file.path, file.member, file.limits, self.encoding)
+
+    def _format_of(self, file: TableFile) -> Format:
+        return self.format or _BY_ENDING.get(file.ending, "text")
+
+    def _read_twice(self, file: TableFile) -> CheckedPart:
+        """Read fast, and if that shows bad rows, again in a way that can say which."""
         from pyarrow import ArrowException
 
         try:
             checked = check_part(self._read(file, careful=False), self.unit)
             if not checked.problems or checked.part.lines is not None or checked.part.unit == "row":
                 return checked
+        except MemoryError:  # Arrow's is an ArrowException, too
+            raise
         except ArrowException:
-            pass  # a cell or row is bad: read again, in a way that can say which
+            pass  # a cell or row is bad
         try:
             return check_part(self._read(file, careful=True), self.unit)
+        except MemoryError:
+            raise
         except ArrowException as error:
             raise SchemaError(
                 f"{file} cannot be read: {said(error)}. Check dataset.format, dataset.encoding, "
@@ -77,11 +113,10 @@ class TableReader:
             ) from error
 
     def _read(self, file: TableFile, *, careful: bool) -> Part:
-        kind = self.format or _BY_ENDING.get(file.ending, "text")
+        kind = self._format_of(file)
         if kind == "parquet":
             return read_parquet(file, self.roles)
-        if self.encoding != "utf-8":
-            file = EncodedFile(file.path, file.member, self.encoding)
+        file = self._decoded(file)
         if kind == "jsonl":
             return read_json_lines(file, self.roles, careful=careful)
         if kind == "user_lines":

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
@@ -184,9 +185,11 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     SchemaError
         If the file is empty, or separator or columns cannot be recognised.
     """
-    number, line = _first_line(file)
+    number, line = first_line(file)
     separator = how.separator or _guess_separator(file, line)
     quotes = separator in _QUOTED if how.quotes is None else how.quotes
+    unquoted = re.sub('"[^"]*"', "", line) if quotes else line
+    file.limits.check_columns(unquoted.count(separator) + 1, file)
     names = _quoted_fields(file, line, separator) if quotes else line.split(separator)
     if how.atomic:
         names = [name.partition(":")[0] for name in names]
@@ -194,13 +197,19 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     if header:
         positions = columns_by_name(roles, names, str(file))
     else:
-        positions = columns_by_position(roles, len(names), f"{file}, first line {shown(line)}")
+        positions = columns_by_position(roles, len(names), f"{file}, first line {shown(line[:200])}")
     labels = {role: names[at] if header else f"column {at}" for role, at in positions.items()}
     return Layout(separator, quotes, len(names), number if header else 0, positions, labels)
 
 
-def _first_line(file: TableFile) -> tuple[int, str]:
-    """Return the number of the first line that is not blank, and the line."""
+def first_line(file: TableFile) -> tuple[int, str]:
+    """Return the number of the first line that is not blank, and the line.
+
+    Raises
+    ------
+    SchemaError
+        If the file is empty, no UTF-8 text, or the line too long.
+    """
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -222,7 +231,7 @@ def _quoted_fields(file: TableFile, line: str, separator: str) -> list[str]:
         return next(csv.reader([line], delimiter=separator))
     except csv.Error as error:
         raise SchemaError(
-            f"{file}: its first line {shown(line)} cannot be read: {error}. If lines end in a single "
+            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
             "carriage return, write them again with line feeds; if quotes are ordinary characters, "
             "set dataset.quotes=false."
         ) from error
@@ -237,6 +246,6 @@ def _guess_separator(file: TableFile, line: str) -> str:
     if counts[best]:
         return best
     raise SchemaError(
-        f"{file}: cannot tell what separates the fields of its first line {shown(line)}. Set "
+        f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Set "
         "dataset.separator, or dataset.format=user_lines if each line is a user followed by items."
     )

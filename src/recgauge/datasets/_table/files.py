@@ -9,10 +9,13 @@ import io
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
+from recgauge.datasets._keeper import state_of
+from recgauge.datasets._table.limits import BLOCK, Limits, Size, Watched, check_size
 from recgauge.datasets.published_files import UNPACKING_ERRORS
 from recgauge.errors import (
     ConfigError,
@@ -39,10 +42,12 @@ class TableFile:
         A file on disk.
     member : str or None
         The member to read if `path` is a zip archive.
+    limits : Limits
     """
 
     path: Path
     member: str | None = None
+    limits: Limits = field(default_factory=Limits, repr=False)
 
     def __str__(self) -> str:
         return printable(str(self.path) if self.member is None else f"{self.path}:{self.member}")
@@ -53,34 +58,66 @@ class TableFile:
         name = self.member or self.path.name
         return PurePosixPath(name.removesuffix(".gz")).suffix.lower()
 
+    @property
+    def packed(self) -> bool:
+        """Whether it is a gzip or in a zip archive."""
+        if self.member is not None:
+            return True
+        with self.path.open("rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open the unpacked bytes.
+        """Open the unpacked bytes; whoever reads beyond a limit gets an error.
 
         Raises
         ------
         IntegrityError
             If the file cannot be unpacked.
+        SchemaError
+            While it is read, if it is larger than the limits allow.
         """
         try:
             with self.path.open("rb") as file:
                 if self.member is not None:
                     with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
-                        yield member
-                elif file.read(2) == b"\x1f\x8b":
-                    file.seek(0)
+                        yield self._watched(member)
+                elif self.packed:
                     with gzip.open(file) as unpacked:
-                        yield cast("IO[bytes]", unpacked)
+                        yield self._watched(cast("IO[bytes]", unpacked))
                 else:
-                    file.seek(0)
-                    yield file
+                    yield self._watched(file)
         except UNPACKING_ERRORS as error:
             raise IntegrityError(
                 f"{self} cannot be read or unpacked: {said(error)}. Get the file again."
             ) from error
 
+    def _watched(self, stream: IO[bytes]) -> IO[bytes]:
+        return io.BufferedReader(Watched(stream, self, self.limits, packed=self.packed), BLOCK)
 
-def find_files(paths: Sequence[str], member: str | None) -> tuple[TableFile, ...]:
+    def size(self) -> Size:
+        """Return what the beginning of the file tells about the whole, within the limits.
+
+        Raises
+        ------
+        IntegrityError
+            If the file cannot be unpacked.
+        SchemaError
+            If it is larger than the limits allow.
+        """
+        return _size(self, state_of(self.path))
+
+
+@lru_cache(maxsize=4096)
+def _size(file: TableFile, state: tuple[int, ...]) -> Size:
+    del state  # another one is another file
+    with file.open() as stream:
+        return check_size(stream, file.path, file.member, file, file.limits)
+
+
+def find_files(
+    paths: Sequence[str], member: str | None, limits: Limits | None = None
+) -> tuple[TableFile, ...]:
     """Return the files that `paths` name, in order; patterns such as ``part-*.csv`` are sorted.
 
     Raises
@@ -88,7 +125,7 @@ def find_files(paths: Sequence[str], member: str | None) -> tuple[TableFile, ...
     MissingDataError
         If a path names no file.
     SchemaError
-        If an archive has no such member, or several and none is named.
+        If an archive has no such member, or several and none is named, or a file is larger than the limits.
     ConfigError
         If a file is named twice.
     """
@@ -101,7 +138,10 @@ def find_files(paths: Sequence[str], member: str | None) -> tuple[TableFile, ...
                 "file once."
             )
         named.add(path.resolve())
-    return tuple(_table_file(path, member) for path in found)
+    files = tuple(replace(_table_file(path, member), limits=limits or Limits()) for path in found)
+    for file in files:
+        file.size()
+    return files
 
 
 def join_digests(digests: Sequence[str]) -> str:
@@ -173,7 +213,6 @@ def _table_file(path: Path, member: str | None) -> TableFile:
     raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {listed(names)}.")
 
 
-_BLOCK = 1 << 20
 _SAMPLE = 'user,item\r\n1,"a"\r\n'
 _NAMES_OF_HOSTS = ("idna", "punycode")  # Python calls them encodings of text; no file is written in them
 
@@ -228,7 +267,7 @@ class EncodedFile(TableFile):
             While it is read, if it has another encoding.
         """
         with super().open() as stream:
-            yield cast("IO[bytes]", io.BufferedReader(_Utf8(stream, self, self.encoding), _BLOCK))
+            yield cast("IO[bytes]", io.BufferedReader(_Utf8(stream, self, self.encoding), BLOCK))
 
 
 class _Utf8(io.RawIOBase):
@@ -242,7 +281,7 @@ class _Utf8(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         while not self._ready and not self._ended:
-            block = self._stream.read(_BLOCK)
+            block = self._stream.read(BLOCK)
             self._ended = not block
             self._ready = self._decoded(block).encode("utf-8", "surrogatepass")
         count = min(len(buffer), len(self._ready))

@@ -5,20 +5,23 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.datasets._table.columns import Role, Roles, columns_by_name
 from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.limits import BYTES_PER_ROW, check_memory
 from recgauge.datasets._table.rows import Part, Problem
 from recgauge.errors import SchemaError, shortened
-from recgauge.utils.checks import shown
+from recgauge.utils.checks import LongArray, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ID_ROLES: tuple[Role, Role] = ("user", "item")
+_LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
+_IDS_AT_ONCE = 1_000_000
 
 
 def read_parquet(file: TableFile, roles: Roles) -> Part:
@@ -31,15 +34,15 @@ def read_parquet(file: TableFile, roles: Roles) -> Part:
     pyarrow.ArrowInvalid
         If the file is no parquet.
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
     with file.open() as stream:
-        # An archive's member cannot be read from its end, where parquet keeps its list of columns.
-        source = stream if file.member is None else pa.BufferReader(stream.read())
-        table = parquet.ParquetFile(source)
+        table = parquet.ParquetFile(_seekable(file, stream))
         names = table.schema_arrow.names
+        file.limits.check_columns(len(names), file)
+        file.limits.check_rows(table.metadata.num_rows, file)
         positions = columns_by_name(roles, names, str(file))
+        check_memory(file, table.metadata.num_rows, BYTES_PER_ROW["parquet"])
         rows = table.read(columns=[names[position] for position in positions.values()])
     labels = {role: names[position] for role, position in positions.items()}
     columns = {role: rows.column(label) for role, label in labels.items()}
@@ -51,6 +54,20 @@ def read_parquet(file: TableFile, roles: Roles) -> Part:
                 f"must be whole numbers or text. Store it as such, or choose with dataset.{role}=COLUMN."
             )
     return Part(file, columns, labels, unit="row")
+
+
+def _seekable(file: TableFile, stream: IO[bytes]) -> "IO[bytes] | pa.BufferReader":
+    """Return what can be read from its end, where parquet keeps its list of columns."""
+    import pyarrow as pa
+
+    if not file.packed:
+        return stream
+    content = stream.read(_LARGEST_PACKED + 1)
+    if len(content) > _LARGEST_PACKED:
+        raise SchemaError(
+            f"{file}: a packed parquet file must not be larger than {_LARGEST_PACKED:,} bytes. Unpack it."
+        )
+    return pa.BufferReader(content)
 
 
 def _as_text(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
@@ -104,6 +121,7 @@ def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
 
     with file.open() as stream:
         table = arrow_json.read_json(stream)
+    file.limits.check_columns(table.num_columns, file)
     positions = columns_by_name(roles, table.column_names, str(file))
     labels = {role: table.column_names[position] for role, position in positions.items()}
     columns = {role: table.column(label) for role, label in labels.items()}
@@ -137,6 +155,7 @@ def _read_line_by_line(file: TableFile, roles: Roles) -> Part:
             "dataset.format."
         )
     names = list(dict.fromkeys(name for row in rows for name in row))
+    file.limits.check_columns(len(names), file)
     positions = columns_by_name(roles, names, str(file))
     labels = {role: names[position] for role, position in positions.items()}
     columns = {
@@ -209,25 +228,44 @@ def read_user_lines(file: TableFile, separator: str | None) -> Part:
     """
     import pyarrow as pa
 
-    with file.open() as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise SchemaError(
-                f"{file} is not utf-8 text. Set dataset.encoding, for example to iso-8859-1."
-            ) from error
-    lines = [line.strip().split(separator) for line in text.split("\n")]
-    filled = [(number, ids) for number, ids in enumerate(lines, start=1) if ids and ids[0]]
-    n_items = np.array([len(ids) - 1 for _, ids in filled], dtype=np.int64)
-    users = pa.array([ids[0] for _, ids in filled], pa.string()).take(
-        np.repeat(np.arange(len(filled)), n_items)
-    )
-    items = pa.array(chain.from_iterable(ids[1:] for _, ids in filled), pa.string())
-    n_idle = int((n_items == 0).sum())
+    users: list[pa.Array] = []
+    items: list[pa.Array] = []
+    lines: list[LongArray] = []
+    n_rows = n_idle = 0
+    for filled in _filled_lines(file, separator):
+        n_items = np.array([len(ids) - 1 for _, ids in filled], dtype=np.int64)
+        n_rows, n_idle = n_rows + int(n_items.sum()), n_idle + int((n_items == 0).sum())
+        file.limits.check_rows(n_rows, file)
+        owner = pa.array([ids[0] for _, ids in filled], pa.string())
+        users.append(owner.take(np.repeat(np.arange(len(filled)), n_items)))
+        items.append(pa.array(chain.from_iterable(ids[1:] for _, ids in filled), pa.string()))
+        lines.append(np.repeat(np.array([number for number, _ in filled], dtype=np.int64), n_items))
     return Part(
         file,
-        {"user": pa.chunked_array([users]), "item": pa.chunked_array([items])},
+        {"user": pa.chunked_array(users, pa.string()), "item": pa.chunked_array(items, pa.string())},
         {"user": "first id of a line", "item": "the other ids"},
-        np.repeat(np.array([number for number, _ in filled], dtype=np.int64), n_items),
+        np.concatenate([np.empty(0, np.int64), *lines]),
         remark=f"{n_idle:,} users have no items" if n_idle else "",
     )
+
+
+def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[tuple[int, list[str]]]]:
+    """Yield some lines at a time that have ids, with their numbers."""
+    filled: list[tuple[int, list[str]]] = []
+    n_ids = 0
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise SchemaError(
+                    f"{file} is not utf-8 text. Set dataset.encoding, for example to iso-8859-1."
+                ) from error
+            ids = text.strip().split(separator)
+            if ids and ids[0]:
+                filled.append((number, ids))
+                n_ids += len(ids)
+            if n_ids >= _IDS_AT_ONCE:
+                yield filled
+                filled, n_ids = [], 0
+    yield filled
