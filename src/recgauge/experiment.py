@@ -200,7 +200,7 @@ def prepare(experiment: Experiment, timings: Timings) -> Prepared:
     seed = experiment.seed
     with timings.stage("load") as reporter:
         dataset = experiment.dataset.load(reporter)
-    timings.data = dataset.interactions.counted()
+    timings.data = f"{len(dataset.interactions):,} rows"  # for the message if memory runs out
     with timings.stage("split"):
         dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)
         splitter = experiment.splitter.for_dataset(dataset)

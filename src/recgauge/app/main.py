@@ -30,6 +30,7 @@ from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output, without_secrets
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.runs.outcome import JobOutcome
+from recgauge.utils.memory import explain_memory_error
 
 STOPPED = 130  # what shells return for a command that was interrupted
 OWN_VARIABLES = ("RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "MLFLOW_TRACKING_URI")
@@ -84,6 +85,8 @@ def _explain(error: BaseException, folder: Path, choices: Choices | None = None)
         return explain_config_error(error, choices)
     if isinstance(error, YAMLError):
         return f"a file of settings cannot be read: {' '.join(str(error).split())}."
+    if isinstance(error, MemoryError):
+        return explain_memory_error(error)
     return explain_os_error(error, folder) if isinstance(error, OSError) else None
 
 

@@ -1,6 +1,6 @@
 """What conf/config.yaml refers to: the schema of a run's settings, and what it asks of this machine."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import partial
 
 from hydra.core.config_store import ConfigStore
@@ -34,7 +34,4 @@ def typed_settings(config: DictConfig) -> RunSettings:
     settings = OmegaConf.to_object(config)
     if not isinstance(settings, RunSettings):
         raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
-    for component in (settings.dataset, settings.split):  # may refer to ${data.limits}
-        if isinstance(component, dict) and is_dataclass(component.get("limits")):
-            component["limits"] = vars(component["limits"])
     return settings

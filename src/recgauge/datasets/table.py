@@ -13,11 +13,12 @@ from recgauge.datasets._keeper import Inputs
 from recgauge.datasets._table import FORMATS, Format, TableReader, facts_of, join, tell
 from recgauge.datasets._table.columns import Choice, Roles, TextFormat, check_roles
 from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
-from recgauge.datasets._table.limits import Limits, memory_named
+from recgauge.datasets._table.limits import Limits
 from recgauge.datasets._table.rows import TimeUnit, refuse
 from recgauge.datasets.prepared import Prepared
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_bool, check_choice, check_real
+from recgauge.utils.memory import memory_named
 from recgauge.utils.progress import NoProgress, Progress
 
 OnBadRows = Literal["error", "skip"]

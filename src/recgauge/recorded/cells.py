@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.formats import open_parquet
 from recgauge.errors import SchemaError, said
 from recgauge.recorded.columns import BadRows, Cells, Kind, ListFormat, Role, require_roles, roles_of
 from recgauge.recorded.per_user import one_row_per_item
@@ -87,16 +88,16 @@ def _sniffed(file: TableFile) -> ListFormat:
 
 def _parquet(file: TableFile, kind: Kind) -> Cells:
     import pyarrow as pa
-    from pyarrow import parquet
 
     try:
         with file.open() as stream:
-            plain = file.member is None and file.path.suffix != ".gz"
-            table = parquet.ParquetFile(stream if plain else pa.BufferReader(stream.read()))
+            table = open_parquet(file, stream)
             names = table.schema_arrow.names
             roles = roles_of(names, kind)
             require_roles(file, roles, names, kind)
             rows = table.read(columns=[names[at] for at in roles.values()])
+    except MemoryError:  # Arrow's is an ArrowException, too
+        raise
     except pa.ArrowException as error:
         raise SchemaError(f"{file} cannot be read as parquet: {said(error)}.") from error
     columns = {role: rows.column(names[at]) for role, at in roles.items()}
@@ -147,6 +148,7 @@ def _text(file: TableFile, kind: Kind, form: ListFormat, third: Role | None) -> 
                 raise SchemaError(f"{file} is a qrels file; lists need a rank or score. Name it as --truth.")
             return _split_rows(file, wanted, len(_TREC[form]), None, 0)
         sign = "\t" if form == "tsv" else _delimiter(first[1])
+        file.limits.check_fields(first[1], sign, file, quotes=True)
         names = next(csv.reader([first[1]], delimiter=sign))
         roles = roles_of(names, kind)
         header = bool({"user", "item", "items"} & set(roles))
@@ -256,5 +258,7 @@ def _arrow_rows(file: TableFile, n_columns: int, sign: str | None, n_skipped: in
                 strings_can_be_null=False,
             ),
         )
+    except MemoryError:
+        raise
     except pa.ArrowException:
         return None

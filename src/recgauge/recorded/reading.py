@@ -9,16 +9,19 @@ import numpy.typing as npt
 
 from recgauge.datasets._table.files import TableFile, find_files
 from recgauge.datasets._table.ids import Ids, read_ids
+from recgauge.datasets._table.limits import Limits
 from recgauge.errors import RecgaugeError, SchemaError, shortened
 from recgauge.recorded.cells import format_of, read_cells
 from recgauge.recorded.columns import BadRows, Cells, Kind, ListFormat, Role
 from recgauge.recorded.per_user import as_python
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
+from recgauge.utils.memory import check_memory, memory_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_BYTES_PER_ROW = 100  # of memory at the peak of reading
 _NUMBERS: tuple[Role, ...] = ("rank", "score", "grade")
 
 
@@ -77,7 +80,7 @@ def find_list_files(paths: Sequence[str], option: str) -> tuple[TableFile, ...]:
         If there is none.
     """
     try:
-        return find_files(paths, None)
+        return find_files(paths, None, Limits(adjustable=False))
     except RecgaugeError as error:
         text = str(error).replace("dataset.path", option).removeprefix("Table: ").replace("path=", "", 1)
         raise type(error)(f"{option}: {text}") from error
@@ -102,12 +105,17 @@ def read_rows(file: TableFile, kind: Kind, form: ListFormat | None = None, third
         If the file is empty, not of its format, or its columns cannot be recognised.
     IntegrityError
         If the file cannot be unpacked.
+    DataError
+        If it needs more memory than there is.
     """
-    form = form or format_of(file)
-    cells = read_cells(file, kind, form, third)
-    if not len(cells.lines) and not cells.bad and not len(cells.empty):
-        raise SchemaError(f"{file} has no rows.")
-    return _checked(file, form, cells)
+    n_rows = file.size().n_rows
+    check_memory(file, n_rows, _BYTES_PER_ROW)
+    with memory_named(file, n_rows, _BYTES_PER_ROW):
+        form = form or format_of(file)
+        cells = read_cells(file, kind, form, third)
+        if not len(cells.lines) and not cells.bad and not len(cells.empty):
+            raise SchemaError(f"{file} has no rows.")
+        return _checked(file, form, cells)
 
 
 def _checked(file: TableFile, form: ListFormat, cells: Cells) -> Rows:

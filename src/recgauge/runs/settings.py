@@ -24,16 +24,6 @@ def _ask(expected: str) -> dict[str, str]:
 
 
 @dataclass
-class LimitsSettings:
-    """How large a file of rows may be; see `recgauge.datasets.table.Table`."""
-
-    rows: int = field(default=150_000_000, metadata=_ask("a whole number such as 150_000_000"))
-    columns: int = field(default=10_000, metadata=_ask("a whole number such as 10_000"))
-    line_bytes: int = field(default=1 << 24, metadata=_ask("a whole number such as 16_777_216"))
-    unpacked_bytes: int = field(default=1 << 34, metadata=_ask("a whole number such as 17_179_869_184"))
-
-
-@dataclass
 class DataSettings:
     """Where archives are looked for and prepared data are kept."""
 
@@ -41,8 +31,16 @@ class DataSettings:
     cache: str | None = None
     offline: bool = False
     prepared: bool = True
-    limits: LimitsSettings = field(
-        default_factory=LimitsSettings, metadata=_ask("data.limits.rows=150_000_000")
+    limits: dict[str, int] = field(  # see `recgauge.datasets.table.Table`
+        default_factory=lambda: {
+            "rows": 150_000_000,
+            "columns": 10_000,
+            "line_bytes": 1 << 24,
+            "unpacked_bytes": 1 << 34,
+        },
+        metadata=_ask(
+            "a whole number such as 1_000_000, in data.limits.rows, columns, line_bytes or unpacked_bytes"
+        ),
     )
 
 
@@ -177,7 +175,8 @@ def expected(key: str) -> str:
     >>> expected("engine")
     'left as it is; set what is in it, such as engine.memory_mib=256'
     """
-    one = dict(_fields(RunSettings)).get(key)
+    known = dict(_fields(RunSettings))
+    one = known.get(key) or known.get(key.rpartition(".")[0])
     if one is None:
         return "of another type"
     if one.type is bool:

@@ -1,7 +1,10 @@
 """Memory that a process can still have, so that large work is refused before it starts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from recgauge.errors import DataError, said
 
 _MEMINFO = Path("/proc/meminfo")
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -11,9 +14,9 @@ _CGROUP = Path("/sys/fs/cgroup")
 def free_memory() -> int | None:
     """Return the bytes that this process can still take, None if the system does not say.
 
-    The least of what Linux calls available and what is left of the container's limit.
+    The least of what Linux calls available, and what is left of the limits of container and process.
     """
-    known = [found for found in (_available(), _left_in_container()) if found is not None]
+    known = [found for found in (_available(), _left_in_container(), _left_to_process()) if found is not None]
     return min(known) if known else None
 
 
@@ -24,6 +27,26 @@ def watch_peak() -> Callable[[], int | None]:
     except OSError:  # the peak of the whole process, with earlier runs in it, would say nothing of this one
         return lambda: None
     return lambda: _bytes(_STATUS, "VmHWM:")
+
+
+def explain_memory_error(error: MemoryError) -> str:
+    """Return where memory ran out, what was asked for, what can be had, and what to do.
+
+    Examples
+    --------
+    >>> error = MemoryError("Unable to allocate 1.5 GiB for an array")
+    >>> error.add_note("in the stage fit, with 1,000 rows")
+    >>> explain_memory_error(error).partition(";")[0]
+    'memory ran out in the stage fit, with 1,000 rows: Unable to allocate 1.5 GiB for an array'
+    """
+    free = free_memory()
+    where = f" {error.__notes__[0]}" if getattr(error, "__notes__", None) else ""
+    asked = f": {said(error)}" if str(error) else ""
+    had = "" if free is None else f"; {free:,} bytes ({in_units(free)}) can be had now"
+    return (
+        f"memory ran out{where}{asked}{had}. Use a machine with more memory, end other programs, take fewer "
+        "rows (filters=[sample_users]), or a model or setting that needs less."
+    )
 
 
 def in_units(n_bytes: float) -> str:
@@ -53,6 +76,16 @@ def _bytes(path: Path, name: str) -> int | None:
     return int(found[0]) * 1024 if found else None
 
 
+def _left_to_process() -> int | None:
+    """Return what ``ulimit -v`` leaves, None without one."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    limit, used = resource.getrlimit(resource.RLIMIT_AS)[0], _bytes(_STATUS, "VmSize:")
+    return None if limit == resource.RLIM_INFINITY or used is None else max(0, limit - used)
+
+
 def _left_in_container() -> int | None:
     """Return the limit of the control group less what is used; cached files count as free."""
     try:
@@ -66,3 +99,50 @@ def _left_in_container() -> int | None:
 
 def _first_word(path: Path) -> str:
     return path.read_text(encoding="ascii").split()[0]
+
+
+def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
+    """Refuse a file whose rows need more memory than there is.
+
+    Parameters
+    ----------
+    file : object
+    n_rows : float
+    bytes_per_row : int
+        At the peak.
+
+    Raises
+    ------
+    DataError
+        With rows, bytes and what to do.
+    """
+    free, needed = free_memory(), n_rows * bytes_per_row
+    if free is not None and needed > free:
+        raise DataError(
+            f"{file}: its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes ({in_units(needed)}) of "
+            f"memory, {in_units(free)} can be had. {_REMEDY}"
+        )
+
+
+_REMEDY = "Use a machine with more memory, end other programs, or give a part of the rows."
+
+
+@contextmanager
+def memory_named(what: object, n_rows: float, bytes_per_row: int) -> Iterator[None]:
+    """Turn a MemoryError into a DataError with rows, bytes and what to do.
+
+    Examples
+    --------
+    >>> with memory_named("a.csv", 1_000_000, 50):
+    ...     raise MemoryError
+    Traceback (most recent call last):
+    recgauge.errors.DataError: a.csv: memory ran out; its 1,000,000 rows or so need about 50,000,000 bytes ...
+    """
+    try:
+        yield
+    except MemoryError as error:
+        needed = n_rows * bytes_per_row
+        raise DataError(
+            f"{what}: memory ran out; its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes "
+            f"({in_units(needed)}) while they are read. {_REMEDY}"
+        ) from error

@@ -12,10 +12,11 @@ from recgauge.datasets._table.columns import Roles, TextFormat, find_layout, fir
 from recgauge.datasets._table.files import EncodedFile, TableFile
 from recgauge.datasets._table.formats import read_json_lines, read_parquet, read_user_lines
 from recgauge.datasets._table.ids import join_ids
-from recgauge.datasets._table.limits import BYTES_PER_ROW, check_memory, memory_named
+from recgauge.datasets._table.limits import BYTES_PER_ROW
 from recgauge.datasets._table.rows import CheckedPart, Part, TimeUnit, check_part, describe_skipped
 from recgauge.datasets._table.text import read_text
 from recgauge.errors import SchemaError, listed, said
+from recgauge.utils.memory import check_memory, memory_named
 from recgauge.utils.progress import Progress
 
 Format = Literal["text", "parquet", "jsonl", "recbole", "user_lines"]

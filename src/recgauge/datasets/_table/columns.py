@@ -2,7 +2,6 @@
 
 import codecs
 import csv
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
@@ -188,8 +187,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     number, line = first_line(file)
     separator = how.separator or _guess_separator(file, line)
     quotes = separator in _QUOTED if how.quotes is None else how.quotes
-    unquoted = re.sub('"[^"]*"', "", line) if quotes else line
-    file.limits.check_columns(unquoted.count(separator) + 1, file)
+    file.limits.check_fields(line, separator, file, quotes=quotes)
     names = _quoted_fields(file, line, separator) if quotes else line.split(separator)
     if how.atomic:
         names = [name.partition(":")[0] for name in names]

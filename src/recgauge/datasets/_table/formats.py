@@ -11,16 +11,19 @@ import numpy as np
 
 from recgauge.datasets._table.columns import Role, Roles, columns_by_name
 from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.limits import BYTES_PER_ROW, check_memory
+from recgauge.datasets._table.limits import BYTES_PER_ROW
 from recgauge.datasets._table.rows import Part, Problem
 from recgauge.errors import SchemaError, shortened
 from recgauge.utils.checks import LongArray, shown
+from recgauge.utils.memory import check_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import parquet
 
 _ID_ROLES: tuple[Role, Role] = ("user", "item")
 _LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
+_LINES_LOOKED_AT = 20_000  # of JSON, for their names: twice as many as columns may be
 _IDS_AT_ONCE = 1_000_000
 
 
@@ -34,15 +37,10 @@ def read_parquet(file: TableFile, roles: Roles) -> Part:
     pyarrow.ArrowInvalid
         If the file is no parquet.
     """
-    from pyarrow import parquet
-
     with file.open() as stream:
-        table = parquet.ParquetFile(_seekable(file, stream))
+        table = open_parquet(file, stream)
         names = table.schema_arrow.names
-        file.limits.check_columns(len(names), file)
-        file.limits.check_rows(table.metadata.num_rows, file)
         positions = columns_by_name(roles, names, str(file))
-        check_memory(file, table.metadata.num_rows, BYTES_PER_ROW["parquet"])
         rows = table.read(columns=[names[position] for position in positions.values()])
     labels = {role: names[position] for role, position in positions.items()}
     columns = {role: rows.column(label) for role, label in labels.items()}
@@ -56,18 +54,34 @@ def read_parquet(file: TableFile, roles: Roles) -> Part:
     return Part(file, columns, labels, unit="row")
 
 
-def _seekable(file: TableFile, stream: IO[bytes]) -> "IO[bytes] | pa.BufferReader":
-    """Return what can be read from its end, where parquet keeps its list of columns."""
-    import pyarrow as pa
+def open_parquet(file: TableFile, stream: IO[bytes]) -> "parquet.ParquetFile":
+    """Return a parquet file that is within the limits; a packed one is unpacked into memory.
 
-    if not file.packed:
-        return stream
-    content = stream.read(_LARGEST_PACKED + 1)
-    if len(content) > _LARGEST_PACKED:
-        raise SchemaError(
-            f"{file}: a packed parquet file must not be larger than {_LARGEST_PACKED:,} bytes. Unpack it."
-        )
-    return pa.BufferReader(content)
+    Raises
+    ------
+    SchemaError
+        If it has too many rows, columns or bytes.
+    DataError
+        If its rows need more memory than there is.
+    pyarrow.ArrowInvalid
+        If the file is no parquet.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    source: Any = stream
+    if file.packed:  # parquet keeps its list of columns at its end, where packed files cannot be read from
+        content = stream.read(_LARGEST_PACKED + 1)
+        if len(content) > _LARGEST_PACKED:
+            raise SchemaError(
+                f"{file}: a packed parquet file must not be larger than {_LARGEST_PACKED:,} bytes. Unpack it."
+            )
+        source = pa.BufferReader(content)
+    table = parquet.ParquetFile(source)
+    file.limits.check_columns(table.metadata.num_columns, file)
+    file.limits.check_rows(table.metadata.num_rows, file)
+    check_memory(file, table.metadata.num_rows, BYTES_PER_ROW["parquet"])
+    return table
 
 
 def _as_text(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
@@ -116,6 +130,7 @@ def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
     """
     if careful:
         return _read_line_by_line(file, roles)
+    _check_names(file)
     import pyarrow as pa
     from pyarrow import json as arrow_json
 
@@ -130,6 +145,17 @@ def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
         # Arrow takes text that looks like a date for one, and whole numbers that are too large for fractions.
         return _read_line_by_line(file, roles)
     return Part(file, columns, labels)
+
+
+def _check_names(file: TableFile) -> None:
+    """Refuse a file whose first lines have too many names; Arrow would make a column of each."""
+    names: set[str] = set()
+    for number, text in _lines(file):
+        with suppress(ValueError):
+            names.update(_object(text))
+        file.limits.check_columns(len(names), file)
+        if number >= _LINES_LOOKED_AT:
+            return
 
 
 def _read_line_by_line(file: TableFile, roles: Roles) -> Part:

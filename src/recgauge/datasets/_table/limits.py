@@ -1,17 +1,17 @@
 """How large files of rows may be: looked at before they are read, and watched while they are."""
 
 import io
+import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_int
-from recgauge.utils.memory import free_memory, in_units
+from recgauge.utils.memory import in_units
 
 BLOCK = 1 << 20  # bytes read at a time
 _SHORT = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
@@ -42,6 +42,8 @@ class Limits:
         Length of a line.
     unpacked_bytes : int
         Size of a gzip's or zip member's content.
+    adjustable : bool
+        Whether the user can set ``data.limits``, for messages.
 
     Raises
     ------
@@ -58,10 +60,11 @@ class Limits:
     columns: int = 10_000
     line_bytes: int = 1 << 24
     unpacked_bytes: int = 1 << 34
+    adjustable: bool = True
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            check_int(f"limits.{one.name}", getattr(self, one.name), minimum=1)
+        for name in _NAMES:
+            check_int(f"limits.{name}", getattr(self, name), minimum=1)
 
     @classmethod
     def of(cls, given: "Limits | Mapping[str, Any] | None") -> "Limits":
@@ -74,9 +77,8 @@ class Limits:
         """
         if isinstance(given, Limits):
             return given
-        names = [one.name for one in fields(cls)]
-        if not (given is None or (isinstance(given, Mapping) and set(given) <= set(names))):
-            raise ConfigError(f"limits: must be a mapping with some of {', '.join(names)}; got {given!r}.")
+        if not (given is None or (isinstance(given, Mapping) and set(given) <= set(_NAMES))):
+            raise ConfigError(f"limits: must be a mapping with some of {', '.join(_NAMES)}; got {given!r}.")
         return cls(**(given or {}))
 
     def check_columns(self, n_columns: int, file: object) -> None:
@@ -84,37 +86,51 @@ class Limits:
         if n_columns > self.columns:
             raise SchemaError(
                 f"{file}: {n_columns:,} columns, at most {self.columns:,} are read. Keep those that are "
-                f"needed, correct dataset.separator, or set data.limits.columns={n_columns}."
+                f"needed or check what separates them{self._remedy('columns', n_columns)}."
             )
+
+    def check_fields(self, line: str, separator: str, file: object, *, quotes: bool) -> None:
+        """Refuse a file whose first line has too many fields, before they are listed, with a SchemaError."""
+        unquoted = re.sub('"[^"]*"', "", line) if quotes else line
+        self.check_columns(unquoted.count(separator) + 1, file)
 
     def check_rows(self, n_rows: float, file: object, *, guessed: bool = False) -> None:
         """Refuse a file with too many rows with a SchemaError."""
         if n_rows > self.rows * (_DOUBT if guessed else 1):
             count = f"about {n_rows:,.0f}" if guessed else f"more than {self.rows:,}"
-            larger = f"{n_rows * _DOUBT:.0f}" if guessed else "N"
+            memory = in_units(n_rows * BYTES_PER_ROW["text"])
+            remedy = self._remedy("rows", n_rows if guessed else 0)
             raise SchemaError(
-                f"{file}: {count} rows, at most {self.rows:,} are read. Each takes some 50 bytes of memory "
-                f"or more. Check what the file holds; if that is right, set data.limits.rows={larger}."
+                f"{file}: {count} rows, which need {memory} of memory or more; at most {self.rows:,} are "
+                f"read. Check what the file holds{remedy}."
             )
 
     def check_unpacked(self, n_bytes: float, file: object, *, guessed: bool = False) -> None:
         """Refuse a packed file whose content is too large with a SchemaError."""
         if n_bytes > self.unpacked_bytes * (_DOUBT if guessed else 1):
-            size = ("about " if guessed else "more than ") + in_units(n_bytes)
+            size = ("about " if guessed else "") + f"{n_bytes:,.0f} bytes ({in_units(n_bytes)}) or more"
             raise SchemaError(
                 f"{file}: {size} when it is unpacked, at most {self.unpacked_bytes:,} bytes "
-                f"({in_units(self.unpacked_bytes)}) are. Check what the file holds; if that is right, set "
-                f"data.limits.unpacked_bytes={n_bytes * _DOUBT:.0f}."
+                f"({in_units(self.unpacked_bytes)}) are. Check what the file "
+                f"holds{self._remedy('unpacked_bytes', n_bytes if guessed else 0)}."
             )
 
     def check_line(self, n_bytes: int, file: object, n_before: int) -> None:
         """Refuse a file with too long a line with a SchemaError."""
         if n_bytes > self.line_bytes:
             raise SchemaError(
-                f"{file}, line {n_before + 1:,}: longer than {self.line_bytes:,} bytes, so this may not be a "
-                "text of rows. Correct dataset.format or the file; if it is right, set "
-                f"data.limits.line_bytes={2 * self.line_bytes}."
+                f"{file}, line {n_before + 1:,}: longer than {self.line_bytes:,} bytes, so this may be no "
+                f"text of rows. Check the format and the file{self._remedy('line_bytes')}."
             )
+
+    def _remedy(self, name: str, found: float = 0) -> str:
+        if not self.adjustable:
+            return ""
+        value = f"={found * _DOUBT:.0f}" if found > getattr(self, name) else " higher"
+        return f"; if that is right, set data.limits.{name}{value}"
+
+
+_NAMES = ("rows", "columns", "line_bytes", "unpacked_bytes")
 
 
 @dataclass(frozen=True)
@@ -255,50 +271,3 @@ def _first_of_gzip(file: IO[bytes]) -> tuple[int, int]:
             if unpacker.eof:
                 unpacker = zlib.decompressobj(31)
     return n_unpacked, n_packed
-
-
-def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
-    """Refuse a file whose rows need more memory than there is.
-
-    Parameters
-    ----------
-    file : object
-    n_rows : float
-    bytes_per_row : int
-        At the peak.
-
-    Raises
-    ------
-    DataError
-        With rows, bytes and what to do.
-    """
-    free, needed = free_memory(), n_rows * bytes_per_row
-    if free is not None and needed > free:
-        raise DataError(
-            f"{file}: its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes ({in_units(needed)}) of "
-            f"memory, {in_units(free)} can be had. {_REMEDY}"
-        )
-
-
-_REMEDY = "Use a machine with more memory, end other programs, or give a part of the rows."
-
-
-@contextmanager
-def memory_named(what: object, n_rows: float, bytes_per_row: int) -> Iterator[None]:
-    """Turn a MemoryError into a DataError with rows, bytes and what to do.
-
-    Examples
-    --------
-    >>> with memory_named("a.csv", 1_000_000, 50):
-    ...     raise MemoryError
-    Traceback (most recent call last):
-    recgauge.errors.DataError: a.csv: memory ran out; its 1,000,000 rows or so need about 50,000,000 bytes ...
-    """
-    try:
-        yield
-    except MemoryError as error:
-        needed = n_rows * bytes_per_row
-        raise DataError(
-            f"{what}: memory ran out; its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes "
-            f"({in_units(needed)}) while they are read. {_REMEDY}"
-        ) from error

@@ -36,7 +36,7 @@ TEXT = [
         "one line of 100 MB",
         "r.csv",
         lambda path: path.write_bytes(b"y" * 10**8),
-        "cannot tell what separates.{,300}$",
+        "line 1: longer than 16,777,216 bytes.{,300}$",
         slow=True,
     ),
     Case(

@@ -1,0 +1,278 @@
+"""Files of rows that are too large, broken or hostile end early, in one message and little memory."""
+
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import csv as arrow_csv
+
+from recgauge.data.interactions import Interactions
+from recgauge.datasets._table.limits import Limits, Watched
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.recorded.reading import find_list_files, read_rows
+from recgauge.splits import Published
+from recgauge.utils import memory
+from recgauge.utils.progress import NoProgress, Timings
+
+ROWS = "user,item\n" + "".join(f"{row % 9},{row}\n" for row in range(2_000))
+
+
+def zipped(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ratings.csv", content)
+    return packed.getvalue()
+
+
+PACK = {"r.csv": bytes, "r.csv.gz": gzip.compress, "r.zip": zipped}
+
+
+@pytest.mark.parametrize("name", PACK)
+@pytest.mark.parametrize(
+    ("content", "limits", "message"),
+    [
+        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows, .*data.limits.rows=1"),
+        (ROWS, {"rows": 1_999}, r"more than 1,999 rows.*data.limits.rows higher"),
+        (ROWS + "y" * 5_000, {"line_bytes": 1_000}, r"line 2,002: longer than 1,000 bytes"),
+        ("," * 50 + "\n1\n", {"columns": 20}, "51 columns, at most 20"),
+    ],
+    ids=["many rows", "one row too many", "long line", "wide"],
+)
+def test_a_file_beyond_a_limit_is_refused(tmp_path, name, content, limits, message):
+    path = tmp_path / name
+    path.write_bytes(PACK[name](content.encode()))
+    with pytest.raises(SchemaError, match=message) as refused:
+        Table(str(path), limits=limits).load()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", PACK)
+def test_a_file_at_its_limits_is_read(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(PACK[name](ROWS.encode()))
+    longest = max(map(len, ROWS.splitlines()))
+    limits = Limits(rows=2_001, columns=2, line_bytes=longest, unpacked_bytes=len(ROWS))
+    assert len(Table(str(path), limits=limits).load().interactions) == 2_000
+
+
+@pytest.mark.parametrize("name", ["r.csv.gz", "r.zip"])
+def test_unpacked_bytes_are_bounded_where_the_file_is_packed(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(PACK[name](ROWS.encode()))
+    with pytest.raises(SchemaError, match=r"bytes \(.*\) or more when it is unpacked, at most 9,999 bytes"):
+        Table(str(path), limits={"unpacked_bytes": 9_999}).load()
+    (tmp_path / "plain.csv").write_text(ROWS)
+    plain = Table(str(tmp_path / "plain.csv"), limits={"unpacked_bytes": 9_999})
+    assert len(plain.load().interactions) == 2_000
+
+
+def test_an_archive_that_lies_about_its_size_gives_no_more_than_it_says(tmp_path):
+    content = zipped(ROWS.encode() * 50)
+    said = (len(ROWS) * 50).to_bytes(4, "little")
+    path = tmp_path / "r.zip"
+    path.write_bytes(content.replace(said, (5_000).to_bytes(4, "little")))
+    with pytest.raises(DataError):
+        Table(str(path)).load()
+
+
+def test_a_gzip_whose_beginning_promises_little_ends_at_the_limit(tmp_path):
+    noise = np.random.default_rng(0).integers(0, 10**9, (40_000, 2)).tolist()
+    first = "user,item\n" + "".join(f"{user},{item}\n" for user, item in noise)
+    path = tmp_path / "r.csv.gz"
+    path.write_bytes(gzip.compress(first.encode()) + gzip.compress(b"1,2\n" * 3_000_000))
+    with pytest.raises(SchemaError, match="more than 200,000 rows"):
+        Table(str(path), limits={"rows": 200_000}).load()
+
+
+def test_parquet_says_its_rows_and_columns_before_they_are_read(tmp_path):
+    path = tmp_path / "r.parquet"
+    pq.write_table(pa.table({"user": [1] * 500, "item": list(range(500)), "more": [0] * 500}), path)
+    with pytest.raises(SchemaError, match="more than 499 rows"):
+        Table(str(path), limits={"rows": 499}).load()
+    with pytest.raises(SchemaError, match="3 columns, at most 2"):
+        Table(str(path), limits={"columns": 2}).load()
+    (tmp_path / "r.parquet.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert len(Table(str(tmp_path / "r.parquet.gz")).load().interactions) == 500
+
+
+def test_json_lines_with_a_name_of_its_own_on_each_line_are_refused(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps({"user": "a", "item": "b", f"k{row}": 1}) + "\n" for row in range(99)))
+    with pytest.raises(SchemaError, match="21 columns, at most 20"):
+        Table(str(path), limits={"columns": 20}).load()
+
+
+def test_users_with_their_items_count_as_rows(tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text("1 2 3 4\n2 3 4 5\n")
+    table = {"path": str(path), "format": "user_lines"}
+    assert len(Table(**table, limits={"rows": 6}).load().interactions) == 6
+    with pytest.raises(SchemaError, match="more than 5 rows"):
+        Table(**table, limits={"rows": 5}).load()
+
+
+def test_a_split_from_files_has_the_same_limits(tmp_path):
+    (tmp_path / "test.csv").write_text(ROWS)
+    split = Published(test=str(tmp_path / "test.csv"), limits={"rows": 100})
+    for use in (split.find, lambda: split.split(Interactions.from_ids(["1"], ["2"]), rng=None)):
+        with pytest.raises(SchemaError, match=r"^split=published, test: .*more than 100 rows"):
+            use()
+
+
+def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
+    path = tmp_path / "lists.csv"
+    path.write_text("user,item,rank" + ",x" * 10_000 + "\n")
+    with pytest.raises(SchemaError, match="10,003 columns, at most 10,000") as refused:
+        read_rows(find_list_files([str(path)], "--run")[0], "lists")
+    assert "data.limits" not in str(refused.value)
+    path.write_bytes(b"1,2,3\n" + b"9" * (1 << 24) + b"9")
+    with pytest.raises(SchemaError, match=r"--run: .*line 2: longer than 16,777,216 bytes"):
+        find_list_files([str(path)], "--run")
+
+
+@pytest.mark.parametrize("limits", [{"rows": 0}, {"lines": 3}, {"columns": "many"}, 5, {"rows": True}])
+def test_limits_that_are_none_are_refused(limits):
+    with pytest.raises(ConfigError, match="limits"):
+        Table("r.csv", limits=limits)
+
+
+@given(
+    st.binary(max_size=60).map(lambda text: text.replace(b"a", b"\n")), st.integers(1, 9), st.integers(1, 9)
+)
+def test_watching_finds_exactly_what_is_beyond_a_limit(content, size, most):
+    lines = content.split(b"\n")
+    limits = Limits(line_bytes=most, rows=max(1, most // 2))
+    stream = Watched(io.BytesIO(content), "file", limits, packed=False)
+    watched = b""
+    try:
+        while block := stream.read(size):
+            watched += block
+    except SchemaError:
+        assert max(map(len, lines)) > most or len(lines) - 1 > limits.rows
+    else:
+        assert watched == content
+        # a line inside a block is at most a block long, which is less than any limit in use
+        assert max(map(len, lines)) <= max(most, size)
+        assert len(lines) - 1 <= limits.rows
+
+
+def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "r.csv"
+    path.write_text(ROWS)
+    monkeypatch.setattr(memory, "free_memory", lambda: 50_000)
+    with pytest.raises(
+        DataError, match=r"2,00. rows or so need about 9.,... bytes .*50,000 bytes can be had"
+    ):
+        Table(str(path)).load()
+
+
+def test_memory_that_runs_out_is_told_with_rows_bytes_and_what_to_do(tmp_path, monkeypatch):
+    path = tmp_path / "r.csv"
+    path.write_text(ROWS)
+    for error in (MemoryError(), pa.ArrowMemoryError("malloc of size 9 failed")):
+        monkeypatch.setattr(arrow_csv, "read_csv", lambda *_, error=error: (_ for _ in ()).throw(error))
+        with pytest.raises(
+            DataError, match=r"ran out; its 2,00. rows or so need about .* bytes .*Use a machine"
+        ):
+            Table(str(path)).load()
+
+
+def test_memory_that_runs_out_in_a_stage_is_told_with_the_stage_and_the_rows():
+    timings = Timings(NoProgress())
+    timings.data = "4,000 rows"
+    with pytest.raises(MemoryError) as ended, timings.stage("fit"):
+        np.empty(1 << 59)
+    said = memory.explain_memory_error(ended.value)
+    assert said.startswith("memory ran out in the stage fit, with 4,000 rows: Unable to allocate ")
+    assert "Use a machine with more memory" in said
+
+
+def test_ulimit_counts_as_memory_that_cannot_be_had():
+    code = (
+        "import resource; from recgauge.utils.memory import free_memory; "
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); print(free_memory() < 1 << 30)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def packed_blocks(path, block: bytes, times: int) -> None:
+    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+    with path.open("wb") as file:
+        for _ in range(times):
+            file.write(packer.compress(block))
+        file.write(packer.flush())
+
+
+def rows_in_gzip(folder):
+    packed_blocks(folder / "rows.csv.gz", b"1,2,3,4\n" * 100_000, 1_970)
+    return "rows.csv.gz", "about 19.,...,... rows"
+
+
+def zeros_in_gzip(folder):
+    packed_blocks(folder / "zeros.csv.gz", bytes(1 << 20), 3 << 10)
+    return "zeros.csv.gz", "line 1: longer than"
+
+
+def zeros_in_zip(folder):
+    with (
+        zipfile.ZipFile(folder / "zeros.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("ratings.csv", "w", force_zip64=True) as member,
+    ):
+        for _ in range(3 << 10):
+            member.write(bytes(1 << 20))
+    return "zeros.zip", "line 1: longer than"
+
+
+def many_columns(folder):
+    (folder / "wide.csv").write_bytes(b"," * 10**7 + b"\n")
+    return "wide.csv", "10,000,001 columns"
+
+
+def one_line_of_gigabytes(folder):
+    with (folder / "line.csv").open("wb") as file:
+        file.write(b"user,item\n1,2\n")
+        file.truncate(3 << 30)
+    return "line.csv", "line 3: longer than"
+
+
+LOAD = """
+import sys
+from recgauge import errors
+from recgauge.datasets.table import Table
+try:
+    Table(sys.argv[1]).load()
+except errors.RecgaugeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "make", [rows_in_gzip, zeros_in_gzip, zeros_in_zip, many_columns, one_line_of_gigabytes]
+)
+def test_the_five_hostile_files(tmp_path, make):
+    name, message = make(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", LOAD, str(tmp_path / name)], stdout=subprocess.PIPE
+    ) as process:
+        said = process.stdout.read().decode()
+        _, _, used = os.wait4(process.pid, 0)
+        process.returncode = 0
+    assert re.search(message, said)
+    assert len(said.splitlines()) == 1
+    assert used.ru_maxrss < 1 << 20  # KiB
+    assert used.ru_utime + used.ru_stime < 10  # of the processor: a busy machine takes its time
