@@ -16,6 +16,7 @@ from typing import IO, Any
 from weakref import finalize
 
 from recgauge.errors import ConfigError, FitError, printable, shortened
+from recgauge.isolated.workers.serving import FOLDER
 from recgauge.utils.progress import Advance
 
 HERE = Path(__file__).resolve().parent
@@ -64,7 +65,7 @@ class Worker:
 
     def __init__(self, program: Program, n_threads: int, log: Path | None) -> None:
         self.called = program.called
-        folder = TemporaryDirectory(prefix="recgauge-worker-", ignore_cleanup_errors=True)
+        folder = TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
         self.folder, self._keeps_log = Path(folder.name), log is not None
         self.log = log or Path(f"{folder.name}.log")
         self.log.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -40,6 +41,12 @@ class Pretend(Isolated):
 
     def program(self):
         return Program(Path(sys.executable), "pretend_library", "Pretend 1.0", (HERE, BESIDE))
+
+
+@pytest.fixture(autouse=True)
+def no_litter(monkeypatch, tmp_path):
+    """Keep the logs of failures, which stay for the user, in the test's own folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 @pytest.fixture
@@ -182,6 +189,7 @@ def test_the_other_process_ends_when_this_side_is_gone(train):
     process = model._worker._process
     process.stdin.close()
     assert process.wait(timeout=30) == 1
+    assert not model._worker.folder.exists()
 
 
 def test_a_model_that_does_not_exist_is_refused_with_those_that_do(train):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from shutil import rmtree
 from time import perf_counter
 from typing import Any
 
@@ -26,6 +27,8 @@ Answer = Callable[[Array, int, Array], tuple[Array, Array]]
 At least the n best allowed items of each user, or all that the library scores; in any order, -1 or NaN where
 there is none. Items that are not allowed may be among them.
 """
+FOLDER = "recgauge-worker-"
+"""How the name of the working folder begins."""
 BLOCK = 1 << 22
 """Scores that are held at a time."""
 
@@ -124,6 +127,8 @@ def _commands() -> Any:
     def read() -> None:
         for line in sys.stdin:
             waiting.put(json.loads(line))
+        if Path.cwd().name.startswith(FOLDER):  # nobody else is left to remove it
+            rmtree(Path.cwd(), ignore_errors=True)
         os._exit(1)
 
     threading.Thread(target=read, daemon=True).start()
