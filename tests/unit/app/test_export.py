@@ -249,6 +249,18 @@ def test_what_cannot_be_done_is_refused_before_anything_is_written(runs, told, t
     assert not (tmp_path / "x").exists()
 
 
+def test_without_the_data_the_lists_and_test_rows_can_still_be_had(tmp_path, told):
+    rows = "".join(f"{user},{item}\n" for user in range(30) for item in range(user % 7, 40, 3))
+    (tmp_path / "mine.csv").write_text("user,item\n" + rows)
+    words = ("dataset=table", "dataset.path=mine.csv", "metrics=[ranking]", "cutoffs=[3]", "figures=false")
+    run = finished(tmp_path, "popularity", *words, "candidates=sampled", "candidates.n=5")
+    (tmp_path / "mine.csv").unlink()
+    assert "Or export lists and test rows alone: --no-train." in told(run, "--as", "csv", "--out", "x")[2]
+    assert told(run, "--as", "csv", "--no-train", "--out", "x")[0] == 0
+    assert list(pd.read_csv("x/test.csv")) == ["user_id", "item_id", "grade"]
+    assert "not those of the whole catalogue: " in Path("x/about.md").read_text("utf-8")
+
+
 def test_a_run_without_lists_still_gives_its_split(runs, told):
     assert told(runs["no_lists"], "--as", "train-test", "--out", "x")[0] == 0
 

@@ -1,18 +1,18 @@
 """``recgauge export RUN_ID --as FORMAT --out FOLDER``: a run's lists and rows as files of other tools."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 
-from recgauge._version import __version__
 from recgauge.app.commands.options import ALLOWED, RUN, add_store, store_uri
 from recgauge.app.commands.run_data import data_of
 from recgauge.app.commands.run_files import require_stored, run_folder
 from recgauge.app.compare.writing import text_writer, write_files
+from recgauge.app.files.export_about import about_page
 from recgauge.app.files.export_formats import (
     FORMS,
     NEED_LISTS,
@@ -24,18 +24,17 @@ from recgauge.app.files.export_formats import (
     Grades,
     Scores,
 )
-from recgauge.app.files.export_writing import ExportFile
 from recgauge.app.terminal.messages import print_note
 from recgauge.app.terminal.printing import output
-from recgauge.conventions import get_convention
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, MissingDataError, listed
-from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.files import user_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from recgauge.app.files.export_writing import ExportFile
 
 ABOUT = "about.md"
 _PREDICTIONS = "predictions.parquet"
@@ -140,7 +139,7 @@ def export_run(asked: Namespace, uri: str) -> None:
                 f"grades for trec_eval and ranx, which read whole numbers, are {factor} times the rating: "
                 "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
             )
-    about = _about(asked.run, run.record, files, exporter)
+    about = about_page(asked.run, run.record, files, exporter)
     writers = {wanted.folder / name: file.write for name, file in files.items()}
     write_files(writers | {wanted.folder / ABOUT: text_writer(about)})
     console = output()
@@ -168,7 +167,7 @@ def _content(run: RunFolder, wanted: _Asked, packages: Sequence[str]) -> Content
 
     record, parts = run.record, {}
     if any(form in NEED_PARTS for form in wanted.forms):
-        parts = _parts(run, packages) if wanted.train else _stored_part(run)
+        parts = _all_parts(run, wanted, packages) if wanted.train else _stored_part(run)
     files = {name: run.folder / name for name in (LISTS, _PREDICTIONS) if (run.folder / name).is_file()}
     if LISTS not in files and "recbole" in wanted.forms:
         print_note("the run has stored no lists, so that there are none in RecBole's files")
@@ -182,6 +181,14 @@ def _content(run: RunFolder, wanted: _Asked, packages: Sequence[str]) -> Content
         files.get(LISTS),
         files.get(_PREDICTIONS),
     )
+
+
+def _all_parts(run: RunFolder, wanted: _Asked, packages: Sequence[str]) -> dict[str, "pa.Table"]:
+    try:
+        return _parts(run, packages)
+    except MissingDataError as error:
+        without = "" if "recbole" in wanted.forms else " Or export lists and test rows alone: --no-train."
+        raise MissingDataError(f"{error}{without}") from error
 
 
 def _parts(run: RunFolder, packages: Sequence[str]) -> dict[str, "pa.Table"]:
@@ -227,7 +234,10 @@ def _stored_part(run: RunFolder) -> dict[str, "pa.Table"]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(run.folder / TEST)
-    grades = _grades(table["rating"].to_numpy(), run.record.dataset.relevant_from)
+    ratings, dataset = table["rating"].to_numpy(), run.record.dataset
+    grades = _grades(ratings, dataset.relevant_from)
+    if dataset.feedback == "implicit" and (ratings == 1).all():
+        table = table.drop_columns(["rating"])
     return {run.record.evaluated_on: table.add_column(2, "grade", [grades])}
 
 
@@ -237,47 +247,6 @@ def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> 
         raise ConfigError(
             f"--out: {folder} has {listed(there, most=3)} already. Name another folder, or add --overwrite."
         )
-
-
-def _usage(record: RunRecord, files: Mapping[str, ExportFile]) -> str:
-    """Return the command that evaluates the files here again; an empty text if there are no lists."""
-    names = {name.removesuffix(".gz"): name for name in files}
-    part, convention = record.evaluated_on, get_convention(record.names["conventions"])
-    known = convention.known()
-    found = [one for one in record.results if one.k is not None and one.name in known]
-    wanted = [one for one in found if known[one.name].needs_relevant and not known[one.name].needs]
-    keys = [f"{one.name}@{one.k}" for one in wanted]
-    for kind, of_truth in (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet")):
-        lists, truth = f"lists.{kind}", f"{part}.{of_truth}"
-        if lists in names and truth in names and keys:
-            words = f"--run {names[lists]} --truth {names[truth]} --metrics {','.join(keys)}"
-            return f"recgauge evaluate {words} --conventions {convention.name}"
-    return ""
-
-
-def _about(asked: str, record: RunRecord, files: Mapping[str, ExportFile], exporter: Exporter) -> str:
-    """Return about.md."""
-    low = record.dataset.relevant_from
-    grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
-    text = f"""# {record.names["model"]} on {record.dataset.name}
-
-Files of the run {asked}, written by `recgauge export` {__version__}. The run was: `{record.command}`
-
-- Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
-- `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
-- `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
-"""
-    if any(name.startswith(("lists.trec", "run.parquet")) for name in files):
-        told = "falls with the rank" if exporter.scores == "rank" else "is the model's, ties included"
-        relevant = "; a relevant item has the grade 1" if exporter.grades == "binary" else ""
-        if (factor := exporter.grade_factor) != 1:
-            relevant = f"; grades are {factor} times the rating, to be whole numbers"
-        text += f"- For TREC and ranx the score {told}{relevant}; a pair that repeats is there once.\n"
-    counts = {name: "" if one.n_rows is None else f"{one.n_rows:,}" for name, one in files.items()}
-    rows = "".join(f"| `{name}` | {counts[name]} | {one.about} |\n" for name, one in files.items())
-    text += f"\n| file | rows | columns |\n| --- | ---: | --- |\n{rows}"
-    usage = _usage(record, files)
-    return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
 
 
 def _note_ties(run: RunFolder, exporter: Exporter) -> None:
