@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from golden.cases import load_inputs
-from golden.ranking_rows import BOTH, CUT, FULL
+from golden.ranking_rows import BOTH, CUT, EITHER, FULL
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ def ranking_inputs(case: str, lists: str = "given", k: int | None = None) -> Ran
         inputs = RankingInputs(users, cut, {u: s[:k] for u, s in inputs.scores.items()}, relevant)
     if lists == BOTH:
         inputs = inputs.only([user for user in users if inputs.lists[user] and relevant[user]])
+    if lists == EITHER:
+        inputs = inputs.only([u for u in users if inputs.lists[u] or any(relevant[u].values())])
     return inputs
 
 

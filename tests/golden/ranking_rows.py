@@ -15,6 +15,7 @@ from recgauge.metrics.recall import HitRate
 FULL = "full"
 CUT = "cut"
 BOTH = "both"
+EITHER = "either"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Row:
     policies: tuple[tuple[str, Any], ...] = ()
     lists: str = "given"
     """``full``: all candidates by score; ``cut``: lists cut at k, no cutoff; ``both``: only users with a list
-    and relevant items."""
+    and relevant items; ``either``: only users with one of them, for a library that knows no others."""
     only_k: int | None = None
 
     def at(self, k: int | None) -> int | None:
@@ -224,7 +225,7 @@ WARPREC = {
     for precision, tolerance in (("", 1e-9), (" (float32)", FLOAT32))
 }
 OMNIREC = {
-    f"{convention}/{name}": Row(convention, metric)
+    f"{convention}/{name}": Row(convention, metric, lists=EITHER)
     for convention in ("omnirec", "omnirec_1_1")
     for name, metric in {"NDCG": "ndcg", "HR": "hit", "Recall": "recall", "Precision": "precision"}.items()
 }

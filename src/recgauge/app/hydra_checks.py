@@ -19,6 +19,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
+from recgauge.app.names import check_single
 from recgauge.app.places import program
 from recgauge.app.sweep.launcher import SweepLauncher
 from recgauge.app.targets import TARGET, allowed_packages, check_plain, installed_options
@@ -87,6 +88,7 @@ def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:
     asked, unknown = parser.parse_known_args(words)
     asked.overrides += [word for word in unknown if not word.startswith("-")]
     check_assignments([word for word in unknown if word.startswith("-")], asked.overrides)
+    check_single(asked.overrides)
     if asked.experimental_rerun is not None:
         raise ConfigError(
             "--experimental-rerun: such a file can hold any code and run it. Give the command of the run "

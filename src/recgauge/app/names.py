@@ -1,7 +1,7 @@
 """What a run is called: the chosen option of each group, and the command that repeats the run."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings, free_settings
 
 GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
+TAKES_ONE = ("dataset", "split", "candidates", "model", "conventions", "tracking")
 LONGEST_NAME = 120  # characters
 UNNAMED = free_settings() | {
     "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra"
@@ -105,6 +106,28 @@ def check_repeats(words: list[str]) -> None:
                 "n-core use filters=[...,n_core_again]; for any second filter, which then runs last, "
                 f"+filters.again={{{again}}} (docs/filters.md)."
             )
+
+
+def check_single(words: Sequence[str]) -> None:
+    """Refuse no option, or several, of a group that takes one: Hydra would mix their settings, without a word.
+
+    Raises
+    ------
+    ConfigError
+        For ``conventions=[trec,ranx]``, ``model=null`` and ``split=``.
+
+    Examples
+    --------
+    >>> check_single(["model=svd", "filters=[min_rating,n_core]"])
+    """
+    for word in words:
+        group, _, given = word.partition("=")
+        names = [name.strip() for name in given.strip().strip("[]").split(",")]
+        if group in TAKES_ONE and len(names) > 1 and given.strip().startswith("["):
+            raise ConfigError(f"{word}: takes one option. To run each: -m {group}={','.join(names)}.")
+        if group in TAKES_ONE and names in ([""], ["null"]):
+            known = sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
+            raise ConfigError(f"{word}: needs one option. Options: {', '.join(known)}.")
 
 
 def typed_words(hydra: Any) -> list[str]:

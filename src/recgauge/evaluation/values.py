@@ -152,16 +152,12 @@ class Counted:
         return left_out if left_out.any() else None
 
     def _lacking(self, policies: Policies) -> Iterator[tuple[BoolArray, str, str]]:
-        """Yield masks (m,) of users without something, their policy and what is missing.
-
-        Each user once; but whoever has no list is left out, whatever is relevant, where `no_list` says so.
-        """
+        """Yield masks (m,) of users without something, their policy and what is missing; each user once."""
         judged = self.none_relevant & (policies.no_positive_grade != "same")
         without = self.without_relevant & ~judged
         yield without, policies.no_relevant, "relevant items"
         yield judged, policies.no_positive_grade, "relevant items"
-        listless = self.listless if policies.no_list == "skip" else self.listless & ~without
-        yield listless, policies.no_list, "a list"
+        yield self.listless & ~without, policies.no_list, "a list"
 
     def counts(self, policies: Policies, n_more: int) -> dict[str, int]:
         """Count users; `n_more` users without relevant items are not among the judged."""

@@ -43,8 +43,7 @@ class Policies:
         `no_relevant` says, or something else; that policy then is only for users without any judged row.
         In a run every test row is judged, and those below ``dataset.relevant_from`` have grade 0.
     no_list : {"zero", "skip", "nan", "raise"}, default "zero"
-        A user with relevant items and no list. ``zero``: counts with an empty list; ``skip``: whoever has
-        no list is left out, also without relevant items.
+        A user with relevant items and no list. ``zero``: counts with an empty list.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, default "stable"
         The order of items with equal scores. ``stable``: as given, which in a run is ``item_code``, the
         lower code first; ``id_descending``: the higher first; ``average``: they share their ranks (DCG

@@ -60,10 +60,7 @@ OF_POLICY: Mapping[tuple[str, Any], str] = {
     ("rounding", "printf"): "",
     ("score_precision", "single"): "",
 }
-"""What a policy means; empty where a run's lists and grades give it nothing to act on.
-
-A run stores no lists of users without relevant items: where users without a list are left out, so are they.
-"""
+"""What a policy means; empty where a run's lists and grades give it nothing to act on."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,6 @@ def reason(convention: Convention, metric: str) -> str:
     texts = _of_metric(metric, chosen.metric, default.metric)
     for field in fields(Policies):
         value = getattr(chosen.policies, field.name)
-        if field.name == "no_relevant" and chosen.policies.no_list == "skip":
-            continue
         if value != getattr(default.policies, field.name) and value is not None:
             texts.append(OF_POLICY[field.name, value])
     return "; ".join(filter(None, texts))

@@ -38,7 +38,8 @@ def test_no_difference_no_words():
     assert reason(get_convention("ranx"), "recall") == "users without relevant items count 0"
     assert reason(get_convention("recbole"), "recall") == ""
     assert reason(get_convention("omnirec"), "ndcg") == (
-        "every relevant item gains 1; the best list has k hits, however few items are relevant"
+        "every relevant item gains 1; the best list has k hits, however few items are relevant; "
+        "users without relevant items count 0"
     )
 
 
