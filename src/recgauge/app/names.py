@@ -109,7 +109,7 @@ def check_repeats(words: list[str]) -> None:
 
 
 def check_single(words: Sequence[str]) -> None:
-    """Refuse no option, or several, of a group that takes one: Hydra would mix their settings, without a word.
+    """Refuse no option, or several, of a group that takes one: Hydra would mix their settings in silence.
 
     Raises
     ------
