@@ -17,7 +17,7 @@ from recgauge.app.sweep.shared import prepared
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import without_secrets
-from recgauge.app.tracking.environment import environment, library, model_environment, read_beside
+from recgauge.app.tracking.environment import environment_of, read_beside
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, experiment_tag, find_finished
 from recgauge.app.tracking.untracked import Untracked, deliver_waiting, untracked
@@ -189,10 +189,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
 def _start(job: Job, experiment: Experiment) -> tuple[RunStart, dict[str, Any]]:
     """Return name, params and tags of the run, and what its numbers may depend on beyond its settings."""
     command = run_again(job.words, sweeping=job.sweep is not None)
-    facts = environment() | {"sources": read_beside(job.settings)}
-    facts["packages"] = facts["packages"] | library(job.typed.model)
-    if (own := model_environment(job.settings)) is not None:
-        facts["model_environment"] = own.versions()
+    facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
     tags = {DELIVERY_TAG: uuid4().hex}

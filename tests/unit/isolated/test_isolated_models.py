@@ -1,5 +1,6 @@
 """What models of environments of their own promise, with a stand-in for the library under this Python."""
 
+import json
 import os
 import signal
 import sys
@@ -20,14 +21,17 @@ from scipy import sparse
 from recgauge.app.compose import compose
 from recgauge.app.places import conf_folder
 from recgauge.app.settings import register_schema
+from recgauge.app.tracking.environment import environment_of, read_beside
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, ModelError, NotFittedError, ScoreError
 from recgauge.guards.lists import check_lengths
+from recgauge.isolated import LIBRARIES
 from recgauge.isolated.process import HERE, Program
 from recgauge.models import GivesLists, TrainedElsewhere
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
+from recgauge.runs.settings import fingerprint
 
 BESIDE = Path(__file__).parent
 USERS = np.arange(7, dtype=np.int32)
@@ -256,3 +260,35 @@ def test_what_needs_all_scores_is_refused_before_any_work(words, named):
         ConfigError, match=f"Recorded gives lists, not the scores of all items, which {named}"
     ):
         compose(OmegaConf.to_object(config))
+
+
+def pretend_environment(cache, **packages):
+    """Make what `find_environment` takes for RecBole's environment."""
+    folder = cache / "environments" / "recbole"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    about = {
+        "library": "recbole",
+        "python": "3.11.0",
+        "packages": {"recbole": "1.2.1", **packages},
+        "requirements_sha256": LIBRARIES["recbole"].requirements_sha256(),
+    }
+    (folder / "environment.json").write_text(json.dumps(about))
+
+
+def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(tmp_path):
+    def settings(cache, timeout=5):
+        model = {"_target_": "recgauge.models.isolated.RecBole", "name": "BPR"}
+        return {"model": model | {"timeout": timeout, "cache": str(tmp_path / cache)}}
+
+    def digest(chosen):
+        return fingerprint(chosen, "0" * 64, 1, read_beside(chosen))
+
+    pretend_environment(tmp_path / "one", torch="2.13.0+cpu", numpy="1.26.4", tqdm="1")
+    pretend_environment(tmp_path / "same", torch="2.13.0+cpu", numpy="1.26.4", tqdm="1")
+    pretend_environment(tmp_path / "other", torch="2.13.0+cpu", numpy="1.26.4", tqdm="2")
+    versions = {"recbole": "1.2.1", "torch": "2.13.0+cpu", "numpy": "1.26.4", "python": "3.11.0"}
+    assert environment_of(settings("one"))["model_environment"] == versions
+    assert "model_environment" not in environment_of(settings("nowhere"))
+    assert digest(settings("one")) == digest(settings("same", timeout=9))
+    assert digest(settings("one")) != digest(settings("other"))

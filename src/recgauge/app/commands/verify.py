@@ -20,7 +20,7 @@ from recgauge.app.files.artifacts import (
 )
 from recgauge.app.files.list_files import HITS, LISTS, which_lists
 from recgauge.app.terminal.printing import ConsoleProgress, output
-from recgauge.app.tracking.environment import environment, read_beside
+from recgauge.app.tracking.environment import environment_of
 from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.runs.record import RunRecord
@@ -88,7 +88,7 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
         seed=stored.record.seed,
         command=stored.record.command,
         settings=plain,
-        environment=environment() | {"sources": read_beside(plain)},
+        environment=environment_of(plain),
     )
 
 

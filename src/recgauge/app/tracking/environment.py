@@ -59,6 +59,23 @@ def _kernels() -> dict[str, str]:
     return {"numba": get_host_cpu_name(), "blas": ", ".join(sorted(names))}
 
 
+def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `environment` and what else a run with these settings depends on.
+
+    These are ``sources`` (`read_beside`), the library that trains the model among ``packages``, and
+    ``model_environment``, the versions in the environment of its own in which the model is trained.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+    """
+    facts = environment() | {"sources": read_beside(settings)}
+    facts["packages"] = facts["packages"] | library(settings.get("model"))
+    own = model_environment(settings)
+    return facts if own is None else facts | {"model_environment": own.versions()}
+
+
 def user_name() -> str:
     """Return the user's name; the number where the system has none, as in containers."""
     try:
