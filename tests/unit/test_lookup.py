@@ -1,4 +1,4 @@
-"""Judging's loops give the same whether Python or their compiled code runs them."""
+"""Judging's loops give the same whether numpy or their compiled code runs them."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 
 from recgauge.data import grouped
 from recgauge.data.grouped import repeats, shared
-from recgauge.judging import _lookup
+from recgauge.judging import _lookup, _vectorised
 
 CODES = 12
 
@@ -53,12 +53,14 @@ def every_loop(items, start, relevant, gains):
 
 @settings(max_examples=60)
 @given(judgings())
-def test_python_and_compiled_code_agree_to_the_last_bit(case):
+def test_numpy_and_compiled_code_agree_to_the_last_bit(case):
     compiled = every_loop(*case)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_lookup, "_kernel", lambda loop, _: loop)
-        interpreted = every_loop(*case)
-    for one, other in zip(compiled, interpreted, strict=True):
+        patch.setattr(_lookup, "_is_first", lambda _: True)
+        patch.setattr(grouped, "TABLE", 2 * CODES)
+        patch.setattr(_vectorised, "TABLE", 2 * CODES)
+        vectorised = every_loop(*case)
+    for one, other in zip(compiled, vectorised, strict=True):
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
 
@@ -66,7 +68,7 @@ def test_python_and_compiled_code_agree_to_the_last_bit(case):
 def test_numba_is_loaded_for_many_cells_only():
     code = (
         "import sys, numpy as np; from recgauge.judging import _lookup as l; "
-        "l.FEW_CELLS = 100; l.first_repeat(np.zeros((50, 1), np.int32)); print('numba' in sys.modules); "
+        "l.FIRST_CELLS = 100; l.first_repeat(np.zeros((50, 1), np.int32)); print('numba' in sys.modules); "
         "l.first_repeat(np.zeros((51, 1), np.int32)); print('numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -76,7 +78,7 @@ def test_numba_is_loaded_for_many_cells_only():
 @given(tables(), tables(), st.sampled_from([1, 2 * CODES, 1 << 22]))
 def test_repeats_and_shared_are_those_of_sets(table, other, cells):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouped, "_TABLE", cells)  # blocks of one group, of two, of all
+        patch.setattr(grouped, "TABLE", cells)  # blocks of one group, of two, of all
         check_repeats_and_shared(table, other)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from recgauge.utils.checks import BoolArray, IntArray, LongArray
 
-_TABLE = 1 << 22  # cells of a table of groups and codes: few enough to stay near the processor
+TABLE = 1 << 22
+"""Cells of a table of groups and codes: few enough to stay near the processor."""
 
 
 def grouped(codes: IntArray, n_codes: int) -> tuple[LongArray, LongArray]:
@@ -51,7 +52,7 @@ def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None
     >>> repeats(np.array([0, 3, 4]), np.array([1, 0, 1, 1], np.int32), 2).tolist()
     [False, False, True, False]
     """
-    table = np.empty(max(_TABLE, n_codes), np.int32)
+    table = np.empty(max(TABLE, n_codes), np.int32)
     found: BoolArray | None = None
     for rows, owner in _blocks(start, n_codes):
         cell = owner * n_codes + codes[rows]
@@ -84,7 +85,7 @@ def shared(
     >>> shared(*one, np.array([0, 1, 1]), np.array([1], np.int32), 2).tolist()
     [False, True, False]
     """
-    table, found = np.zeros(max(_TABLE, n_codes), bool), np.zeros(len(codes), bool)
+    table, found = np.zeros(max(TABLE, n_codes), bool), np.zeros(len(codes), bool)
     blocks = zip(_blocks(start, n_codes), _blocks(other_start, n_codes), strict=True)
     for (rows, owner), (other_rows, other_owner) in blocks:
         marked = other_owner * n_codes + other_codes[other_rows]
@@ -97,7 +98,7 @@ def shared(
 def _blocks(start: LongArray, n_codes: int) -> Iterator[tuple[slice, IntArray]]:
     """Yield the rows of some groups after others, and the number of each row's group among them."""
     n_groups = len(start) - 1
-    step = max(1, _TABLE // max(1, n_codes))
+    step = max(1, TABLE // max(1, n_codes))
     for first in range(0, n_groups, step):
         lengths = np.diff(start[first : first + step + 1])
         end = start[min(first + step, n_groups)]

@@ -2,8 +2,8 @@
 
 A user's relevant items are marked in one array over all items, the list is looked up there, and the marks
 are taken back: no sorting and no hashing. Each thread has an array of its own, and the compiled code
-holds no lock. Python itself runs the loops over the first cells of a process, with the same result: small
-lists are judged before numba is loaded, which takes a second.
+holds no lock. Over the first cells of a process numpy does the same, with the same result: a command that
+judges lists once ends before numba, which takes more than a second, would be loaded.
 """
 
 import os
@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.judging import _vectorised
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
 
 INSERTION_LIMIT = 100
-FEW_CELLS = 1_000_000  # Python needs about a quarter of a second for them
-_n_interpreted = [0]
+FIRST_CELLS = 200_000_000  # ten lists of 100 for each user of MovieLens 20M
+_n_judged = [0]
 
 
 def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
@@ -121,13 +122,10 @@ def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     return compiled(nogil=True)(loop)
 
 
-def _kernel(loop: Callable[..., Any], n_cells: int) -> Callable[..., Any]:
-    """Return what runs a loop over so many cells: Python for the first, while numba is not loaded."""
-    if "numba" not in sys.modules:
-        _n_interpreted[0] += n_cells
-        if _n_interpreted[0] <= FEW_CELLS:
-            return loop
-    return _compiled(loop)
+def _is_first(n_cells: int) -> bool:
+    """Whether numba is not loaded, and so many cells are no reason to load it."""
+    _n_judged[0] += n_cells
+    return "numba" not in sys.modules and _n_judged[0] <= FIRST_CELLS
 
 
 def look_up(
@@ -154,10 +152,12 @@ def look_up(
     n_codes = _n_codes(items, relevant)
     items, start = _plain(items, np.int32), _plain(start, np.int64)
     relevant, gains = _plain(relevant, np.int32), _plain(gains, np.float64)
+    if _is_first(items.size + len(relevant)):
+        return _vectorised.look_up(items, start, relevant, gains, n_codes, every=every)
     # the marks are read at random: the smaller they are, the more of them stay in the fastest cache
     most = int(np.diff(start).max(initial=0))
     marks_type = np.int16 if most < np.iinfo(np.int16).max else np.int32
-    look_up_block = _kernel(_look_up_block, items.size + len(relevant))
+    look_up_block = _compiled(_look_up_block)
 
     def block(first: int, last: int) -> list[npt.NDArray[Any]]:
         lists = (last - first) * items.shape[1]
@@ -177,7 +177,10 @@ def look_up(
 def first_repeat(items: IntArray) -> int | None:
     """Return the row of a list that holds an item twice, or None."""
     n_codes = _n_codes(items, np.empty(0, np.int32))
-    items, find_repeat = _plain(items, np.int32), _kernel(_find_repeat, items.size)
+    items = _plain(items, np.int32)
+    if _is_first(items.size):
+        return _vectorised.first_repeat(items, n_codes)
+    find_repeat = _compiled(_find_repeat)
 
     def block(first: int, last: int) -> int:
         found: int = find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
@@ -189,9 +192,10 @@ def first_repeat(items: IntArray) -> int | None:
 def first_repeat_ragged(start: LongArray, codes: IntArray) -> int | None:
     """Return the row of ``codes[start[row]:start[row + 1]]`` that holds a code twice, None if none does."""
     start, codes = _plain(start, np.int64), _plain(codes, np.int32)
-    row: int = _kernel(_find_repeat_ragged, len(codes))(
-        start, codes, np.zeros(int(codes.max(initial=-1)) + 1, np.int32)
-    )
+    n_codes = int(codes.max(initial=-1)) + 1
+    if _is_first(len(codes)):
+        return _vectorised.first_repeat_ragged(start, codes, n_codes)
+    row: int = _compiled(_find_repeat_ragged)(start, codes, np.zeros(n_codes, np.int32))
     return row if row >= 0 else None
 
 
@@ -199,8 +203,10 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
     """Return `gains` put in falling order inside each user."""
     if len(gains) == 0 or gains.min() == gains.max():
         return gains
+    if _is_first(len(gains)):
+        return _vectorised.best_first(start, gains)
     ordered = np.array(gains, np.float64)
-    plain_start, sort_segments = _plain(start, np.int64), _kernel(_sort_segments, len(gains))
+    plain_start, sort_segments = _plain(start, np.int64), _compiled(_sort_segments)
     # insertion, since most users have few relevant items and a library sort would allocate for each user
     _over_blocks(lambda first, last: sort_segments(plain_start, ordered, first, last), len(start) - 1)
     for user in np.flatnonzero(np.diff(start) > INSERTION_LIMIT):
@@ -222,7 +228,9 @@ def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: D
         ``weights[rank]``, ranks from 1.
     """
     arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
-    total, sum_block = np.zeros(len(length)), _kernel(_sum_best, len(gains))
+    if _is_first(len(gains)):
+        return _vectorised.sum_best(*arguments, _plain(weights, np.float64))
+    total, sum_block = np.zeros(len(length)), _compiled(_sum_best)
     _over_blocks(
         lambda first, last: sum_block(*arguments, _plain(weights, np.float64), first, last, total), len(total)
     )

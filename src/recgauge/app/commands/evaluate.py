@@ -12,7 +12,7 @@ import numpy as np
 
 from recgauge.app.commands.evaluate_predictions import are_of_ratings, measured_predictions
 from recgauge.errors import ConfigError, message
-from recgauge.evaluation import Evaluation, merge
+from recgauge.evaluation import Evaluation
 from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, Recorded, describe, read_recorded
 from recgauge.recorded.columns import FORMATS
 from recgauge.utils.files import user_path
@@ -134,29 +134,24 @@ def _measured(
     n_items: int | None,
     seed: int,
 ) -> Evaluation:
-    """Evaluate the metrics of each set of cutoffs at once; return results in the order asked for."""
+    """Evaluate every metric at every cutoff at once; return the results asked for, in their order."""
     from recgauge.evaluation.evaluate import evaluate
     from recgauge.metrics.metric import metric_key
 
-    groups: dict[tuple[int | None, ...], list[str]] = {}
-    for name, cutoffs in suite.items():
-        groups.setdefault(cutoffs, []).append(name)
-    parts = [
-        evaluate(
-            lists,
-            recorded.relevant,  # type: ignore[arg-type]
-            metrics=names,
-            cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
-            conventions=conventions,
-            train=recorded.train,  # type: ignore[arg-type]
-            n_items=n_items if n_items is not None else _catalogue_size(recorded),
-            seed=seed,
-        )
-        for cutoffs, names in groups.items()
-    ]
-    known = {result.key for part in parts for result in part.results}
-    keys = [metric_key(name, k) for name, cutoffs in suite.items() for k in cutoffs]
-    return merge(parts, [key for key in keys if key in known])
+    cutoffs = {k for some in suite.values() for k in some}
+    found = evaluate(
+        lists,
+        recorded.relevant,  # type: ignore[arg-type]
+        metrics=tuple(suite),
+        cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
+        conventions=conventions,
+        train=recorded.train,  # type: ignore[arg-type]
+        n_items=n_items if n_items is not None else _catalogue_size(recorded),
+        seed=seed,
+    )
+    keys = [metric_key(name, k) for name, some in suite.items() for k in some]
+    known = {result.key: result for result in found.results}
+    return replace(found, results=tuple(known[key] for key in keys if key in known))
 
 
 def _catalogue_size(recorded: Recorded) -> int | None:
