@@ -4,7 +4,8 @@
 
 Every job is a process of its own, and jobs run in turn, RecTools and ranx once. recgauge's time is that of
 its whole process: start, imports, reading lists and relevance, all checks of docs/lists.md, nDCG@10 and
-recall@20. That of the others is without start and imports. PYTHON is the interpreter of an environment with polars, RecTools and ranx.
+recall@20. That of the others is without start and imports. PYTHON is the interpreter of an environment with
+polars, RecTools and ranx.
 """
 
 import argparse
