@@ -31,18 +31,25 @@ METRICS = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     small = ("metrics=[ranking]", "cutoffs=[3,20]", "figures=false")
-    return {
+    made = {
         "ties": finished(folder / "a", "popularity", *small),
         "validated": finished(folder / "b", "svd", *small, "split.validation_size=0.1", "model.n_factors=4"),
         "validation": finished(
             folder / "c", "svd", *small, "split.validation_size=0.1", "evaluate_on=validation"
         ),
-        "no_lists": finished(folder / "d", "popularity", *small, "artifacts.lists=false"),
         "fold_in": finished(
             folder / "e", "popularity", *small, "split=strong_generalisation", "split.n_test=0.1"
         ),
         "ratings": finished(folder / "f", "bias", "metrics=[rating]", "figures=false"),
     }
+    made["no_lists"] = folder / "g"
+    copytree(made["ties"], made["no_lists"])
+    (made["no_lists"] / "recommendations.parquet").unlink()
+    record = made["no_lists"] / "record.json"
+    settings = json.loads(record.read_text("utf-8"))
+    settings["settings"]["artifacts"]["lists"] = False
+    record.write_text(json.dumps(settings), "utf-8")
+    return made
 
 
 @pytest.fixture
