@@ -126,6 +126,8 @@ class Interactions:
 
     def take(self, rows: BoolArray | LongArray) -> "Interactions":
         """Return the chosen rows (a mask or positions), in their order, over the same ids."""
+        if rows.dtype == np.bool_ and len(rows) == len(self):
+            rows = np.flatnonzero(rows)  # once for all columns
         return Interactions(
             self.user[rows],
             self.item[rows],

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recgauge.data.interactions import Interactions
+from recgauge.data.pairs import order_of_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
@@ -71,7 +72,7 @@ class Relevant:
                 f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
                 "raise dataset.relevant_from above 0."
             )
-        order = np.lexsort((rows.item, rows.user))
+        order = order_of_pairs(rows.user, rows.item)
         user, items, gains = rows.user[order], rows.item[order], gains[order]
         begins = np.ones(len(order), dtype=bool)
         begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])

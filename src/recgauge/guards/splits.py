@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import pair_codes, stored
+from recgauge.data.pairs import held_out_repeat, pair_codes, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.guards import GuardResult
@@ -48,6 +48,11 @@ def check_split(
 
 def _overlap(split: Split) -> GuardResult:
     test = split.test
+    others = [] if split.validation is None else [split.validation]
+    if not held_out_repeat([split.history], [*others, test]):
+        return GuardResult(
+            "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
+        )
     in_train = stored(split.history.to_csr(), test.user, test.item)
     in_validation = np.zeros(len(test), np.bool_)
     if split.validation is not None and len(split.validation):
