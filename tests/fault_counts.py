@@ -35,6 +35,7 @@ AREAS = {
         "**/test_secrets*.py",
     ],
     "wrong words on the command line": ["e2e/test_bad_input.py"],
+    "libraries in environments of their own that fail, die or answer nonsense": ["unit/isolated/test_*.py"],
     "containers, unknown users, no home folder, other processors": [
         "e2e/test_anywhere.py",
         "e2e/test_every_machine.py",
