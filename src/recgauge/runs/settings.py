@@ -116,6 +116,7 @@ class RunSettings:
     engine: EngineSettings = field(
         default_factory=EngineSettings, metadata=FREE | _ask("engine.memory_mib=256")
     )
+    jobs: int = field(default=1, metadata=FREE | _ask("a whole number such as 2"))
     study: Any = field(default=None, metadata=FREE)
     reuse: bool = field(default=False, metadata=FREE)
     force: bool = field(default=False, metadata=FREE)

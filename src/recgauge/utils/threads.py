@@ -10,8 +10,14 @@ from recgauge.utils.progress import Advance
 Made = TypeVar("Made")
 
 
+THREADS = "RECGAUGE_THREADS"
+"""Environment variable with the number of threads that this process may use; unset: all CPUs."""
+
+
 def usable_cpus() -> int:
     """Return the number of CPUs of this process, which may be fewer than the machine has."""
+    if (given := os.environ.get(THREADS, "")).isdigit() and int(given):
+        return int(given)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

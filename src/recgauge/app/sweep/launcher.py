@@ -1,14 +1,17 @@
 """Runs the jobs of a sweep in this process, those that need the same rows one after the other."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra._internal.core_plugins.basic_launcher import BasicLauncher
-from hydra.core.utils import JobReturn, run_job, setup_globals
-from omegaconf import DictConfig, OmegaConf, open_dict
+from hydra.core.utils import JobReturn, JobStatus, run_job, setup_globals
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
+
+from recgauge.utils.checks import check_int
 
 _OF_ROWS = (
     "dataset",
@@ -36,24 +39,45 @@ class SweepLauncher(BasicLauncher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Compose every job once, then run them, and return how they ended in the order they were given."""
-        from recgauge.app.sweep import shared  # takes a second to import
-
         assert self.config is not None
-        assert self.task_function is not None
-        assert self.hydra_context is not None
         setup_globals()
         Path(str(self.config.hydra.sweep.dir)).mkdir(parents=True, exist_ok=True)
         configs = [
             self._composed(words, initial_job_idx + place) for place, words in enumerate(job_overrides)
         ]
         keys = [rows_key(config) for config in configs]
-        ended: dict[int, JobReturn] = {}
+        n_workers = check_int("jobs", self.config.jobs, minimum=1)
+        if n_workers == 1 or len(configs) == 1:
+            self._one_after_the_other(configs, keys)
+        else:
+            self._side_by_side(configs, keys, n_workers)
+        return [_returned(config) for config in configs]
+
+    def _one_after_the_other(self, configs: Sequence[DictConfig], keys: Sequence[str]) -> None:
+        from recgauge.app.sweep import shared  # takes a second to import
+
+        assert self.task_function is not None
+        assert self.hydra_context is not None
         order = grouped(keys)
         for place, job in enumerate(order):
-            following = [keys[other] for other in order[place + 1 :]]
-            with shared.while_needed(keys[job], needed_later=keys[job] in following):
-                ended[job] = run_job(self.task_function, configs[job], *_FOLDER, self.hydra_context)
-        return [ended[job] for job in range(len(configs))]
+            later = any(keys[other] == keys[job] for other in order[place + 1 :])
+            with shared.while_needed(keys[job], needed_later=later):
+                run_job(self.task_function, configs[job], *_FOLDER, self.hydra_context)
+
+    def _side_by_side(self, configs: Sequence[DictConfig], keys: Sequence[str], n_workers: int) -> None:
+        from recgauge.app.sweep.side_by_side import SideBySide
+        from recgauge.app.sweep.watching import Watching
+
+        assert self.hydra_context is not None
+        assert self.task_function is not None
+        for config in configs:
+            with read_write(config):
+                config.hydra.runtime.output_dir = str(
+                    Path(config.hydra.sweep.dir, str(config.hydra.sweep.subdir)).absolute()
+                )
+        self.hydra_context.callbacks.on_job_start(config=configs[0], task_function=self.task_function)
+        with Watching(configs) as watching:
+            SideBySide(configs, keys, sys.argv[1:], n_workers, watching.ended).run()
 
     def _composed(self, words: Sequence[str], number: int) -> DictConfig:
         assert self.config is not None
@@ -62,6 +86,14 @@ class SweepLauncher(BasicLauncher):
         with open_dict(config):
             config.hydra.job.id = config.hydra.job.num = number
         return config
+
+
+def _returned(config: DictConfig) -> JobReturn:
+    """Return what Hydra's sweeper wants of a job; how it ended is in its outcome.json."""
+    task = [str(word) for word in config.hydra.overrides.task]
+    ended = JobReturn(overrides=task, status=JobStatus.COMPLETED)
+    ended.return_value = None
+    return ended
 
 
 def rows_key(config: DictConfig) -> str:

@@ -1,0 +1,75 @@
+"""What the terminal shows while jobs run side by side: how many are done, how long the others will take."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Self
+
+from omegaconf import DictConfig
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from recgauge.app.sweep.outcome import FILE, read_outcome, read_plan, short_labels, write_outcome
+from recgauge.app.sweep.worker import LOG
+from recgauge.app.terminal.messages import print_error
+from recgauge.app.terminal.printing import output, print_job_line
+from recgauge.app.tracking.tracker import load_record
+from recgauge.errors import SchemaError
+from recgauge.runs.outcome import JobOutcome
+
+
+class Watching:
+    """Shows a bar over all jobs, and a line for each that ended.
+
+    Parameters
+    ----------
+    configs : sequence of DictConfig
+        Of the jobs, with Hydra's own part.
+    """
+
+    def __init__(self, configs: Sequence[DictConfig]) -> None:
+        self._folders = [Path(config.hydra.runtime.output_dir) for config in configs]
+        self._plan = read_plan(Path(configs[0].hydra.sweep.dir))
+        self._labels = short_labels(self._plan.jobs)
+        self._failed = 0
+        self._console = output(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        times = (TimeElapsedColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, *times, console=self._console, transient=True)
+        self._task = self._bar.add_task("jobs", total=len(configs))
+
+    def __enter__(self) -> Self:
+        self._begin = perf_counter()
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def ended(self, job: int, died: bool) -> None:
+        """Print how a job ended; one whose process died twice is given an outcome that says so."""
+        folder = self._folders[job]
+        outcome = read_outcome(folder / FILE)
+        if died or outcome is None:
+            reason = f"its process died twice; what it printed is in {folder / LOG}"
+            outcome = JobOutcome(job, self._labels[job], "failed", reason, self._plan.id, folder=folder)
+            write_outcome(outcome, folder)
+        self._failed += outcome.status == "failed"
+        self._bar.update(
+            self._task, advance=1, description=f"jobs, {self._failed} failed" if self._failed else "jobs"
+        )
+        label = self._labels[job] if job < len(self._labels) else outcome.label
+        try:
+            print_job_line(load_record(folder), outcome, label, len(self._folders))
+        except (OSError, SchemaError):
+            print_error(f"{label}: {outcome.reason}")

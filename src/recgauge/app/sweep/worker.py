@@ -1,0 +1,110 @@
+"""A process that runs jobs of a sweep, one after the other, as the process of the sweep gives them out."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+LOG = "log.txt"
+"""What a job has printed; in its output folder."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job as it is given out.
+
+    Parameters
+    ----------
+    config : DictConfig
+        Composed, with Hydra's own part.
+    key : str
+        Equal for jobs whose data, split and candidates are the same.
+    needed_later : bool
+        Whether this worker should keep them for its next job.
+    """
+
+    config: DictConfig
+    key: str
+    needed_later: bool
+
+    def to_json(self) -> str:
+        """Return the task in one line, its settings resolved."""
+        plain = OmegaConf.to_container(self.config, resolve=True, enum_to_str=True)
+        return json.dumps({"config": plain, "key": self.key, "needed_later": self.needed_later})
+
+    @classmethod
+    def from_json(cls, line: str) -> Self:
+        """Read a task back, with the types of all settings."""
+        from hydra.conf import HydraConf
+
+        from recgauge.runs.settings import RunSettings
+
+        plain = json.loads(line)
+        settings = OmegaConf.structured(RunSettings)
+        with open_dict(settings):  # plugins, and a job that could not be composed, have keys of their own
+            settings.hydra = OmegaConf.structured(HydraConf)
+            with open_dict(settings.hydra):
+                config = OmegaConf.merge(settings, plain["config"])
+        assert isinstance(config, DictConfig)
+        return cls(config, plain["key"], plain["needed_later"])
+
+
+def serve() -> None:
+    """Run the jobs that come in on standard input, and say when each is done, until there are no more.
+
+    The first thing that comes in are the words of the sweep's command line, which may hold secrets.
+    """
+    from recgauge.app.settings import register_schema
+    from recgauge.app.terminal.messages import prepare_streams
+    from recgauge.app.terminal.secrets import private_output
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the sweep's ends us
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    words: list[str] = json.loads(asked.readline())
+    register_schema()
+    prepare_streams()
+    with private_output(words):
+        for line in asked:
+            _run(Task.from_json(line))
+            print("done", file=answers, flush=True)
+
+
+def _run(task: Task) -> None:
+    from hydra.core.hydra_config import HydraConfig
+
+    from recgauge.app.main import run_job
+    from recgauge.app.sweep import shared
+
+    HydraConfig.instance().set_config(task.config)
+    own = task.config.copy()
+    with open_dict(own):
+        del own["hydra"]
+    folder = Path(task.config.hydra.runtime.output_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _printing_to(folder / LOG), shared.while_needed(task.key, needed_later=task.needed_later):
+        run_job(own)
+
+
+@contextmanager
+def _printing_to(path: Path) -> Iterator[None]:
+    """Let everything that this process and its libraries print go to a file."""
+    with path.open("ab") as file:
+        for number in (1, 2):
+            os.dup2(file.fileno(), number)
+        try:
+            yield
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+
+
+if __name__ == "__main__":
+    serve()
