@@ -57,6 +57,8 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
     address = None
     try:
         tracker.check_there()
+        for line in tracker.close_dead():
+            print_note(f"marked as killed: {line}")
         address = _address(tracker, config, folder)
     except TrackingError as error:
         print_error(str(error))
