@@ -10,14 +10,26 @@ from recgauge.utils.progress import Advance
 Made = TypeVar("Made")
 
 
-THREADS = "RECGAUGE_THREADS"
-"""Environment variable with the number of threads that this process may use; unset: all CPUs."""
+_limit: list[int] = []
+
+
+def limit_cpus(n: int) -> None:
+    """Let this process use at most so many CPUs, since others of the same user work beside it.
+
+    Parameters
+    ----------
+    n : int
+        >= 1.
+    """
+    _limit[:] = [n]
 
 
 def usable_cpus() -> int:
     """Return the number of CPUs of this process, which may be fewer than the machine has."""
-    if (given := os.environ.get(THREADS, "")).isdigit() and int(given):
-        return int(given)
+    return min([_all_cpus(), *_limit])
+
+
+def _all_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -12,9 +12,9 @@ from omegaconf import DictConfig
 
 from recgauge.app.sweep.worker import Task
 from recgauge.utils.memory import free_memory
-from recgauge.utils.threads import THREADS, usable_cpus
+from recgauge.utils.threads import usable_cpus
 
-_THREADS = (THREADS, "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _PATIENCE = 15.0  # seconds for a worker to mark its run as killed
 
 
@@ -38,7 +38,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._send(json.dumps(list(words)))
+        self._send(json.dumps({"words": list(words), "n_threads": n_threads}))
         self.key = ""
 
     def _send(self, line: str) -> None:

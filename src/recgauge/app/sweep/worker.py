@@ -12,6 +12,8 @@ from typing import Self
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from recgauge.utils.threads import limit_cpus
+
 LOG = "log.txt"
 """What a job has printed; in its output folder."""
 
@@ -59,7 +61,7 @@ class Task:
 def serve() -> None:
     """Run the jobs that come in on standard input, and say when each is done, until there are no more.
 
-    The first thing that comes in are the words of the sweep's command line, which may hold secrets.
+    The first line has the words of the sweep's command line, which may hold secrets, and the share of CPUs.
     """
     from recgauge.app.settings import register_schema
     from recgauge.app.terminal.messages import prepare_streams
@@ -68,10 +70,11 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the sweep's ends us
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
-    words: list[str] = json.loads(asked.readline())
+    begin = json.loads(asked.readline())
+    limit_cpus(begin["n_threads"])
     register_schema()
     prepare_streams()
-    with private_output(words):
+    with private_output(begin["words"]):
         for line in asked:
             _run(Task.from_json(line))
             print("done", file=answers, flush=True)
