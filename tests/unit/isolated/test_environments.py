@@ -177,6 +177,16 @@ def test_venv_and_pip_make_an_environment_or_leave_nothing(libraries, offline, t
     assert nothing_is_left(cache)
 
 
+def test_ctrl_c_leaves_nothing_and_says_so(libraries, monkeypatch, tmp_path, capsys):
+    def fill(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(environments, "fill", fill)
+    assert cli.main(["env", "make", "tinyrec", "--cache", str(tmp_path)]) == 130
+    assert capsys.readouterr().err.endswith("error: stopped.\n")
+    assert nothing_is_left(str(tmp_path))
+
+
 def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
     began, go_on, made = threading.Event(), threading.Event(), []
 

@@ -31,6 +31,9 @@ COMMANDS: Mapping[str, str] = {
 }
 """Every subcommand; the module of its name in this folder has its `add_options` and `carry_out`."""
 
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells count it."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand and return the exit code.
@@ -75,6 +78,9 @@ def _carry_out(command: str, words: list[str]) -> int:
     except RecgaugeError as error:
         print_error(str(error))
         return 1
+    except KeyboardInterrupt:
+        print_error("stopped.")
+        return STOPPED
 
 
 def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
