@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import held_out_repeat, order_of_pairs, pair_codes
+from recgauge.models import Random
+from recgauge.utils.randomness import pair_bits
 
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=25)
 
@@ -42,3 +44,13 @@ def test_rows_are_taken_by_mask_or_position(dtype):
     rows = part([(0, 1), (2, 3), (4, 5)])
     chosen = np.array([True, False, True]) if dtype is np.bool_ else np.array([0, 2])
     assert rows.take(chosen).user.tolist() == [0, 4]
+
+
+def test_random_scores_are_the_top_bits_of_the_pairs_hash():
+    train = part([(user, item) for user in range(6) for item in range(6)])
+    users = np.array([5, 0, 3] * 20, np.int32)
+    key = np.random.default_rng(1).integers(2**64, dtype=np.uint64)
+    scores = Random().fit(train, rng=np.random.default_rng(1)).score(users)
+    bits = pair_bits(key, users[:, None], np.arange(6)[None, :])
+    np.testing.assert_array_equal(scores, (bits >> np.uint64(40)).astype(np.float32) / np.float32(2**24))
+    assert scores.dtype == np.float32

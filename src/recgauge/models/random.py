@@ -8,10 +8,12 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_choice
-from recgauge.utils.randomness import pair_bits
+from recgauge.utils.randomness import item_words, pair_bits, user_words
+from recgauge.utils.threads import over_blocks
 
 Draw = Literal["uniform", "rows"]
 _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8
+_BLOCK = 16  # users whose scores a thread makes at a time
 
 
 @dataclass(eq=False)
@@ -80,12 +82,24 @@ class Random(Recommender):
         if self._key is None:
             raise not_fitted(self)
         items = np.arange(len(self._counts), dtype=np.int32)
+        if self.draw == "uniform":
+            return self._uniform(self._key, users, items)
         bits = pair_bits(self._key, users[:, None], items[None, :])
         uniform = (bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
-        if self.draw == "uniform":
-            return uniform
         # the lowest bits make the waiting time as fine as a float32 near 0; 1 - u lies in (0, 1]
         finer = ((bits >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
         waiting = -np.log(finer) / np.maximum(self._counts, 1)
         score: FloatArray = np.where(self._counts > 0, -waiting, -_NEVER - uniform).astype(np.float32)
         return score
+
+    @staticmethod
+    def _uniform(key: np.uint64, users: IntArray, items: IntArray) -> FloatArray:
+        """Return what `pair_bits` gives in many passes over memory, in one."""
+        from recgauge.models._random_kernel import uniform_scores
+
+        rows, columns = user_words(key, users), item_words(items)
+        scores = np.empty((len(users), len(items)), np.float32)
+        over_blocks(
+            lambda start, stop: uniform_scores(rows, columns, start, stop, scores), len(users), _BLOCK
+        )
+        return scores

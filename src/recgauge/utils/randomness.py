@@ -75,5 +75,14 @@ def pair_bits(key: np.uint64, users: IntArray, items: IntArray) -> Words:
     >>> bool(both[1] == pair_bits(key, users[1:], items[1:])[0]), bool(both[0] == both[1])
     (True, False)
     """
-    rows = mix(users.astype(np.uint64) * GOLDEN + key)
-    return mix(rows + (items.astype(np.uint64) + np.uint64(1)) * GOLDEN)
+    return mix(user_words(key, users) + item_words(items))
+
+
+def user_words(key: np.uint64, users: IntArray) -> Words:
+    """Return the users' share of `pair_bits`."""
+    return mix(users.astype(np.uint64) * GOLDEN + key)
+
+
+def item_words(items: IntArray) -> Words:
+    """Return the items' share of `pair_bits`."""
+    return (items.astype(np.uint64) + np.uint64(1)) * GOLDEN

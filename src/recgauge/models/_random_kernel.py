@@ -1,0 +1,36 @@
+"""Compiled loop over pairs of user and item: the uniform scores of `Random`; imported when it scores."""
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.utils.compiled import compiled
+
+F32s = npt.NDArray[np.float32]
+U64s = npt.NDArray[np.uint64]
+
+
+@compiled(nogil=True)
+def uniform_scores(rows: U64s, columns: U64s, start: int, stop: int, out: F32s) -> None:
+    """Write the top 24 bits of ``mix(rows[u] + columns[i])``, in [0, 1), to ``out[u, i]``.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n_users,)
+        Hash of each user.
+    columns : ndarray of uint64, shape (n_items,)
+    start, stop : int
+        Users.
+    out : ndarray of float32, shape (n_users, n_items)
+
+    Notes
+    -----
+    The steps are those of `recgauge.utils.randomness.mix`, in whole numbers: every processor gives the same.
+    """
+    for user in range(start, stop):
+        row = rows[user]
+        for item in range(len(columns)):
+            word = row + columns[item]
+            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            word ^= word >> np.uint64(31)
+            out[user, item] = np.float32(np.int64(word >> np.uint64(40))) * np.float32(2.0**-24)
