@@ -91,6 +91,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/item_weights.py
 	$(BIN)/python benchmarks/evaluate.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/recorded_lists.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/training.py --peers "$(TRAINING_PEERS)"
 	$(BIN)/python benchmarks/startup.py
@@ -104,6 +105,7 @@ bench-quick: install  ## the same with fewer users, under two minutes
 	$(BIN)/python benchmarks/item_weights.py --quick
 	$(BIN)/python benchmarks/evaluate.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/metrics.py --quick --peers "$(PEERS)"
+	$(BIN)/python benchmarks/recorded_lists.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --quick --peers "$(PEERS)"
 	$(BIN)/python benchmarks/list_files.py --quick
 	$(BIN)/python benchmarks/comparison.py --quick

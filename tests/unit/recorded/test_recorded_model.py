@@ -7,6 +7,7 @@ from recgauge import Demo, RandomRows, Relevant, evaluate, recommend, stream
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import DataError, ModelError
+from recgauge.guards.recorded import check_recorded
 from recgauge.models import Popularity, Recorded
 
 TRAIN = Interactions.from_ids(["a", "b", "b", "c"], ["x", "y", "z", "w"])
@@ -71,3 +72,15 @@ def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):
     assert (again.items == made.items).all()
     one, two = (evaluate(some, relevant, metrics=("ndcg", "map")).values() for some in (made, again))
     assert one == two
+
+
+def test_a_run_keeps_what_was_found_among_its_guards(tmp_path):
+    text = "user,item,rank,score\na,y,1,2\na,z,2,2\na,y,3,1\nq,y,1,1\n"
+    found = check_recorded(fitted(tmp_path, text, keep=["duplicates"]))
+    assert [(one.name, one.value, one.level) for one in found] == [
+        ("lists_duplicates", 1, "warning"),
+        ("lists_unknown_users", 1, "note"),
+        ("lists_ties", 1, "note"),
+    ]
+    assert "recs.csv, line 4" in found[0].message
+    assert check_recorded(Popularity()) == ()
