@@ -1,11 +1,15 @@
 """(user, item) pairs as numbers and as matrices: which are there, which are in two parts of a split."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, IntArray, LongArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _REMEDY = "Let one row of each pair stay, with filters=[duplicates], or remove them from the data."
 _BITS = 2  # a part's number takes the lowest bits of a pair's code
@@ -17,8 +21,10 @@ def pair_codes(part: Interactions) -> LongArray:
     return part.user.astype(np.int64) * part.n_items + part.item
 
 
-def pairs_matrix(user: IntArray, item: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+def pairs_matrix(user: IntArray, item: IntArray, shape: tuple[int, int]) -> "sparse.csr_array":
     """Return pairs as stored entries of a matrix, item codes rising and distinct in each row."""
+    from scipy import sparse  # a third of a second, which lists from files need not wait for
+
     code = distinct(user.astype(np.int64) * shape[1] + item)
     indptr = np.searchsorted(code, np.arange(shape[0] + 1, dtype=np.int64) * shape[1])
     ones = np.ones(len(code), np.float32)
@@ -33,7 +39,7 @@ def distinct(codes: LongArray) -> LongArray:
     return codes[first]
 
 
-def stored(matrix: sparse.csr_array, user: IntArray, item: IntArray) -> BoolArray:
+def stored(matrix: "sparse.csr_array", user: IntArray, item: IntArray) -> BoolArray:
     """Return whether each (user, item) is a stored entry of `matrix`, shape (n,).
 
     Bisects the rows of all pairs at once, which beats sorting twenty million entries.

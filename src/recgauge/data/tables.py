@@ -1,9 +1,9 @@
 """Tables that users hand over (mappings, data frames, interactions) read as columns. Knows no metric."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,33 @@ class Ragged:
     items: IdArray
     values: DoubleArray | None
     n_codes: int | None = None
+
+    def first(self, k: int) -> Self:
+        """Return the first `k` items of each user.
+
+        Examples
+        --------
+        >>> lists = Ragged(np.array([7, 8]), np.array([3, 1]), np.array([1, 2, 3, 4]), None)
+        >>> lists.first(2).items.tolist(), lists.first(2).lengths.tolist()
+        ([1, 2, 4], [2, 1])
+        >>> Ragged(np.array([7, 8]), np.array([2, 2]), np.array([1, 2, 3, 4]), None).first(1).items.tolist()
+        [1, 3]
+        """
+        if not (self.lengths > k).any():
+            return self
+        if len(set(self.lengths[[0, -1]].tolist())) == 1 and (self.lengths == self.lengths[0]).all():
+            shape = len(self.lengths), int(self.lengths[0])  # many times faster than a mask
+            items, values = (
+                None if column is None else np.ascontiguousarray(column.reshape(shape)[:, :k]).ravel()
+                for column in (self.items, self.values)
+            )
+        else:
+            end = np.cumsum(self.lengths)
+            place = np.arange(len(self.items)) - np.repeat(end - self.lengths, self.lengths)
+            kept = place < k
+            items, values = self.items[kept], None if self.values is None else self.values[kept]
+        assert items is not None
+        return replace(self, lengths=np.minimum(self.lengths, k), items=items, values=values)
 
 
 def read_lists(recommendations: Any, scores: Any) -> Ragged:

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
@@ -278,6 +277,8 @@ def _from_columns(columns: Columns, described: Mapping[str, Any]) -> Prepared:
     features = None
     if (names := described.get("feature_names")) is not None:
         parts = tuple(columns[f"features_{part}"] for part in ("data", "indices", "indptr"))
+        from scipy import sparse
+
         matrix = sparse.csr_array(parts, shape=(rows.n_items, len(names)))
         features = ItemFeatures(matrix, tuple(names))
     titles = _restored("item_titles", columns) if has_titles else None

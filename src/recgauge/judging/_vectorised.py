@@ -1,9 +1,12 @@
 """The loops of `_lookup` as steps of numpy: slower where they run often, and there at once."""
 
+from threading import local
+
 import numpy as np
 
 from recgauge.data.grouped import TABLE, repeats
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
+from recgauge.utils.threads import over_blocks
 
 
 def look_up(
@@ -12,11 +15,14 @@ def look_up(
     """Look up the lists of all users, see `_lookup.look_up`; `n_codes` items have codes."""
     n_codes = max(1, n_codes)
     step = max(1, TABLE // n_codes)
-    marks = np.zeros(step * n_codes, np.int32)  # the place of a relevant item among its user's, from 1
-    found = [
-        _block(items[first : first + step], start[first : first + step + 1], relevant, marks, n_codes)
-        for first in range(0, len(items), step)
-    ]
+    mine = local()  # each thread's places of relevant items among their users', from 1
+
+    def block(first: int, end: int) -> tuple[LongArray, LongArray, IntArray]:
+        if not hasattr(mine, "marks"):
+            mine.marks = np.zeros(step * n_codes, np.int32)
+        return _block(items[first:end], start[first : end + 1], relevant, mine.marks, n_codes)
+
+    found = over_blocks(block, len(items), step)
     row = np.concatenate([part[0] + n * step for n, part in enumerate(found)] or [np.empty(0, np.int64)])
     column, place = (np.concatenate([part[at] for part in found] or [row]) for at in (1, 2))
     if not every:

@@ -1,6 +1,7 @@
 """Lists that other programs made, read from files, with a report of everything that is odd about them."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -103,8 +104,10 @@ def read_recorded(
             raise refusal("bad_rows", first_bad(rows), rows.n_bad, hint="Correct the file.")
     every = [*(rows for _, rows in of_runs), *truths, *trains]
     text = settings.text_ids or any(rows.kind in ("trec_run", "trec_qrels") for rows in every)
-    user_ids, users = joint_codes([rows.user for rows in every], "user", text=text)
-    item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
+    with ThreadPoolExecutor(2) as pool:  # numpy lets the other thread work
+        of_users = pool.submit(joint_codes, [rows.user for rows in every], "user", text=text)
+        item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
+        user_ids, users = of_users.result()
     n, m = len(of_runs), len(of_runs) + len(truths)
     context = Context(
         _grouped(truths, users[n:m], items[n:m], len(item_ids), distinct=True),

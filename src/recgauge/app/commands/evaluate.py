@@ -13,8 +13,17 @@ import numpy as np
 from recgauge.app.commands.evaluate_predictions import are_of_ratings, measured_predictions
 from recgauge.errors import ConfigError, message
 from recgauge.evaluation import Evaluation
-from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, Recorded, describe, read_recorded
+from recgauge.recorded import (
+    FINDINGS,
+    REFUSED,
+    ListSettings,
+    Order,
+    Recorded,
+    describe,
+    read_recorded,
+)
 from recgauge.recorded.columns import FORMATS
+from recgauge.recorded.lists import RecordedLists
 from recgauge.utils.files import user_path
 
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
@@ -106,7 +115,9 @@ def carry_out(asked: argparse.Namespace) -> None:
     else:
         recorded = _with_threshold(recorded, asked.relevant_from)
         found = {
-            run.name: _measured(recorded, run.lists, suite, asked.conventions, asked.n_items, asked.seed)
+            run.name: _measured(
+                recorded, _needed(run, suite, convention), suite, asked.conventions, asked.n_items, asked.seed
+            )
             for run in recorded.runs
         }
     _print(recorded, found, asked.conventions)
@@ -124,6 +135,15 @@ def _with_threshold(recorded: Recorded, relevant_from: float | None) -> Recorded
         raise ConfigError("--relevant-from: the truth has no grades to compare with.")
     kept = np.where(grades >= relevant_from, grades, 0.0)
     return replace(recorded, relevant=replace(recorded.relevant, values=kept))
+
+
+def _needed(run: RecordedLists, suite: Mapping[str, tuple[int | None, ...]], convention: Any) -> Any:
+    """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
+    cutoffs = [k for some in suite.values() for k in some]
+    of_hits = [one.needs_relevant and not one.needs for one in map(convention.metric, suite)]
+    if None in cutoffs or not all(of_hits) or any(one.name == "ties" for one in run.found):
+        return run.lists
+    return run.lists.first(max(k for k in cutoffs if k is not None) + 1)
 
 
 def _measured(
