@@ -18,6 +18,7 @@ settings.register_profile("default", deadline=None, max_examples=60, derandomize
 settings.load_profile("default")
 
 REPOSITORY = Path(__file__).parents[1]
+collect_ignore = ["differential/recbole_worker.py"]  # a script for RecBole's own environment
 
 
 @pytest.fixture

@@ -21,11 +21,19 @@ from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.recommend import recommend
 from recgauge.utils.randomness import stream
 
+ELSEWHERE = {"adapters", "isolated", "recorded"}
 NEEDS_FILES = {"published", "allow_list", "sampled_file"}
 
 
 def options(group):
-    return sorted({path.stem for path in (conf_folder() / group).glob("*.yaml")} - NEEDS_FILES)
+    files = (conf_folder() / group).glob("*.yaml")
+    # models of other libraries are theirs to keep the same
+    own = (path.stem for path in files if not ELSEWHERE & set(target(path).split(".")))
+    return sorted(set(own) - NEEDS_FILES)
+
+
+def target(path):
+    return OmegaConf.load(path).get("_target_", "")
 
 
 def experiment(*overrides):
