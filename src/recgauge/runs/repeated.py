@@ -130,7 +130,7 @@ def differing_table(stored: Path, repeated: Path) -> Difference | None:
         for table in (then, now)
     ]
     users = len(np.unique(_column(then, "user_id")[rows])) if "user_id" in then.column_names else 0
-    of_users = f", {users:,} users" if users else ""
+    of_users = f", {users:,} user{'s' * (users > 1)}" if users else ""
     return Difference(
         f"{stored.name} ({int(rows.sum()):,} of {len(then):,} rows{of_users})",
         texts[0],

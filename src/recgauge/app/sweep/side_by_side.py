@@ -16,6 +16,8 @@ from recgauge.utils.threads import usable_cpus
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _PATIENCE = 15.0  # seconds for a worker to mark its run as killed
+_LEAST = 1 << 30
+"""Bytes that must be free before a further job begins; a job that would not fit alone is told so itself."""
 
 
 class Worker:
@@ -62,9 +64,12 @@ class Worker:
         self._process.stdin.close()
         self._process.wait()
 
-    def stop(self) -> None:
-        """End the process as Ctrl-C would, so that its run is marked; if it hangs, at once."""
+    def interrupt(self) -> None:
+        """End the process as Ctrl-C would, so that its run is marked; do not wait for it."""
         self._process.terminate()
+
+    def await_end(self) -> None:
+        """Wait for a process that was interrupted; if it hangs, end it at once."""
         try:
             self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -116,8 +121,11 @@ class SideBySide:
             for worker in idle:
                 worker.end()
         except BaseException:
-            for worker in [*idle, *(worker for _, worker in busy.values())]:
-                worker.stop()
+            workers = [*idle, *(worker for _, worker in busy.values())]
+            for worker in workers:
+                worker.interrupt()
+            for worker in workers:
+                worker.await_end()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
@@ -139,7 +147,7 @@ class SideBySide:
         if lived:
             self.ended(job, False)
             return worker
-        worker.stop()
+        worker.await_end()
         if job in self._tried:
             self.ended(job, True)
         else:
@@ -151,7 +159,3 @@ class SideBySide:
         """Whether another job may begin beside those that run."""
         free = free_memory()
         return free is None or free > _LEAST
-
-
-_LEAST = 1 << 30
-"""Bytes that must be free before a further job begins; a job that would not fit alone is told so itself."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
 from types import TracebackType
 from typing import Self
 
@@ -36,6 +35,7 @@ class Watching:
 
     def __init__(self, configs: Sequence[DictConfig]) -> None:
         self._folders = [Path(config.hydra.runtime.output_dir) for config in configs]
+        self._numbers = [int(config.hydra.job.num) for config in configs]
         self._plan = read_plan(Path(configs[0].hydra.sweep.dir))
         self._labels = short_labels(self._plan.jobs)
         self._failed = 0
@@ -46,7 +46,6 @@ class Watching:
         self._task = self._bar.add_task("jobs", total=len(configs))
 
     def __enter__(self) -> Self:
-        self._begin = perf_counter()
         if self._console.is_terminal:
             self._bar.start()
         return self
@@ -58,17 +57,20 @@ class Watching:
 
     def ended(self, job: int, died: bool) -> None:
         """Print how a job ended; one whose process died twice is given an outcome that says so."""
-        folder = self._folders[job]
+        folder, number = self._folders[job], self._numbers[job]
         outcome = read_outcome(folder / FILE)
-        if died or outcome is None:
+        # sweepers other than Hydra's own choose jobs as they go on, so that no plan has their labels
+        label = self._labels[number] if number < len(self._labels) else f"job {number}"
+        if died or outcome is None or outcome.sweep != self._plan.id:
             reason = f"its process died twice; what it printed is in {folder / LOG}"
-            outcome = JobOutcome(job, self._labels[job], "failed", reason, self._plan.id, folder=folder)
+            outcome = JobOutcome(number, label, "failed", reason, self._plan.id, folder=folder)
             write_outcome(outcome, folder)
         self._failed += outcome.status == "failed"
-        self._bar.update(
-            self._task, advance=1, description=f"jobs, {self._failed} failed" if self._failed else "jobs"
-        )
-        label = self._labels[job] if job < len(self._labels) else outcome.label
+        told = f"jobs, {self._failed} failed" if self._failed else "jobs"
+        self._bar.update(self._task, advance=1, description=told)
+        if outcome.status == "failed":
+            print_error(f"{label}: {outcome.reason}")
+            return
         try:
             print_job_line(load_record(folder), outcome, label, len(self._folders))
         except (OSError, SchemaError):

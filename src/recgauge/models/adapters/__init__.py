@@ -50,8 +50,10 @@ class Adapter(Recommender):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        choices = get_args(get_type_hints(type(self))["algorithm"])
-        check_choice(f"{name}: algorithm", self.algorithm, choices)
+        hints = get_type_hints(type(self))
+        for setting in ("algorithm", "values"):
+            if setting in hints:
+                check_choice(f"{name}: {setting}", getattr(self, setting), get_args(hints[setting]))
         self.n_threads = check_int(f"{name}: n_threads", self.n_threads, minimum=1)
         if not isinstance(self.settings, Mapping):
             raise ConfigError(

@@ -1,7 +1,7 @@
 """Models of Cornac."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import Factors
 from recgauge.models.adapters import Adapter, Values, as_weights
-from recgauge.utils.checks import FloatArray, IntArray, check_choice
+from recgauge.utils.checks import FloatArray, IntArray
 
 Algorithm = Literal[
     "BPR", "WBPR", "MF", "NMF", "PMF", "MMMF", "HPF", "SVD", "ItemKNN", "UserKNN", "EASE", "MostPop",
@@ -68,10 +68,6 @@ class Cornac(Adapter):
     settings: dict[str, Any] = field(default_factory=dict)
     values: Values = "rating"
     n_threads: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("Cornac: values", self.values, get_args(Values))
 
     def kind(self) -> Any:
         """Return the class."""

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import Factors
 from recgauge.models.adapters import Adapter, Values, as_weights, training_matrix
-from recgauge.utils.checks import check_choice
 
 Algorithm = Literal["als", "bpr", "lmf", "item_item", "cosine", "tf_idf", "bm25"]
 
@@ -71,10 +70,6 @@ class Implicit(Adapter):
     settings: dict[str, Any] = field(default_factory=dict)
     values: Values = "binary"
     n_threads: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("Implicit: values", self.values, get_args(Values))
 
     def kind(self) -> Any:
         """Return the class for the CPU."""

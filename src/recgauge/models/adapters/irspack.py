@@ -1,7 +1,7 @@
 """Models of irspack."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import Factors
 from recgauge.models.adapters import Adapter, Values, as_weights, training_matrix
-from recgauge.utils.checks import check_choice
 
 Algorithm = Literal[
     "IALS", "P3alpha", "RP3beta", "DenseSLIM", "EDLAE", "SLIM", "CosineKNN", "AsymmetricCosineKNN",
@@ -63,10 +62,6 @@ class Irspack(Adapter):
     settings: dict[str, Any] = field(default_factory=dict)
     values: Values = "binary"
     n_threads: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("Irspack: values", self.values, get_args(Values))
 
     def kind(self) -> Any:
         """Return the class."""
