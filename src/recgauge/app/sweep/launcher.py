@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.utils.checks import check_int
+from recgauge.utils.threads import usable_cpus
 
 _OF_ROWS = (
     "dataset",
@@ -65,7 +67,7 @@ class SweepLauncher(BasicLauncher):
                 run_job(self.task_function, configs[job], *_FOLDER, self.hydra_context)
 
     def _side_by_side(self, configs: Sequence[DictConfig], keys: Sequence[str], n_workers: int) -> None:
-        from recgauge.app.sweep.side_by_side import SideBySide
+        from recgauge.app.sweep.side_by_side import Process, SideBySide, has_memory
         from recgauge.app.sweep.watching import Watching
 
         assert self.hydra_context is not None
@@ -76,8 +78,10 @@ class SweepLauncher(BasicLauncher):
                     Path(config.hydra.sweep.dir, str(config.hydra.sweep.subdir)).absolute()
                 )
         self.hydra_context.callbacks.on_job_start(config=configs[0], task_function=self.task_function)
+        n_workers = min(n_workers, len(configs))
+        hire = partial(Process, sys.argv[1:], max(1, usable_cpus() // n_workers))
         with Watching(configs) as watching:
-            SideBySide(configs, keys, sys.argv[1:], n_workers, watching.ended).run()
+            SideBySide(configs, keys, hire, n_workers, watching.ended, has_memory).run()
 
     def _composed(self, words: Sequence[str], number: int) -> DictConfig:
         assert self.config is not None

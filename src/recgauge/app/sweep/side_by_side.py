@@ -1,4 +1,4 @@
-"""Runs jobs of a sweep side by side, each in a worker process with its share of the CPUs."""
+"""Runs jobs of a sweep side by side, each by a worker: a process of this machine, or one elsewhere."""
 
 import json
 import os
@@ -7,21 +7,42 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from omegaconf import DictConfig
 
 from recgauge.app.sweep.worker import Task
 from recgauge.utils.memory import free_memory
-from recgauge.utils.threads import usable_cpus
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_PATIENCE = 15.0  # seconds for a worker to mark its run as killed
+PATIENCE = 15.0
+"""Seconds for a worker to mark its run as killed."""
+DIED_TWICE = "its process died twice"
 _LEAST = 1 << 30
 """Bytes that must be free before a further job begins; a job that would not fit alone is told so itself."""
 
 
-class Worker:
-    """A process that runs one job at a time.
+class Worker(Protocol):
+    """Runs one job at a time."""
+
+    key: str
+    """Of the rows that it keeps for a later job; see `Task`."""
+
+    def run(self, task: Task) -> bool:
+        """Run a job; return whether the worker lived through it."""
+
+    def end(self) -> None:
+        """Let a worker that has nothing to do end."""
+
+    def interrupt(self) -> None:
+        """End the worker as Ctrl-C would, so that its run is marked; do not wait for it."""
+
+    def await_end(self) -> None:
+        """Wait for a worker that was interrupted or died; if it hangs, end it at once."""
+
+
+class Process:
+    """A worker that is a process of this machine.
 
     Parameters
     ----------
@@ -29,9 +50,11 @@ class Worker:
         The command line of the sweep.
     n_threads : int
         Its share of the CPUs; a variable that the user has set stays.
+    bound : bool
+        Whether it ends when this process dies; else it finishes its job first.
     """
 
-    def __init__(self, words: Sequence[str], n_threads: int) -> None:
+    def __init__(self, words: Sequence[str], n_threads: int, *, bound: bool = False) -> None:
         threads = {name: str(n_threads) for name in _THREADS if name not in os.environ}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "recgauge.app.sweep.worker"],
@@ -40,7 +63,7 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._send(json.dumps({"words": list(words), "n_threads": n_threads}))
+        self._send(json.dumps({"words": list(words), "n_threads": n_threads, "bound": bound}))
         self.key = ""
 
     def _send(self, line: str) -> None:
@@ -49,29 +72,33 @@ class Worker:
         self._process.stdin.flush()
 
     def run(self, task: Task) -> bool:
-        """Run a job; return whether the process lived through it."""
-        assert self._process.stdout is not None
+        """See `Worker`."""
         self.key = task.key if task.needed_later else ""
+        return self.run_line(task.to_json())
+
+    def run_line(self, line: str) -> bool:
+        """Run a job that is given as one line; return whether the process lived through it."""
+        assert self._process.stdout is not None
         try:
-            self._send(task.to_json())
+            self._send(line)
             return self._process.stdout.readline() != ""
         except BrokenPipeError:
             return False
 
     def end(self) -> None:
-        """Let the process end once it has nothing to do."""
+        """See `Worker`."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
 
     def interrupt(self) -> None:
-        """End the process as Ctrl-C would, so that its run is marked; do not wait for it."""
+        """See `Worker`."""
         self._process.terminate()
 
     def await_end(self) -> None:
-        """Wait for a process that was interrupted; if it hangs, end it at once."""
+        """See `Worker`."""
         try:
-            self._process.wait(_PATIENCE)
+            self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -86,42 +113,43 @@ class SideBySide:
     configs : sequence of DictConfig
     keys : sequence of str
         See `Task`.
-    words : sequence of str
-        The command line of the sweep.
+    hire : callable
+        Makes a worker.
     n_workers : int
+        At a time.
     ended : callable
-        Told the place of each job as it ends, and whether its process died twice at it.
+        Told the place of each job as it ends, and why it has no outcome if its worker died twice at it.
+    has_room : callable
+        Whether another job may begin beside those that run.
     """
 
     configs: Sequence[DictConfig]
     keys: Sequence[str]
-    words: Sequence[str]
+    hire: Callable[[], Worker]
     n_workers: int
-    ended: Callable[[int, bool], None]
+    ended: Callable[[int, str], None]
+    has_room: Callable[[], bool] = lambda: True
     _waiting: list[int] = field(default_factory=list)
     _tried: set[int] = field(default_factory=set)
+    _idle: list[Worker] = field(default_factory=list)
+    _busy: dict[Future[bool], tuple[int, Worker]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Run all jobs; an interruption ends the workers, which mark their runs."""
         self._waiting = list(range(len(self.configs)))
-        share = max(1, usable_cpus() // self.n_workers)
-        idle = [Worker(self.words, share) for _ in range(min(self.n_workers, len(self.configs)))]
-        busy: dict[Future[bool], tuple[int, Worker]] = {}
-        pool = ThreadPoolExecutor(len(idle))
+        pool = ThreadPoolExecutor(self.n_workers)
         try:
-            while self._waiting or busy:
-                while self._waiting and idle and (not busy or self._has_memory()):
-                    worker = idle.pop()
-                    job = self._next(worker.key, [self.keys[other] for other, _ in busy.values()])
-                    busy[pool.submit(worker.run, self._task(job))] = job, worker
-                done, _ = wait(busy, return_when=FIRST_COMPLETED)
+            while self._waiting or self._busy:
+                self._give_out(pool)
+                if not self._waiting:  # an engine may need their CPUs for the worker that follows a dead one
+                    self._end_idle()
+                done, _ = wait(self._busy, return_when=FIRST_COMPLETED)
                 for one in done:
-                    job, worker = busy.pop(one)
-                    idle.append(self._concluded(job, worker, share, lived=one.result()))
-            for worker in idle:
-                worker.end()
+                    job, worker = self._busy.pop(one)
+                    self._conclude(job, worker, lived=one.result())
+            self._end_idle()
         except BaseException:
-            workers = [*idle, *(worker for _, worker in busy.values())]
+            workers = [*self._idle, *(worker for _, worker in self._busy.values())]
             for worker in workers:
                 worker.interrupt()
             for worker in workers:
@@ -129,6 +157,16 @@ class SideBySide:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def _give_out(self, pool: ThreadPoolExecutor) -> None:
+        while self._waiting and len(self._busy) < self.n_workers and (not self._busy or self.has_room()):
+            worker = self._idle.pop() if self._idle else self.hire()
+            job = self._next(worker.key, [self.keys[other] for other, _ in self._busy.values()])
+            self._busy[pool.submit(worker.run, self._task(job))] = job, worker
+
+    def _end_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().end()
 
     def _next(self, kept: str, elsewhere: Sequence[str]) -> int:
         """Take the next job: one whose rows the worker has, else one whose rows nobody has, else any."""
@@ -142,20 +180,21 @@ class SideBySide:
         later = any(self.keys[other] == self.keys[job] for other in self._waiting)
         return Task(self.configs[job], self.keys[job], later)
 
-    def _concluded(self, job: int, worker: Worker, share: int, *, lived: bool) -> Worker:
-        """Report how a job ended; one whose process died is tried once more. Return who works on."""
+    def _conclude(self, job: int, worker: Worker, *, lived: bool) -> None:
+        """Report how a job ended; one whose worker died is tried once more, by another."""
         if lived:
-            self.ended(job, False)
-            return worker
+            self._idle.append(worker)
+            self.ended(job, "")
+            return
         worker.await_end()
         if job in self._tried:
-            self.ended(job, True)
+            self.ended(job, DIED_TWICE)
         else:
             self._tried.add(job)
             self._waiting.insert(0, job)
-        return Worker(self.words, share)
 
-    def _has_memory(self) -> bool:
-        """Whether another job may begin beside those that run."""
-        free = free_memory()
-        return free is None or free > _LEAST
+
+def has_memory() -> bool:
+    """Whether this machine has memory for another job beside those that run."""
+    free = free_memory()
+    return free is None or free > _LEAST

@@ -55,14 +55,23 @@ class Watching:
     ) -> None:
         self._bar.stop()
 
-    def ended(self, job: int, died: bool) -> None:
-        """Print how a job ended; one whose process died twice is given an outcome that says so."""
+    def ended(self, job: int, died: str) -> None:
+        """Print how a job ended.
+
+        Parameters
+        ----------
+        job : int
+            Its place.
+        died : str
+            Why it left no outcome, which it is given now; empty if it left one.
+        """
         folder, number = self._folders[job], self._numbers[job]
         outcome = read_outcome(folder / FILE)
         # sweepers other than Hydra's own choose jobs as they go on, so that no plan has their labels
         label = self._labels[number] if number < len(self._labels) else f"job {number}"
         if died or outcome is None or outcome.sweep != self._plan.id:
-            reason = f"its process died twice; what it printed is in {folder / LOG}"
+            said = f"; what it printed is in {folder / LOG}" if (folder / LOG).exists() else ""
+            reason = f"{died or 'it left no outcome'}{said}"
             outcome = JobOutcome(number, label, "failed", reason, self._plan.id, folder=folder)
             write_outcome(outcome, folder)
         self._failed += outcome.status == "failed"

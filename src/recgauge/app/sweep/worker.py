@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Self
 
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -16,6 +18,7 @@ from recgauge.utils.threads import limit_cpus
 
 LOG = "log.txt"
 """What a job has printed; in its output folder."""
+_PATIENCE = 15.0  # seconds for a run to be marked
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Task:
 def serve() -> None:
     """Run the jobs that come in on standard input, and say when each is done, until there are no more.
 
-    The first line has the words of the sweep's command line, which may hold secrets, and the share of CPUs.
+    The first line has the words of the sweep's command line, which may hold secrets, the share of CPUs, and
+    whether to end when the process dies that gives out the jobs.
     """
     from recgauge.app.settings import register_schema
     from recgauge.app.terminal.messages import prepare_streams
@@ -71,6 +75,9 @@ def serve() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     begin = json.loads(asked.readline())
+    if begin["bound"]:
+        signal.signal(signal.SIGUSR2, signal.default_int_handler)  # how Slurm says that time is nearly up
+        Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     limit_cpus(begin["n_threads"])
     register_schema()
     prepare_streams()
@@ -78,6 +85,15 @@ def serve() -> None:
         for line in asked:
             _run(Task.from_json(line))
             print("done", file=answers, flush=True)
+
+
+def _end_with(parent: int) -> None:
+    """End this process once another has died, its run marked as killed: someone else does the job anew."""
+    while os.getppid() == parent:
+        sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    sleep(_PATIENCE)
+    os._exit(1)
 
 
 def _run(task: Task) -> None:
