@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from hydra._internal import hydra as hydra_program
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.utils import get_args_parser
 from hydra.core.config_store import ConfigStore
@@ -21,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.names import check_single
 from recgauge.app.places import program
+from recgauge.app.sweep.composing import JobLoader
 from recgauge.app.sweep.launcher import SweepLauncher
 from recgauge.app.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.app.terminal.explain import Choices, check_assignments, explain_config_error, own_folder
@@ -101,7 +101,7 @@ def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:
     return asked, parser
 
 
-class CheckedLoader(ConfigLoaderImpl):
+class CheckedLoader(JobLoader):
     """Hydra's loader, through which every configuration goes: of a run, of a sweep and of each of its jobs.
 
     Parameters
@@ -137,8 +137,7 @@ class CheckedLoader(ConfigLoaderImpl):
 
     def _offer_metrics(self, overrides: Sequence[str]) -> None:
         """Make each metric that the command line names among the suites a suite of its own: metrics=ndcg."""
-        words = OverridesParser.create().parse_overrides(list(overrides))
-        for word in (word for word in words if word.key_or_group == "metrics"):
+        for word in (word for word in self.parsed(overrides) if word.key_or_group == "metrics"):
             value = word.value()
             if isinstance(value, dict) and not word.is_add():
                 raise ConfigError(
@@ -152,13 +151,13 @@ class CheckedLoader(ConfigLoaderImpl):
                 if name not in suites and _is_metric(name):
                     ConfigStore.instance().store(group="metrics", name=name, node={name: name})
 
-    def load_sweep_config(self, master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
+    def compose_job(self, master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
         """Compose the configuration of a sweep's job; one that cannot be composed stops its own job only."""
         try:
-            return super().load_sweep_config(master_config, sweep_overrides)
+            return super().compose_job(master_config, sweep_overrides)
         except (HydraException, OmegaConfBaseException, ConfigError) as error:
             own = [word for word in sweep_overrides if word.startswith("hydra.")]
-            config = super().load_sweep_config(master_config, own)
+            config = super().compose_job(master_config, own)
             known = isinstance(error, ConfigError)
             choices = Choices(sweep_overrides, own_folder(self.config_search_path.get_path()))
             with read_write(config), open_dict(config):

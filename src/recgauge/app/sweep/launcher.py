@@ -3,15 +3,18 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra._internal.core_plugins.basic_launcher import BasicLauncher
-from hydra.core.utils import JobReturn, JobStatus, run_job, setup_globals
+from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
+from recgauge.app.sweep.outcome import is_settled, read_plan
+from recgauge.app.sweep.worker import Task, run_here
 from recgauge.utils.checks import check_int
 from recgauge.utils.threads import usable_cpus
 
@@ -33,69 +36,96 @@ _OF_ROWS = (
     "engine",
 )
 """The settings that decide what a run has before its model is trained."""
-_FOLDER = ("hydra.sweep.dir", "hydra.sweep.subdir")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A job as a sweeper gives it out; its configuration is made again when it is needed.
+
+    Parameters
+    ----------
+    words : tuple of str
+        Overrides, as they were typed.
+    number : int
+        Position in the sweep, from 0.
+    folder : Path
+        Gets its files.
+    key : str
+        Equal for jobs whose data, split and candidates are the same.
+    """
+
+    words: tuple[str, ...]
+    number: int
+    folder: Path
+    key: str
 
 
 class SweepLauncher(BasicLauncher):
     """Stands in for Hydra's own launcher, whose order of jobs loads the same data again and again."""
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Compose every job once, then run them, and return how they ended in the order they were given."""
+        """Run the jobs that are not settled yet; return how they ended in the order they were given."""
         assert self.config is not None
-        setup_globals()
-        Path(str(self.config.hydra.sweep.dir)).mkdir(parents=True, exist_ok=True)
-        configs = [
-            self._composed(words, initial_job_idx + place) for place, words in enumerate(job_overrides)
-        ]
-        keys = [rows_key(config) for config in configs]
-        n_workers = check_int("jobs", self.config.jobs, minimum=1)
-        if n_workers == 1 or len(configs) == 1:
-            self._one_after_the_other(configs, keys)
-        else:
-            self._side_by_side(configs, keys, n_workers)
-        return [_returned(config) for config in configs]
-
-    def _one_after_the_other(self, configs: Sequence[DictConfig], keys: Sequence[str]) -> None:
-        from recgauge.app.sweep import shared  # takes a second to import
-
-        assert self.task_function is not None
         assert self.hydra_context is not None
-        order = grouped(keys)
-        for place, job in enumerate(order):
-            later = any(keys[other] == keys[job] for other in order[place + 1 :])
-            with shared.while_needed(keys[job], needed_later=later):
-                run_job(self.task_function, configs[job], *_FOLDER, self.hydra_context)
+        assert self.task_function is not None
+        setup_globals()
+        sweep = Path(str(self.config.hydra.sweep.dir))
+        sweep.mkdir(parents=True, exist_ok=True)
+        numbered = enumerate(job_overrides, initial_job_idx)
+        jobs = [self._given(tuple(words), number) for number, words in numbered]
+        n_workers = check_int("jobs", self.config.jobs, minimum=1)
+        plan = read_plan(sweep)
+        waiting = [job for job in jobs if not is_settled(job.folder, plan)]
+        if waiting:
+            self.hydra_context.callbacks.on_job_start(config=self.config, task_function=self.task_function)
+        if n_workers == 1 or len(jobs) == 1:
+            self._one_after_the_other(waiting)
+        elif waiting:
+            self._side_by_side(waiting, n_workers)
+        return [_returned(job) for job in jobs]
 
-    def _side_by_side(self, configs: Sequence[DictConfig], keys: Sequence[str], n_workers: int) -> None:
+    def _one_after_the_other(self, jobs: Sequence[Given]) -> None:
+        assert self.task_function is not None
+        order = [jobs[place] for place in grouped([job.key for job in jobs])]
+        for place, job in enumerate(order):
+            later = any(other.key == job.key for other in order[place + 1 :])
+            run_here(Task(self._composed(job.words, job.number), job.key, later), self.task_function)
+
+    def _side_by_side(self, jobs: Sequence[Given], n_workers: int) -> None:
         from recgauge.app.sweep.side_by_side import Process, SideBySide, has_memory
         from recgauge.app.sweep.watching import Watching
 
-        assert self.hydra_context is not None
-        assert self.task_function is not None
-        for config in configs:
-            with read_write(config):
-                config.hydra.runtime.output_dir = str(
-                    Path(config.hydra.sweep.dir, str(config.hydra.sweep.subdir)).absolute()
-                )
-        self.hydra_context.callbacks.on_job_start(config=configs[0], task_function=self.task_function)
-        n_workers = min(n_workers, len(configs))
+        def task(place: int, later: bool) -> Task:
+            job = jobs[place]
+            return Task(self._composed(job.words, job.number), job.key, later)
+
+        assert self.config is not None
+        n_workers = min(n_workers, len(jobs))
         hire = partial(Process, sys.argv[1:], max(1, usable_cpus() // n_workers))
-        with Watching(configs) as watching:
-            SideBySide(configs, keys, hire, n_workers, watching.ended, has_memory).run()
+        with Watching(jobs, Path(str(self.config.hydra.sweep.dir))) as watching:
+            keys = [job.key for job in jobs]
+            SideBySide(keys, task, hire, n_workers, watching.ended, has_memory).run()
+
+    def _given(self, words: tuple[str, ...], number: int) -> Given:
+        config = self._composed(words, number)
+        return Given(words, number, Path(config.hydra.runtime.output_dir), rows_key(config))
 
     def _composed(self, words: Sequence[str], number: int) -> DictConfig:
+        """Return the configuration of a job with its place in the sweep."""
         assert self.config is not None
         assert self.hydra_context is not None
         config = self.hydra_context.config_loader.load_sweep_config(self.config, list(words))
         with open_dict(config):
             config.hydra.job.id = config.hydra.job.num = number
+        with read_write(config.hydra.runtime):
+            folder = Path(str(config.hydra.sweep.dir), str(config.hydra.sweep.subdir))
+            config.hydra.runtime.output_dir = str(folder.absolute())
         return config
 
 
-def _returned(config: DictConfig) -> JobReturn:
+def _returned(job: Given) -> JobReturn:
     """Return what Hydra's sweeper wants of a job; how it ended is in its outcome.json."""
-    task = [str(word) for word in config.hydra.overrides.task]
-    ended = JobReturn(overrides=task, status=JobStatus.COMPLETED)
+    ended = JobReturn(overrides=list(job.words), status=JobStatus.COMPLETED)
     ended.return_value = None
     return ended
 

@@ -48,6 +48,12 @@ def write_outcome(outcome: JobOutcome, folder: Path) -> None:
     _write(folder / FILE, {name: getattr(outcome, name) for name in _STORED})
 
 
+def is_settled(folder: Path, plan: SweepPlan) -> bool:
+    """Whether it is known how the job with this output folder ended, in this sweep."""
+    outcome = read_outcome(folder / FILE) if plan.id else None
+    return outcome is not None and outcome.sweep == plan.id
+
+
 def read_outcomes(folder: Path, plan: SweepPlan, *, stopped: bool = False) -> list[JobOutcome]:
     """Return how each job of a sweep ended, in the order of the jobs, without records.
 

@@ -9,8 +9,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from omegaconf import DictConfig
-
 from recgauge.app.sweep.worker import Task
 from recgauge.utils.memory import free_memory
 
@@ -110,9 +108,10 @@ class SideBySide:
 
     Parameters
     ----------
-    configs : sequence of DictConfig
     keys : sequence of str
         See `Task`.
+    task : callable
+        Gives the task of the job at a place; told whether a later job needs the same rows.
     hire : callable
         Makes a worker.
     n_workers : int
@@ -123,8 +122,8 @@ class SideBySide:
         Whether another job may begin beside those that run.
     """
 
-    configs: Sequence[DictConfig]
     keys: Sequence[str]
+    task: Callable[[int, bool], Task]
     hire: Callable[[], Worker]
     n_workers: int
     ended: Callable[[int, str], None]
@@ -136,7 +135,7 @@ class SideBySide:
 
     def run(self) -> None:
         """Run all jobs; an interruption ends the workers, which mark their runs."""
-        self._waiting = list(range(len(self.configs)))
+        self._waiting = list(range(len(self.keys)))
         pool = ThreadPoolExecutor(self.n_workers)
         try:
             while self._waiting or self._busy:
@@ -178,7 +177,7 @@ class SideBySide:
 
     def _task(self, job: int) -> Task:
         later = any(self.keys[other] == self.keys[job] for other in self._waiting)
-        return Task(self.configs[job], self.keys[job], later)
+        return self.task(job, later)
 
     def _conclude(self, job: int, worker: Worker, *, lived: bool) -> None:
         """Report how a job ended; one whose worker died is tried once more, by another."""

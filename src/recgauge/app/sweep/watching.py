@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from omegaconf import DictConfig
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,27 +22,31 @@ from recgauge.app.tracking.tracker import load_record
 from recgauge.errors import SchemaError
 from recgauge.runs.outcome import JobOutcome
 
+if TYPE_CHECKING:
+    from recgauge.app.sweep.launcher import Given
+
 
 class Watching:
     """Shows a bar over all jobs, and a line for each that ended.
 
     Parameters
     ----------
-    configs : sequence of DictConfig
-        Of the jobs, with Hydra's own part.
+    jobs : sequence of Given
+    sweep : Path
+        Its folder.
     """
 
-    def __init__(self, configs: Sequence[DictConfig]) -> None:
-        self._folders = [Path(config.hydra.runtime.output_dir) for config in configs]
-        self._numbers = [int(config.hydra.job.num) for config in configs]
-        self._plan = read_plan(Path(configs[0].hydra.sweep.dir))
+    def __init__(self, jobs: Sequence["Given"], sweep: Path) -> None:
+        self._folders = [job.folder for job in jobs]
+        self._numbers = [job.number for job in jobs]
+        self._plan = read_plan(sweep)
         self._labels = short_labels(self._plan.jobs)
         self._failed = 0
         self._console = output(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         times = (TimeElapsedColumn(), TimeRemainingColumn())
         self._bar = Progress(*columns, *times, console=self._console, transient=True)
-        self._task = self._bar.add_task("jobs", total=len(configs))
+        self._task = self._bar.add_task("jobs", total=len(jobs))
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:

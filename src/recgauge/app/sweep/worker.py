@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from threading import Thread
 from time import sleep
 from typing import Self
 
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from recgauge.utils.threads import limit_cpus
@@ -97,18 +98,31 @@ def _end_with(parent: int) -> None:
 
 
 def _run(task: Task) -> None:
-    from hydra.core.hydra_config import HydraConfig
-
     from recgauge.app.main import run_job
-    from recgauge.app.sweep import shared
+
+    folder = Path(task.config.hydra.runtime.output_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _printing_to(folder / LOG):
+        run_here(task, run_job)
+
+
+def run_here(task: Task, run_job: Callable[[DictConfig], object]) -> None:
+    """Run a job in this process.
+
+    Parameters
+    ----------
+    task : Task
+    run_job : callable
+        Called with the job's settings; `HydraConfig` has Hydra's part of them.
+    """
+    from recgauge.app.sweep import shared  # takes a second to import
 
     HydraConfig.instance().set_config(task.config)
     own = task.config.copy()
     with open_dict(own):
         del own["hydra"]
-    folder = Path(task.config.hydra.runtime.output_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    with _printing_to(folder / LOG), shared.while_needed(task.key, needed_later=task.needed_later):
+    Path(task.config.hydra.runtime.output_dir).mkdir(parents=True, exist_ok=True)
+    with shared.while_needed(task.key, needed_later=task.needed_later):
         run_job(own)
 
 

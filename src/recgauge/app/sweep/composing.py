@@ -1,0 +1,105 @@
+"""Composes every job of a sweep once, and what jobs have in common once for all of them."""
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from recgauge.errors import ConfigError
+
+
+class JobLoader(ConfigLoaderImpl):
+    """Hydra's loader, which would read and merge the same files again for each job, three times over.
+
+    Jobs that choose the same options differ in single values alone, such as seeds. Their files are merged
+    once; each job gets a copy with its values. Whatever that cannot do, Hydra does: a job that is wrong in
+    some way is composed by Hydra itself, whose errors are explained.
+    """
+
+    def __init__(self, config_search_path: Any) -> None:
+        super().__init__(config_search_path)
+        self._parser = OverridesParser.create()
+        self._parsed: dict[str, Override] = {}
+        self._merged: dict[tuple[str, ...], bytes] = {}
+        self._jobs: dict[tuple[str, ...], bytes] = {}
+        self._composes_job = False
+
+    def parsed(self, words: Sequence[str]) -> list[Override]:
+        """Return what the words of a command line mean; each word is parsed once."""
+        for word in words:
+            if word not in self._parsed:
+                self._parsed[word] = self._parser.parse_overrides([word])[0]
+        return [self._parsed[word] for word in words]
+
+    def load_sweep_config(self, master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
+        """Return the configuration of a job; who asks again gets an equal one.
+
+        Parameters
+        ----------
+        master_config : DictConfig
+            Of the sweep.
+        sweep_overrides : list of str
+            The words of the job.
+        """
+        words = tuple(sweep_overrides)
+        if words not in self._jobs:
+            # pickled, a configuration takes 17 kB, as an object more than a hundred times as much
+            self._jobs[words] = pickle.dumps(self.compose_job(master_config, list(words)))
+        config: DictConfig = pickle.loads(self._jobs[words])  # noqa: S301 - our own
+        OmegaConf.copy_cache(from_config=master_config, to_config=config)  # its times, for one
+        return config
+
+    def compose_job(self, master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
+        """Compose the configuration of a job."""
+        self._composes_job = True
+        try:
+            return super().load_sweep_config(master_config, sweep_overrides)
+        finally:
+            self._composes_job = False
+
+    def _load_configuration_impl(
+        self, config_name: str | None, overrides: list[str], run_mode: RunMode, *rest: Any, **named: Any
+    ) -> DictConfig:
+        if self._composes_job:
+            try:
+                found = self._with_values(config_name, overrides, run_mode)
+            except ConfigError:
+                raise
+            except Exception:  # composed by Hydra, the job says what is wrong with it
+                found = None
+            if found is not None:
+                return found
+        return super()._load_configuration_impl(config_name, overrides, run_mode, *rest, **named)
+
+    def _with_values(self, name: str | None, words: Sequence[str], mode: RunMode) -> DictConfig | None:
+        """Return the configuration with the options of these words, then with their values."""
+        parsed = self.parsed(words)
+        self.validate_sweep_overrides_legal(parsed, run_mode=mode, from_shell=True)
+        values = [one for one in parsed if self._sets_value(one)]
+        options = tuple(str(one.input_line) for one in parsed if not any(one is other for other in values))
+        if options not in self._merged:
+            merged = super()._load_configuration_impl(name, list(options), mode)
+            self._merged[options] = pickle.dumps(merged)
+        config: DictConfig = pickle.loads(self._merged[options])  # noqa: S301 - our own
+        if config.hydra.searchpath:  # its folders may have groups that `_sets_value` does not know
+            return None
+        self._apply_overrides_to_config(values, config)
+        task = [one for one in parsed if not one.is_hydra_override()]
+        config.hydra.overrides.task = [one.input_line for one in task]
+        shown = OmegaConf.to_container(config.hydra.job.config.override_dirname)
+        assert isinstance(shown, dict)
+        config.hydra.job.override_dirname = get_overrides_dirname(
+            task, **{str(key): value for key, value in shown.items()}
+        )
+        return config
+
+    def _sets_value(self, word: Override) -> bool:
+        """Whether a word sets a value of the merged files, rather than choosing among the files."""
+        if word.is_hydra_override() or word.package is not None:
+            return False
+        return isinstance(word.value(), dict) or not self.repository.group_exists(str(word.key_or_group))
