@@ -1,6 +1,6 @@
 """Composes every job of a sweep once, and what jobs have in common once for all of them."""
 
-import pickle
+import pickle  # noqa: TID251 - in memory alone
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,7 +50,7 @@ class JobLoader(ConfigLoaderImpl):
         if words not in self._jobs:
             # pickled, a configuration takes 17 kB, as an object more than a hundred times as much
             self._jobs[words] = pickle.dumps(self.compose_job(master_config, list(words)))
-        config: DictConfig = pickle.loads(self._jobs[words])  # noqa: S301 - our own
+        config: DictConfig = pickle.loads(self._jobs[words])
         OmegaConf.copy_cache(from_config=master_config, to_config=config)  # its times, for one
         return config
 
@@ -85,7 +85,7 @@ class JobLoader(ConfigLoaderImpl):
         if options not in self._merged:
             merged = super()._load_configuration_impl(name, list(options), mode)
             self._merged[options] = pickle.dumps(merged)
-        config: DictConfig = pickle.loads(self._merged[options])  # noqa: S301 - our own
+        config: DictConfig = pickle.loads(self._merged[options])
         if config.hydra.searchpath:  # its folders may have groups that `_sets_value` does not know
             return None
         self._apply_overrides_to_config(values, config)
