@@ -4,6 +4,7 @@ import importlib
 import os
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import sparse
 from recgauge.app.compose import compose as make
 from recgauge.app.places import conf_folder
 from recgauge.app.settings import register_schema
-from recgauge.app.sweep.begin import _note_models_not_ready
+from recgauge.app.sweep.planned import PlannedJob, tell_problems
 from recgauge.app.tracking.environment import read_beside
 from recgauge.app.tune import plan, tune
 from recgauge.candidates import CandidateItems
@@ -135,14 +136,19 @@ def composed():
         yield lambda *words: OmegaConf.to_object(compose("config", list(words)))
 
 
-def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, capsys):
+def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch):
     monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
-    jobs = [["model=svd", "seed=1"], ["model=implicit_als", "seed=1"], ["model=implicit_als", "seed=2"]]
-    _note_models_not_ready(jobs, [])
-    said = capsys.readouterr()
-    assert (said.out + said.err).count("the jobs with model=implicit_als cannot run") == 1
+    labels = ["model=svd seed=1", "model=implicit_als seed=1", "model=implicit_als seed=2"]
+    jobs = [PlannedJob(number, label, Path(), "") for number, label in enumerate(labels)]
+    for one in jobs[1:]:
+        with pytest.raises(ConfigError) as error:
+            make(composed(*one.label.split(" ")))
+        one.problem = str(error.value)
+    said: list[str] = []
+    tell_problems(jobs, said.append)
+    assert [line.partition(" cannot run")[0] for line in said] == ["the jobs with model=implicit_als"]
     with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
-        _note_models_not_ready(jobs[1:], [])
+        tell_problems(jobs[1:], said.append)
 
 
 def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import yaml
 
-from recgauge.app.sweep.begin import as_key
+from recgauge.app.sweep.planned import as_key
 from recgauge.app.terminal.secrets import learn_settings, without_secrets
 
 pytestmark = pytest.mark.e2e

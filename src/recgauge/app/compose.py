@@ -35,7 +35,9 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
 """The functions that a configuration may call, with the class of what they return; all else are classes."""
 
 
-def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
+def compose(
+    settings: RunSettings, *, leave_out: bool = False, tell: Callable[[str], None] = print_note
+) -> Experiment:
     """Build every component of a run.
 
     Parameters
@@ -44,6 +46,8 @@ def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
     leave_out : bool
         Whether metrics that the model cannot be measured by are left out, with a note, rather than refused:
         the user wants every metric there is (``metrics=all``), or the same metrics of several models.
+    tell : callable
+        Gets the note.
 
     Raises
     ------
@@ -64,7 +68,7 @@ def compose(settings: RunSettings, *, leave_out: bool = False) -> Experiment:
     filters = (settings.filters or {}).items()
     model = build_model(settings.model, settings.allowed_targets)
     check_ready(model)
-    suite = _possible(model, suite, leave_out=leave_out)
+    suite = _possible(model, suite, tell, leave_out=leave_out)
     if isinstance(model, GivesLists):
         _refuse_scores(type(model).__name__, settings, suite)
     if stores_model(settings) and not isinstance(model, Recommender):
@@ -154,7 +158,11 @@ def build_tracker(node: Any) -> Tracker:
 
 
 def _possible(
-    model: Recommender | RatingPredictor, suite: Mapping[str, Definition], *, leave_out: bool
+    model: Recommender | RatingPredictor,
+    suite: Mapping[str, Definition],
+    tell: Callable[[str], None],
+    *,
+    leave_out: bool,
 ) -> dict[str, Definition]:
     """Return the metrics that the model can be measured by; refuse or leave out others before any work."""
     name = type(model).__name__
@@ -169,7 +177,7 @@ def _possible(
     if wrong and not (leave_out and len(wrong) < len(suite)):
         raise ConfigError(f"metrics: {', '.join(wrong)} {why}{remedy}")
     if wrong:
-        print_note(f"metrics: left out are {', '.join(wrong)}, which {why}")
+        tell(f"metrics: left out are {', '.join(wrong)}, which {why}")
     return {key: definition for key, definition in suite.items() if key not in wrong}
 
 

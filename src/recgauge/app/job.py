@@ -53,6 +53,16 @@ class Job:
     sweep: Path | None
     search: SearchFacts | None = None
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether metrics that the model cannot be measured by are left out rather than refused."""
+        return self.sweep is not None or "all" in self.names["metrics"].split("+")
+
+    @property
+    def may_reuse(self) -> bool:
+        """Whether a finished run of the store may take its place."""
+        return self.typed.reuse and not self.typed.force
+
 
 def prepare(
     typed: RunSettings, words: list[str], choices: dict[str, Any], *, folder: Path, sweep: Path | None

@@ -24,7 +24,7 @@ from recgauge.app.hydra_checks import NOT_COMPOSED, checked_hydra, parse_words
 from recgauge.app.names import check_repeats, typed_words
 from recgauge.app.places import conf_folder, give_libraries_a_home, program
 from recgauge.app.settings import register_schema, typed_settings
-from recgauge.app.sweep.outcome import SweepPlan, read_plan, write_outcome
+from recgauge.app.sweep.outcome import SweepPlan, is_settled, read_plan, write_outcome
 from recgauge.app.terminal.explain import Choices, check_words, explain_config_error, explain_os_error
 from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output, without_secrets
@@ -122,7 +122,10 @@ def run_job(cfg: DictConfig) -> None:
     sweep = Path(known.sweep.dir) if known.mode == RunMode.MULTIRUN else None
     outcome = JobOutcome(0, " ".join(without_secrets(words)), folder=folder)
     if sweep is not None:
-        outcome = replace(outcome, number=known.job.num, sweep=read_plan(sweep).id)
+        plan = read_plan(sweep)
+        if is_settled(folder, plan):  # launchers of others start all jobs
+            return
+        outcome = replace(outcome, number=known.job.num, sweep=plan.id)
     try:
         from recgauge.app.job import prepare
         from recgauge.app.perform import perform

@@ -17,7 +17,7 @@ from recgauge.app.sweep.shared import prepared
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import without_secrets
-from recgauge.app.tracking.environment import environment_of, read_beside
+from recgauge.app.tracking.environment import environment_of, fingerprint_of
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, experiment_tag, find_finished
 from recgauge.app.tracking.untracked import Untracked, deliver_waiting, untracked
@@ -50,8 +50,7 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
     if job.study is not None and not job.study.needs_runs:
         conclude_study(job.study, [], tracker=job.tracker, words=job.words, folder=job.folder)
         return outcome
-    several = job.sweep is not None or "all" in job.names["metrics"].split("+")
-    experiment = compose(job.typed, leave_out=several)
+    experiment = compose(job.typed, leave_out=job.leaves_out)
     names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
     job, outcome = replace(job, names=names), replace(outcome, names=names)
     if job.sweep is None:
@@ -71,8 +70,13 @@ def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> Job
     if job.typed.tune is not None:
         job, experiment, reason = _tuned(job, experiment)
         outcome = replace(outcome, reason=reason)
-    reusing = job.typed.reuse and not job.typed.force
-    return (_reuse(job, experiment, outcome) if reusing else None) or _make(job, experiment, outcome)
+    if job.may_reuse:
+        # a sweep has fetched its data, and reported on them, before its first job
+        told = ConsoleProgress() if job.sweep is None else None
+        wanted = fingerprint_of(job.settings, experiment.dataset.digest(told))
+        if (reused := reuse(job, outcome, wanted)) is not None:
+            return reused
+    return _make(job, experiment, outcome)
 
 
 def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment, str | None]:
@@ -109,17 +113,27 @@ def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
     return replace(job, typed=typed, settings=settings), final
 
 
-def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome | None:
-    """Reuse a finished run for the job if there is one; the data are not loaded."""
+def reuse(
+    job: Job, outcome: JobOutcome, wanted: str, run_ids: Sequence[str] | None = None
+) -> JobOutcome | None:
+    """Reuse a finished run for the job if there is one; the data are not loaded.
+
+    Parameters
+    ----------
+    job : Job
+    outcome : JobOutcome
+        What is known of the job so far.
+    wanted : str
+        Fingerprint of the run.
+    run_ids : sequence of str, optional
+        Those with this fingerprint, if they have been looked for.
+    """
     progress = ConsoleProgress()
     with progress.stage("look for a finished run"):
-        # a sweep has fetched its data, and reported on them, before its first job
-        told = progress if job.sweep is None else None
-        digest = experiment.dataset.digest(told)
         found = find_finished(
             job.settings,
-            digest,
-            read_beside(job.settings),
+            wanted,
+            run_ids,
             tracker=job.tracker,
             artifacts=() if job.study is None else job.study.artifacts,
             folder=job.folder,
@@ -134,7 +148,7 @@ def _reuse(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome 
     if job.grid is not None:
         job.tracker.mark(run_id, experiment_tag(job.grid))
     outcome = replace(outcome, status="reused", run_id=run_id)
-    _print(job, record, outcome, job.tracker.run_address(run_id))
+    _print(job, record, outcome, None if job.sweep is not None else job.tracker.run_address(run_id))
     return outcome
 
 
@@ -174,7 +188,8 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
         if owed is not None and log.run_id is not None:
             owed.forget()
         outcome = replace(outcome, run_id=log.run_id)
-        address = None if log.run_id is None else job.tracker.run_address(log.run_id)
+        if log.run_id is not None and job.sweep is None:
+            address = job.tracker.run_address(log.run_id)
     except TrackingError as error:
         if written is None:
             raise

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +14,37 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.compose import build_dataset, build_model, build_study, build_tracker, check_ready
+from recgauge.app.compose import build_dataset, build_study, build_tracker
 from recgauge.app.places import experiments_folder
-from recgauge.app.sweep.outcome import SweepPlan
-from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
+from recgauge.app.sweep.outcome import SweepPlan, write_outcome
+from recgauge.app.sweep.planned import (
+    PlannedJob,
+    as_key,
+    finished_runs,
+    planned_jobs,
+    set_fingerprints,
+    tell_problems,
+)
+from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.tracker import Tracker
 from recgauge.app.tracking.untracked import deliver_waiting
-from recgauge.errors import ConfigError, MissingDataError
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError
+from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.settings import data_settings
 from recgauge.studies import Study
+from recgauge.utils.checks import check_int
 from recgauge.utils.progress import Progress
 
 MISSING = "missing.json"
 _ABOUT_DATA = data_settings() | {"experiment"}
-_ABOUT_MODEL = {"model", "data", "experiment", "allowed_targets"}
 
 
 def begin(config: DictConfig) -> SweepPlan:
     """Find out what cannot work before any work is done, and write down what the sweep sets out to do.
+
+    Jobs that are wrong, have no data or whose finished runs are reused are settled: they have their outcome.
 
     Parameters
     ----------
@@ -41,25 +54,61 @@ def begin(config: DictConfig) -> SweepPlan:
     Raises
     ------
     RecgaugeError
-        If no job can be composed, no data set can be had, or the study or the store cannot be used.
+        If no job can run, no data set can be had, or the study or the store cannot be used.
     """
     folder = Path(config.hydra.sweep.dir)
     (folder / MISSING).unlink(missing_ok=True)  # of an earlier sweep in the same folder
-    jobs = grid_jobs(config)
-    _check_composable(jobs, own_folder(config.hydra.runtime.config_sources))
+    check_int("jobs", config.jobs, minimum=1)
     study, tracker = study_and_tracker(config)
+    jobs = planned_jobs(config, grid_jobs(config))
+    tell_problems(jobs, print_error)
     if study is not None:
         study.check(experiments_folder() / study.name)
-    _note_models_not_ready(jobs, list(config.allowed_targets))
-    _note_missing_data(grid_datasets(jobs), list(config.allowed_targets), folder)
+    _note_missing_data(jobs, folder)
     tracker.prepare()
     progress = ConsoleProgress()
     for line in tracker.close_dead():
         progress.note(f"marked as killed: {line}")
     deliver_waiting(tracker, progress)
-    plan = SweepPlan([" ".join(word for word in job if not word.startswith("hydra.")) for job in jobs])
+    plan = SweepPlan([job.label for job in jobs])
     plan.write(folder)
+    _settle(jobs, plan)
     return plan
+
+
+def _settle(jobs: Sequence[PlannedJob], plan: SweepPlan) -> None:
+    """Leave the outcome of each job that has nothing to do; all finished runs are found by one search."""
+    for one in jobs:
+        outcome = _outcome(one, plan)
+        if one.problem is not None:
+            _leave(replace(outcome, status="failed", reason=one.problem))
+        elif one.no_data is not None:
+            _leave(replace(outcome, status="no data", reason=one.no_data))
+    wanted = [one for one in jobs if one.waits and one.job is not None and one.job.may_reuse]
+    if not wanted:
+        return
+    with ConsoleProgress().stage("look for finished runs"):
+        set_fingerprints(wanted)
+        found = finished_runs(wanted)
+    for one in wanted:
+        if (runs := found.get(one.number)) and one.job is not None and one.fingerprint is not None:
+            from recgauge.app.perform import reuse  # takes a second to import
+
+            one.folder.mkdir(parents=True, exist_ok=True)
+            with suppress(RecgaugeError, OSError):  # the job itself tells it
+                ids = [run.run_id for run in runs]
+                if (reused := reuse(one.job, _outcome(one, plan), one.fingerprint, ids)) is not None:
+                    _leave(reused)
+
+
+def _outcome(one: PlannedJob, plan: SweepPlan) -> JobOutcome:
+    outcome = JobOutcome(one.number, one.label, sweep=plan.id, folder=one.folder)
+    return outcome if one.job is None else replace(outcome, names=one.job.names, settings=one.job.settings)
+
+
+def _leave(outcome: JobOutcome) -> None:
+    outcome.folder.mkdir(parents=True, exist_ok=True)
+    write_outcome(outcome, outcome.folder)
 
 
 def study_and_tracker(config: DictConfig) -> tuple[Study | None, Tracker]:
@@ -125,11 +174,6 @@ def missing_data(
     return missing
 
 
-def as_key(dataset: Mapping[str, Any]) -> str:
-    """Return a data set's settings as one text, which may be stored."""
-    return json.dumps(without_secrets(dataset), sort_keys=True, default=str)
-
-
 def known_missing(sweep: Path, dataset: Mapping[str, Any]) -> str | None:
     """Return why the data are missing, if that was found out at the start of the sweep."""
     file = sweep / MISSING
@@ -139,63 +183,24 @@ def known_missing(sweep: Path, dataset: Mapping[str, Any]) -> str | None:
     return found.get(as_key(dataset))
 
 
-def _check_composable(jobs: Iterable[Sequence[str]], own: str | None) -> None:
-    """Refuse a sweep none of whose jobs can be composed; where only some cannot, these tell it themselves."""
-    first = None
-    for job in jobs:
-        try:
-            compose("config", list(job))
-        except (HydraException, OmegaConfBaseException) as error:
-            first = first or ConfigError(explain_config_error(error, Choices(job, own)))
-        except ConfigError as error:
-            first = first or error
-        else:
-            return
-    if first is not None:
-        raise first
-
-
-def _note_missing_data(
-    datasets: Mapping[str, Mapping[str, Any]], allowed: Sequence[str], folder: Path
-) -> None:
+def _note_missing_data(jobs: Sequence[PlannedJob], folder: Path) -> None:
     """Print once which data sets are missing, and leave a note for the jobs that need them."""
+    used = {as_key(job.typed.dataset): job.typed for one in jobs if one.needs_data and (job := one.job)}
     progress = ConsoleProgress()
+    missing: dict[str, str] = {}
     with progress.stage("look for the data sets"):
-        missing = missing_data(datasets, allowed, progress)
-    if missing and len(missing) == len({as_key(node) for node in datasets.values()}):
+        for key, typed in used.items():
+            missing |= missing_data({key: typed.dataset}, typed.allowed_targets, progress)
+    if missing and len(missing) == len(used):
         raise MissingDataError("\n".join(missing.values()))
     for reason in missing.values():
         progress.note(f"the jobs on this data set are left out. {reason}")
+    for one in jobs:
+        if one.needs_data and one.job is not None:
+            one.no_data = missing.get(as_key(one.job.typed.dataset))
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MISSING).write_text(json.dumps(without_secrets(missing)), encoding="utf-8")
-
-
-def _note_models_not_ready(jobs: Iterable[Sequence[str]], allowed: Sequence[str]) -> None:
-    """Print which models cannot be trained here, such as those of a library that is not installed.
-
-    Their jobs fail when it is their turn; the user should not have to wait for it.
-
-    Raises
-    ------
-    ConfigError
-        If no model can be trained.
-    """
-    reasons: dict[str, str] = {}
-    all_words = _words_about(_ABOUT_MODEL, jobs)
-    for words in all_words:
-        try:
-            model: Any = OmegaConf.to_container(compose("config", list(words)).model, resolve=True)
-        except (HydraException, OmegaConfBaseException, ConfigError):
-            continue  # the job itself says what is wrong with it
-        try:
-            check_ready(build_model(model, allowed))
-        except ConfigError as error:
-            reasons[" ".join(words)] = str(error)
-    if reasons and len(reasons) == len(all_words):
-        raise ConfigError("\n".join(dict.fromkeys(reasons.values())))
-    for name, reason in reasons.items():
-        ConsoleProgress().note(f"the jobs with {name} cannot run. {reason}")
 
 
 def _words_about(roots: Collection[str], jobs: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -19,7 +19,7 @@ from recgauge.app.targets import TARGET, allowed_packages, find_class
 from recgauge.errors import ConfigError
 from recgauge.isolated.environments import Environment, find_environment
 from recgauge.models import adapters
-from recgauge.runs.settings import free_settings, is_isolated
+from recgauge.runs.settings import fingerprint, free_settings, is_isolated
 from recgauge.utils.files import user_number, user_path
 
 CHECKOUT = Path(recgauge.__file__).resolve().parents[2]
@@ -133,6 +133,19 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     digests |= {path: file_digest(Path(path)) for path in files} | library(counted.get("model"))
     own = model_environment(settings)
     return digests if own is None else digests | {f"environment of {own.library}": own.identity()}
+
+
+def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
+    """Return the fingerprint of a run, with the files beside its data as they are now.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+    data_sha256 : str
+        Digest of the data set.
+    """
+    return fingerprint(settings, data_sha256, NUMERIC_VERSION, read_beside(settings))
 
 
 def model_environment(settings: Mapping[str, Any]) -> Environment | None:

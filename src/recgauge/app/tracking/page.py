@@ -177,6 +177,7 @@ def final_tags(record: RunRecord, seconds: Mapping[str, float]) -> dict[str, str
         "recgauge.data": ", ".join([*sizes, f"{record.split.dropped_rows:,} rows dropped"]),
         "recgauge.counts": ", ".join(counts),
         "recgauge.seconds": ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items()),
+        "recgauge.peak_bytes": str(record.memory.get("peak_bytes", "")),
         "recgauge.dataset_sha256": data.sha256,
         "recgauge.fingerprint": record.fingerprint(),
         "recgauge.judging": record.policies,

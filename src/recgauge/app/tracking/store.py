@@ -26,6 +26,7 @@ from recgauge.app.tracking.addresses import (
 from recgauge.app.tracking.alive import UNTIL_TAG, alive_tags, signs_of_life, why_dead
 from recgauge.app.tracking.run_log import MOST_TEXTS, MlflowRunLog
 from recgauge.app.tracking.searches import store_trials
+from recgauge.app.tracking.stored_runs import RunStore, StoredRun
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
 from recgauge.runs.facts import SearchFacts
@@ -124,6 +125,11 @@ class MlflowTracker(Tracker):
                 order_by=["attributes.start_time DESC"],
             )
         return [str(run.info.run_id) for run in found]
+
+    def finished(self) -> list[StoredRun]:
+        """Return all finished runs of the experiment, newest first, by one search; nothing is made."""
+        store = RunStore(self.uri)
+        return store.finished(self.experiment) if store.exists else []
 
     def tag(self, run_id: str, name: str) -> str | None:
         """Return a tag of a run, or None."""

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 SUMMARY_TAG = "recgauge.summary"
 """Tag of a run that sums up others; it has no results of its own."""
 _RUNS = """
-    SELECT runs.run_uuid, runs.name, runs.status, runs.start_time, runs.artifact_uri, tags.key, tags.value
+    SELECT runs.run_uuid, runs.name, runs.status, runs.start_time, runs.artifact_uri, tags.key, tags.value,
+        runs.end_time
     FROM runs JOIN experiments USING (experiment_id)
     LEFT JOIN tags ON tags.run_uuid = runs.run_uuid AND (tags.key LIKE 'recgauge.%' OR tags.key = 'error')
     WHERE runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active' AND {} = ?
     ORDER BY runs.start_time DESC, runs.run_uuid
+"""
+_NAMES = """
+    SELECT run_uuid, key, value
+    FROM params JOIN runs USING (run_uuid) JOIN experiments USING (experiment_id)
+    WHERE experiments.name = ? AND key IN ('model', 'dataset')
 """
 _VALUES = """
     SELECT run_uuid, key, value
@@ -46,6 +52,10 @@ class StoredRun:
         Address of its files.
     tags : mapping of str to str
         recgauge's own, and ``error``.
+    seconds : float
+        What it took; 0 if it has not ended.
+    names : mapping of str to str
+        Of its model and data set; only from `RunStore.finished`.
     """
 
     run_id: str
@@ -54,6 +64,8 @@ class StoredRun:
     started: int
     location: str
     tags: Mapping[str, str]
+    seconds: float = 0.0
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,6 +146,16 @@ class RunStore:
                 token = page.token or None
         return runs
 
+    def finished(self, experiment: str) -> list[StoredRun]:
+        """Return the finished runs of an experiment with what they were about, newest first; one search."""
+        found = [run for run in self.runs(experiment) if run.status == "FINISHED"]
+        if not self._is_file:
+            return found
+        names: dict[str, dict[str, str]] = {}
+        for run_id, key, value in self._rows(_NAMES, (experiment,)):
+            names.setdefault(run_id, {})[key] = value
+        return [replace(run, names=names.get(run.run_id, {})) for run in found]
+
     def values(self, experiment: str, runs: Sequence[StoredRun]) -> dict[str, dict[str, float]]:
         """Return the results of runs of an experiment, ``{run id: {"ndcg_at_10": ...}}``."""
         found: dict[str, dict[str, float]] = {run.run_id: {} for run in runs}
@@ -181,8 +203,11 @@ class RunStore:
 
     def _query(self, column: str, value: str) -> list[StoredRun]:
         found: dict[str, StoredRun] = {}
-        for run_id, name, status, started, location, key, text in self._rows(_RUNS.format(column), (value,)):
-            plain = StoredRun(run_id, name or "", status, int(started or 0), location or "", {})
+        for run_id, name, status, started, location, key, text, ended in self._rows(
+            _RUNS.format(column), (value,)
+        ):
+            seconds = _seconds(int(started or 0), int(ended or 0))
+            plain = StoredRun(run_id, name or "", status, int(started or 0), location or "", {}, seconds)
             run = found.setdefault(run_id, plain)
             if key is not None:
                 found[run_id] = replace(run, tags={**run.tags, key: text})
@@ -203,4 +228,17 @@ def _stored(run: "Run") -> StoredRun:
     info, tags = run.info, run.data.tags
     own = {key: value for key, value in tags.items() if key == "error" or key.startswith("recgauge.")}
     name, started = str(info.run_name or ""), int(info.start_time or 0)
-    return StoredRun(str(info.run_id), name, str(info.status), started, info.artifact_uri, own)
+    return StoredRun(
+        str(info.run_id),
+        name,
+        str(info.status),
+        started,
+        info.artifact_uri,
+        own,
+        _seconds(started, int(info.end_time or 0)),
+        {key: run.data.params[key] for key in ("model", "dataset") if key in run.data.params},
+    )
+
+
+def _seconds(started: int, ended: int) -> float:
+    return max(0, ended - started) / 1000

@@ -4,17 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recgauge._version import NUMERIC_VERSION
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
 from recgauge.app.files.list_files import holds
 from recgauge.app.tracking.addresses import serving
 from recgauge.errors import SchemaError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import fingerprint, registers_model, stores_model
+from recgauge.runs.settings import registers_model, stores_model
 from recgauge.utils.progress import Progress
+
+if TYPE_CHECKING:
+    from recgauge.app.tracking.stored_runs import StoredRun
 
 FILES_TAG = "recgauge.files_sha256"
 """Tag of a stored run with the digest of its SHA256SUMS, which has those of all its files."""
@@ -120,6 +122,10 @@ class Tracker:
         """Return the ids of the newest finished runs with this fingerprint, newest first."""
         return []
 
+    def finished(self) -> "list[StoredRun]":
+        """Return all finished runs, newest first, without making a store where there is none."""
+        return []
+
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:
         """Copy those of a run's artifacts that exist into a folder; only for runs that were found."""
         raise NotImplementedError
@@ -148,8 +154,8 @@ def load_record(folder: Path) -> RunRecord:
 
 def find_finished(
     settings: Mapping[str, Any],
-    data_sha256: str,
-    sources: Mapping[str, str],
+    wanted: str,
+    run_ids: Sequence[str] | None = None,
     *,
     tracker: Tracker,
     artifacts: Sequence[str],
@@ -162,9 +168,10 @@ def find_finished(
     ----------
     settings : mapping of str to Any
         The resolved configuration.
-    data_sha256 : str
-    sources : mapping of str to str
-        Digests of what the run reads in addition to its data set.
+    wanted : str
+        Its fingerprint.
+    run_ids : sequence of str, optional
+        Finished runs with this fingerprint, newest first; the store is asked for them if they are not given.
     tracker : Tracker
         The store to search; runs that failed, were killed or are running do not count.
     artifacts : sequence of str
@@ -179,9 +186,8 @@ def find_finished(
     TrackingError
         If the store cannot be searched.
     """
-    wanted = fingerprint(settings, data_sha256, NUMERIC_VERSION, sources)
     names = ("record.json", *artifacts)
-    for run_id in tracker.find(wanted):
+    for run_id in tracker.find(wanted) if run_ids is None else run_ids:
         with unfinished(folder) as temporary:
             tracker.download(run_id, (CHECKSUMS, *names), temporary)
             problem = _damage(temporary, names, tracker.tag(run_id, FILES_TAG))
