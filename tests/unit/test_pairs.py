@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recgauge.data import interactions, pairs
 from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import held_out_repeat, order_of_pairs, pair_codes
+from recgauge.data.pairs import apart, held_out_repeat, order_of_pairs, pair_codes, stored
+from recgauge.data.relevance import Relevant
 from recgauge.models import Random
+from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import pair_bits
 
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=25)
@@ -37,6 +40,61 @@ def test_repeats_are_found_wherever_a_held_out_row_has_one(train, validation, te
     every = codes[0] + codes[1]
     repeats = len(set(every)) < len(every) or bool(set(every) & set(pair_codes(known).tolist()))
     assert held_out_repeat([known], held_out) == repeats
+    assert apart(known.to_csr(), held_out) == (not repeats)
+
+
+@given(PAIRS, PAIRS, st.booleans(), st.booleans())
+def test_pairs_are_looked_up_in_tables_as_by_bisecting(known, asked, in_order, tables):
+    rows, matrix = part(sorted(asked) if in_order else asked), part(known).to_csr()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "_FEW", 1000 if tables else 0)
+        found = stored(matrix, rows.user, rows.item)
+    assert found.tolist() == [pair in set(known) for pair in zip(rows.user, rows.item, strict=True)]
+
+
+@given(PAIRS, st.booleans(), st.integers(1, 4))
+def test_pieces_of_any_length_give_what_numpy_gives_at_once(chosen, in_order, piece):
+    rows = part(sorted(chosen) if in_order else chosen)
+    mask = rows.item % 2 == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interactions, "PIECE", piece)
+        taken, rises, counts, matrix = rows.take(mask), rows.pairs_rise(), rows.item_counts(), rows.to_csr()
+    codes = pair_codes(rows)
+    assert rises == bool((codes[1:] > codes[:-1]).all())
+    np.testing.assert_array_equal(counts, np.bincount(rows.item, minlength=6))
+    for name in ("user", "item", "value"):
+        column = getattr(taken, name)
+        np.testing.assert_array_equal(column, getattr(rows, name)[mask])
+        assert column.dtype == getattr(rows, name).dtype
+        assert not column.flags.writeable
+    plain = np.zeros((6, 6), np.float32)
+    np.add.at(plain, (rows.user, rows.item), rows.value)
+    np.testing.assert_array_equal(matrix.toarray(), plain)
+    assert matrix.has_canonical_format
+    assert matrix.nnz == len(set(codes.tolist()))
+    assert (matrix.data.dtype, matrix.indices.dtype, matrix.indptr.dtype) == (np.float32, np.int32, np.int32)
+
+
+@given(PAIRS.filter(bool))
+def test_relevant_rows_in_order_need_no_sort(chosen):
+    one, other = (Relevant.from_interactions(part(rows), None) for rows in (chosen, sorted(set(chosen))))
+    for name in ("users", "start", "items", "gains", "none_relevant"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert getattr(one, name).dtype == getattr(other, name).dtype
+
+
+@given(st.integers(2, 3000), st.integers(0, 2**32), st.floats(0.01, 0.6), st.sampled_from([0.0, 0.1, 0.35]))
+def test_random_rows_are_those_of_a_permutation_of_their_numbers(n_rows, seed, test_size, validation_size):
+    rows = part([(0, 0)] * n_rows)
+    found = RandomRows(test_size, validation_size).assign(rows, rng=np.random.default_rng(seed))
+    position = np.random.default_rng(seed).permutation(n_rows)
+    n_test, n_validation = np.rint(n_rows * test_size), np.rint(n_rows * validation_size)
+    np.testing.assert_array_equal(found.test, position < n_test)
+    held = (position >= n_test) & (position < n_test + n_validation)
+    if validation_size:
+        np.testing.assert_array_equal(found.validation, held)
+    else:
+        assert found.validation is None
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int64])

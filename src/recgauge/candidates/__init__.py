@@ -107,7 +107,9 @@ class CandidateItems:
             open_to_all[:] = False
             open_to_all[self.items] = True
         total = np.full(n_users, np.count_nonzero(open_to_all))
-        if self.excluded is not None:
+        if self.excluded is not None and self.items is None:
+            total -= np.diff(self.excluded.indptr)
+        elif self.excluded is not None:
             owner = np.repeat(np.arange(n_users), np.diff(self.excluded.indptr))
             total -= np.bincount(owner[open_to_all[self.excluded.indices]], minlength=n_users)
         return total
@@ -165,11 +167,11 @@ def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
         )
     if seen == "none":
         return None
-    parts = [split.history] if seen in ("train", "both") else []
-    if seen in ("validation", "both") and split.validation is not None:
-        parts.append(split.validation)
-    if len(parts) == 1:
-        return parts[0].to_csr()
+    if seen == "train" or split.validation is None:
+        return split.seen
+    if seen == "validation":
+        return split.validation.to_csr()
+    parts = split.history, split.validation
     return pairs_matrix(
         np.concatenate([part.user for part in parts]),
         np.concatenate([part.item for part in parts]),

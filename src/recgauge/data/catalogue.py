@@ -98,6 +98,7 @@ class Catalogue:
         features: "sparse.csr_array | None" = None,
         similarity: "Similarity | None" = None,
         fold_in: Interactions | None = None,
+        seen: "sparse.csr_array | None" = None,
     ) -> "Catalogue":
         """Count the training interactions; the catalogue is all their item ids, with or without rows.
 
@@ -108,14 +109,16 @@ class Catalogue:
         similarity : scipy.sparse.csr_array or ndarray, shape (n_items, n_items), optional
         fold_in : Interactions, optional
             Rows of held-out users: what these users have seen; popularity stays that of the training rows.
+        seen : scipy.sparse.csr_array, shape (n_users, n_items), optional
+            The training and fold-in rows, if their matrix has been made.
 
         Returns
         -------
         Catalogue
         """
         n_users = int(np.count_nonzero(train.user_counts()))
-        seen = train.to_csr()
-        train_users = np.bincount(seen.indices, minlength=train.n_items)
-        if fold_in is not None:
-            seen = train.followed_by(fold_in).to_csr()
+        trained = train.to_csr() if seen is None or fold_in is not None else seen
+        train_users = np.bincount(trained.indices, minlength=train.n_items)
+        if seen is None:
+            seen = trained if fold_in is None else train.followed_by(fold_in).to_csr()
         return cls(train.n_items, train.item_counts(), n_users, seen, features, similarity, train_users)

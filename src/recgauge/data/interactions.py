@@ -1,6 +1,6 @@
 """The table that everything starts from: who interacted with what."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, re
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+PIECE = 1 << 17
+"""Rows that are counted, chosen or compared at once, so that temporary columns stay near the processor."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,7 @@ class Interactions:
     timestamp: LongArray | None
     user_ids: npt.NDArray[Any]
     item_ids: npt.NDArray[Any]
+    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("user", "item"):
@@ -126,16 +130,18 @@ class Interactions:
 
     def take(self, rows: BoolArray | LongArray) -> "Interactions":
         """Return the chosen rows (a mask or positions), in their order, over the same ids."""
+        columns = {name: getattr(self, name) for name in ("user", "item", "value", "timestamp")}
+        there = {name: column for name, column in columns.items() if column is not None}
         if rows.dtype == np.bool_ and len(rows) == len(self):
-            rows = np.flatnonzero(rows)  # once for all columns
-        return Interactions(
-            self.user[rows],
-            self.item[rows],
-            self.value[rows],
-            None if self.timestamp is None else self.timestamp[rows],
-            self.user_ids,
-            self.item_ids,
-        )
+            chosen = _masked(rows.view(np.bool_), list(there.values()))
+        else:
+            chosen = [column[rows] for column in there.values()]
+        taken = object.__new__(Interactions)  # rows that have been checked need not be checked again
+        columns |= dict(zip(there, map(read_only, chosen), strict=True))
+        columns |= {"user_ids": self.user_ids, "item_ids": self.item_ids, "_found": {}}
+        for name, value in columns.items():
+            object.__setattr__(taken, name, value)
+        return taken
 
     def followed_by(self, other: "Interactions") -> "Interactions":
         """Return these rows and then those of `other`, which is over the same ids.
@@ -159,12 +165,36 @@ class Interactions:
         )
 
     def user_counts(self) -> LongArray:
-        """Rows of each user, shape (n_users,)."""
-        return np.bincount(self.user, minlength=self.n_users)
+        """Rows of each user, shape (n_users,); read-only."""
+        return self._counts("user", self.n_users)
 
     def item_counts(self) -> LongArray:
-        """Rows of each item, shape (n_items,)."""
-        return np.bincount(self.item, minlength=self.n_items)
+        """Rows of each item, shape (n_items,); read-only."""
+        return self._counts("item", self.n_items)
+
+    def _counts(self, name: str, n_ids: int) -> LongArray:
+        """Count the rows of each code, once for a table."""
+        if name not in self._found:
+            counts, codes = np.zeros(n_ids, np.int64), getattr(self, name)
+            step = max(PIECE, 4 * n_ids)  # adding up the counts must not outweigh counting
+            for first in range(0, len(codes), step):
+                counts += np.bincount(codes[first : first + step], minlength=n_ids)
+            self._found[name] = read_only(counts)
+        counted: LongArray = self._found[name]
+        return counted
+
+    def pairs_rise(self) -> bool:
+        """Whether every row has a later (user, item) pair than the row before; then none repeats.
+
+        Examples
+        --------
+        >>> Interactions.from_ids([1, 1, 2], [1, 3, 2]).pairs_rise()
+        True
+        """
+        if "pairs rise" not in self._found:
+            pieces = (slice(first, first + PIECE + 1) for first in range(0, len(self) - 1, PIECE))
+            self._found["pairs rise"] = all(_rise(self.user[rows], self.item[rows]) for rows in pieces)
+        return bool(self._found["pairs rise"])
 
     def sha256(self) -> str:
         """Return the digest of the rows, in their order, and of the ids that their codes represent."""
@@ -183,9 +213,33 @@ class Interactions:
         from scipy import sparse  # half a second of start-up
 
         shape = (self.n_users, self.n_items)
+        if self.pairs_rise() and len(self) <= np.iinfo(np.int32).max:
+            start = np.concatenate(([0], np.cumsum(self.user_counts()))).astype(np.int32)
+            return sparse.csr_array((self.value.copy(), self.item.copy(), start), shape=shape)
         matrix = sparse.coo_array((self.value, (self.user, self.item)), shape=shape).tocsr()
         matrix.sum_duplicates()
         return matrix
+
+
+def _masked(mask: BoolArray, columns: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    """Return the rows of several columns where `mask` is set."""
+    size, end = int(np.count_nonzero(mask)), 0
+    if size == len(mask):
+        return columns
+    chosen = [np.empty(size, column.dtype) for column in columns]
+    for first in range(0, len(mask), PIECE):
+        rows = np.flatnonzero(mask[first : first + PIECE])
+        begin, end = end, end + len(rows)
+        for column, taken in zip(columns, chosen, strict=True):
+            taken[begin:end] = column[first : first + PIECE][rows]
+    return chosen
+
+
+def _rise(user: IntArray, item: IntArray) -> bool:
+    later = item[1:] > item[:-1]
+    later &= user[1:] == user[:-1]
+    later |= user[1:] > user[:-1]
+    return bool(later.all())
 
 
 def _id_array(ids: npt.ArrayLike) -> npt.NDArray[Any]:

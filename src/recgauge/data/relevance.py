@@ -72,16 +72,19 @@ class Relevant:
                 f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
                 "raise dataset.relevant_from above 0."
             )
-        order = order_of_pairs(rows.user, rows.item)
-        user, items, gains = rows.user[order], rows.item[order], gains[order]
-        begins = np.ones(len(order), dtype=bool)
-        begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])
-        if not begins.all():
-            gains = np.maximum.reduceat(gains, np.flatnonzero(begins))
-            user, items = user[begins], items[begins]
-        users, counts = np.unique(user, return_counts=True)
-        start = np.concatenate(([0], np.cumsum(counts)))
-        none_relevant = np.setdiff1d(held_out.user, users)
+        user, items = rows.user, rows.item
+        if not rows.pairs_rise():
+            order = order_of_pairs(user, items)
+            user, items, gains = user[order], items[order], gains[order]
+            begins = np.ones(len(order), dtype=bool)
+            begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])
+            if not begins.all():
+                gains = np.maximum.reduceat(gains, np.flatnonzero(begins))
+                user, items = user[begins], items[begins]
+        counts = np.bincount(user, minlength=held_out.n_users)
+        users = np.flatnonzero(counts).astype(np.int32)
+        start = np.concatenate(([0], np.cumsum(counts[users])))
+        none_relevant = np.flatnonzero((held_out.user_counts() > 0) & (counts == 0)).astype(np.int32)
         return cls(users, start, items, gains, len(none_relevant), none_relevant)
 
     def spread(self, rows: LongArray, users: IntArray) -> "Relevant":

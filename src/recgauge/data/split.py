@@ -1,7 +1,8 @@
 """Train, validation and test: what a split is, and the record of the steps that led to it."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import check_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 EvaluateOn = Literal["test", "validation"]
 """Parts of a split that a model can be evaluated on."""
@@ -62,7 +66,7 @@ def _n_distinct(codes: IntArray) -> int:
     return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Split:
     """Train, validation and test interactions over the same user and item codes.
 
@@ -179,10 +183,15 @@ class Split:
         """Users with test rows, ascending codes, shape (m,)."""
         return np.flatnonzero(self.test.user_counts()).astype(np.int32)
 
-    @property
+    @cached_property
     def history(self) -> Interactions:
         """What is known of every user when lists are made: the training rows, then the fold-in rows."""
         return self.train if self.fold_in is None else self.train.followed_by(self.fold_in)
+
+    @cached_property
+    def seen(self) -> "sparse.csr_array":
+        """`history` as a matrix (n_users, n_items), made once for all who only read it."""
+        return self.history.to_csr()
 
     def cold_counts(self) -> dict[str, int]:
         """Return how many test rows, users and items lack what models learn from.

@@ -145,8 +145,8 @@ class RankingTask:
     def catalogue(self) -> Catalogue:
         """What metrics know besides lists and relevance."""
         features = None if self.dataset.item_features is None else self.dataset.item_features.matrix
-        catalogue = Catalogue.from_train(self.split.train, features, fold_in=self.split.fold_in)
-        test = self.split.test
+        split, test = self.split, self.split.test
+        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in, seen=split.seen)
         return replace(
             catalogue, irrelevant=self.candidates.irrelevant(self.relevant, test.n_users, test.n_items)
         )

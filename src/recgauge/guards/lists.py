@@ -96,6 +96,8 @@ def _all_alike(relevant: Relevant, held: BoolArray, counts: LongArray) -> BoolAr
     """Return which users have only candidates that are relevant to the same degree, shape (m,)."""
     row = np.repeat(np.arange(len(counts)), np.diff(relevant.start))
     n_held = np.bincount(row[held], minlength=len(counts))
+    if not (n_held == counts).any():
+        return np.zeros(len(counts), np.bool_)
     low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
     np.minimum.at(low, row[held], relevant.gains[held])
     np.maximum.at(high, row[held], relevant.gains[held])

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
-from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import held_out_repeat, pair_codes, stored
+from recgauge.data.interactions import PIECE, Interactions
+from recgauge.data.pairs import apart, held_out_repeat, pair_codes, stored, tables_pay
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.guards import GuardResult
@@ -48,12 +48,11 @@ def check_split(
 
 def _overlap(split: Split) -> GuardResult:
     test = split.test
-    others = [] if split.validation is None else [split.validation]
-    if not held_out_repeat([split.history], [*others, test]):
+    if _apart(split):
         return GuardResult(
             "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
         )
-    in_train = stored(split.history.to_csr(), test.user, test.item)
+    in_train = stored(split.seen, test.user, test.item)
     in_validation = np.zeros(len(test), np.bool_)
     if split.validation is not None and len(split.validation):
         in_validation = stored(split.validation.to_csr(), test.user, test.item)
@@ -78,6 +77,14 @@ def _overlap(split: Split) -> GuardResult:
     )
 
 
+def _apart(split: Split) -> bool:
+    """Whether no held-out row has the pair of another row."""
+    held_out = [part for part in (split.validation, split.test) if part is not None]
+    if tables_pay((split.test.n_users, split.test.n_items), len(split.history)):
+        return apart(split.seen, held_out)
+    return not held_out_repeat([split.history], held_out)
+
+
 def _times(part: Interactions) -> LongArray:
     assert part.timestamp is not None
     return part.timestamp
@@ -87,8 +94,11 @@ def _train_after_test(split: Split, temporal: bool) -> GuardResult:
     train, test = split.history, split.test
     first = np.full(test.n_users, np.iinfo(np.int64).max)
     np.minimum.at(first, test.user, _times(test))
-    later = _times(train) > first[train.user]
-    n_users = np.count_nonzero(np.bincount(train.user[later]))
+    leaks = np.zeros(test.n_users, np.bool_)
+    for start in range(0, len(train), PIECE):
+        user = train.user[start : start + PIECE]
+        leaks[user[_times(train)[start : start + PIECE] > first[user]]] = True
+    n_users = np.count_nonzero(leaks)
     share = n_users / len(split.test_users)
     found = f"{share:.1%} of test users have training rows later than their first test row"
     if temporal and n_users:
