@@ -97,7 +97,7 @@ def test_the_next_command_tracks_what_an_earlier_one_could_not(workplace):
     (workplace.folder / "moved.db").rename(workplace.folder / "mlflow.db")
     done = workplace.run("model=random", "cutoffs=[5]", f"tracking.uri={workplace.uri}")
     assert done.code == 0, done.err
-    assert "tracked now, left over from earlier commands: 2 of 2" in done.err
+    assert "tracked now, since the store had not taken them before: 2 of 2" in done.err
     assert len(workplace.runs()) == 4
 
 

@@ -1,8 +1,9 @@
 """From the settings of a job to a job that can be performed."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from recgauge.app.compose import build_study, build_tracker
 from recgauge.app.files.list_files import check_study
@@ -40,6 +41,8 @@ class Job:
         The folder of the sweep that the job is one of.
     search : SearchFacts or None
         The search that chose the model's settings.
+    delivery : str
+        Tells the job's run from all others, if the store gets it in several attempts.
     """
 
     typed: RunSettings
@@ -52,6 +55,7 @@ class Job:
     folder: Path
     sweep: Path | None
     search: SearchFacts | None = None
+    delivery: str = field(default_factory=lambda: uuid4().hex)
 
     @property
     def leaves_out(self) -> bool:

@@ -1,10 +1,9 @@
 """The work of one job: reuse a finished run, or compute, write, track and print a new one."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from recgauge.app.compose import build_model, build_tracker, compose, guard_settings
 from recgauge.app.files.artifacts import finish, unfinished, write_run
@@ -19,8 +18,9 @@ from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, prin
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.environment import environment_of, fingerprint_of
 from recgauge.app.tracking.page import run_start
+from recgauge.app.tracking.servers import pauses
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, experiment_tag, find_finished
-from recgauge.app.tracking.untracked import Untracked, deliver_waiting, untracked
+from recgauge.app.tracking.untracked import Untracked, deliver_waiting, owing
 from recgauge.app.tune import fixed_settings, given_by, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
@@ -59,11 +59,12 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
     if (reason := known_missing(job.sweep, job.settings["dataset"])) is not None:
         return replace(outcome, status="no data", reason=reason)
     try:
+        pauses.check(job.tracker.uri)
         job.tracker.check_there()
         return _reuse_or_make(job, experiment, outcome)
     except TrackingError as error:  # the store worked when the sweep began: compute without it
         made = _reuse_or_make(replace(job, tracker=Tracker()), experiment, outcome)
-        return _not_tracked(made, error, job.folder)
+        return _not_tracked(job, made, error)
 
 
 def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
@@ -96,7 +97,10 @@ def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment, str | Non
         experiment.dataset.find(progress)
     job.tracker.prepare()  # a store that does not work should not wait for the end of the search
     facts = tune(job.typed, planned, progress)
-    job.tracker.store_search(job.names, facts)
+    try:
+        job.tracker.store_search(job.names, facts)
+    except TrackingError as error:  # the record has the trials, and a run that is tracked later stores them
+        progress.note(f"the trials are not stored: {error}")
     return *_final(replace(job, search=facts), experiment), None
 
 
@@ -167,26 +171,28 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
         experiment.splitter.find()
     written = failure = address = owed = None
     try:
-        with job.tracker.start(start) as log:
-            ready, seconds = prepared(experiment, progress)
-            result = run_experiment(experiment, progress, ready)
-            result = replace(result, seconds={**seconds, **result.seconds})
-            begun = RunRecord.from_result(
-                result,
-                names=job.names,
-                seed=job.typed.seed,
-                command=start.tags["recgauge.command"],
-                settings=job.settings,
-                environment=facts,
-            )
-            begun = replace(begun, search=job.search)
-            with unfinished(job.folder) as folder:
-                written = write_run(result, begun, job.typed, folder, progress)
-                files = finish(written.files, folder, job.folder)
-            owed = _owed(start, job)
-            outcome = replace(outcome, tracking_seconds=log.finish(written.record, files))
-        if owed is not None and log.run_id is not None:
-            owed.forget()
+        with ExitStack() as held:  # until the run is in the store, or was refused
+            with job.tracker.start(start) as log:
+                ready, seconds = prepared(experiment, progress)
+                result = run_experiment(experiment, progress, ready)
+                result = replace(result, seconds={**seconds, **result.seconds})
+                begun = RunRecord.from_result(
+                    result,
+                    names=job.names,
+                    seed=job.typed.seed,
+                    command=start.tags["recgauge.command"],
+                    settings=job.settings,
+                    environment=facts,
+                )
+                begun = replace(begun, search=job.search)
+                with unfinished(job.folder) as folder:
+                    written = write_run(result, begun, job.typed, folder, progress)
+                    files = finish(written.files, folder, job.folder)
+                owed = _owed(start, job, held)
+                outcome = replace(outcome, tracking_seconds=log.finish(written.record, files))
+            if owed is not None and log.run_id is not None:
+                owed.forget()
+                pauses.worked(job.tracker.uri)
         outcome = replace(outcome, run_id=log.run_id)
         if log.run_id is not None and job.sweep is None:
             address = job.tracker.run_address(log.run_id)
@@ -198,7 +204,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     if written.unsaved is not None:
         print_error(f"the run is complete, but its model is not saved: {written.unsaved}")
         outcome = replace(outcome, status="not saved", reason=written.unsaved)
-    return outcome if failure is None else _not_tracked(outcome, failure, job.folder)
+    return outcome if failure is None else _not_tracked(job, outcome, failure)
 
 
 def _start(job: Job, experiment: Experiment) -> tuple[RunStart, dict[str, Any]]:
@@ -207,7 +213,7 @@ def _start(job: Job, experiment: Experiment) -> tuple[RunStart, dict[str, Any]]:
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
-    tags = {DELIVERY_TAG: uuid4().hex}
+    tags = {DELIVERY_TAG: job.delivery}
     tags |= {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
     if job.grid is not None:
         tags[experiment_tag(job.grid)] = "true"
@@ -216,21 +222,32 @@ def _start(job: Job, experiment: Experiment) -> tuple[RunStart, dict[str, Any]]:
     return start, facts
 
 
-def _owed(start: RunStart, job: Job) -> Untracked | None:
+def _owed(start: RunStart, job: Job, held: ExitStack) -> Untracked | None:
     """Note that the run, which is complete on disk, is not in the store that its settings name."""
     store = build_tracker(job.typed.tracking)
     if not store.uri:
         return None
-    owed = untracked(start, store, job.folder)
-    owed.remember()
-    return owed
+    try:
+        return held.enter_context(owing(start, store, job.folder))
+    except OSError as error:
+        print_error(f"if the store fails now, `recgauge sync` will not know of {job.folder}: {error}.")
+        return None
 
 
-def _not_tracked(outcome: JobOutcome, error: TrackingError, folder: Path) -> JobOutcome:
+def _not_tracked(job: Job, outcome: JobOutcome, error: TrackingError) -> JobOutcome:
     """Report that the store lacks the results, and name the folder that has all of them."""
-    told = f"The complete results are in {folder}; `recgauge sync`, or the next run, tracks them."
-    print_error(f"not tracked: {error} {told}")
+    pauses.failed(job.tracker.uri, error)
+    told = f"The complete results are in {job.folder}; `recgauge sync`, or the next run, tracks them."
+    if job.sweep is None:
+        print_error(f"not tracked: {error} {told}")
+    elif str(error) not in _reported:  # the table at the end has the others
+        _reported.add(str(error))
+        print_error(f"not tracked: {error} The sweep goes on. {told}")
     return replace(outcome, status="not tracked", reason=str(error), run_id=None)
+
+
+_reported: set[str] = set()
+"""Why this process's jobs could not be tracked."""
 
 
 def _print(

@@ -1,22 +1,26 @@
 """``recgauge sync``: runs that are complete on disk and not in their tracking store, delivered to it."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
-from recgauge.app.commands.options import add_store, store_uri
+from recgauge.app.places import store_of_user
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import output
+from recgauge.app.terminal.secrets import HIDDEN, without_secrets
+from recgauge.app.tracking.servers import be_patient
 from recgauge.app.tracking.tracker import Tracker
-from recgauge.app.tracking.untracked import Untracked, deliver, waiting
-from recgauge.errors import MissingDataError, RecgaugeError
+from recgauge.app.tracking.untracked import Untracked, deliver_each, waiting
+from recgauge.errors import MissingDataError, RecgaugeError, TrackingError
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``sync``."""
-    told = "output folders of runs or sweeps (default: all runs of this folder that wait for the store)"
+    told = "output folders of runs or sweeps (default: all runs of this folder that wait for a store)"
     parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path, help=told)
     parser.add_argument("--list", action="store_true", help="show which runs wait, and deliver nothing")
-    add_store(parser)
+    parser.add_argument("--uri", help="tracking store (default: the one that each run was to go to)")
+    parser.add_argument("--experiment", help="MLflow experiment (default: that of each run)")
 
 
 def carry_out(asked: Namespace) -> int:
@@ -27,9 +31,6 @@ def carry_out(asked: Namespace) -> int:
     RecgaugeError
         If a folder has no run that waits.
     """
-    from recgauge.app.tracking.store import MlflowTracker
-
-    tracker = MlflowTracker(store_uri(asked), asked.experiment)
     chosen, console = _chosen(asked.folders), output()
     if not chosen:
         console.print("no run waits for its tracking store")
@@ -37,12 +38,16 @@ def carry_out(asked: Namespace) -> int:
         for one in chosen:
             console.print(f"{one.folder}: {one.name}, for {one.uri} ({one.experiment})", soft_wrap=True)
         return 0
-    mine = [one for one in chosen if asked.folders or one.belongs_to(tracker)]
-    n_left = sum(not _is_delivered(one, tracker) for one in mine)
-    others = {(one.uri, one.experiment) for one in chosen if one not in mine}
-    for uri, experiment in sorted(others):
-        more = f"recgauge sync --uri {uri} --experiment {experiment}"
-        console.print(f"more     runs wait for another store: {more}", soft_wrap=True)
+    be_patient()
+    stores: dict[tuple[str, str], list[Untracked]] = {}
+    for one in chosen:
+        stores.setdefault((one.uri, one.experiment), []).append(one)
+    n_left = 0
+    for (uri, experiment), some in stores.items():
+        tracker = _tracker(asked.uri or _with_password(uri), asked.experiment or experiment)
+        n_left += _deliver(some, tracker, may_be_new=asked.uri is not None)
+    if n_left:
+        console.print(f"{n_left} of {len(chosen)} runs still wait; `recgauge sync` tries again")
     return int(n_left > 0)
 
 
@@ -51,20 +56,41 @@ def _chosen(folders: list[Path]) -> list[Untracked]:
     found = waiting()
     if not folders:
         return found
-    chosen = []
-    for folder in folders:
-        inside = [one for one in found if Path(one.folder).is_relative_to(folder.resolve())]
-        if not inside:
+    asked = [folder.resolve() for folder in folders]
+    for folder, absolute in zip(folders, asked, strict=True):
+        if not any(Path(one.folder).is_relative_to(absolute) for one in found):
             raise MissingDataError(f"{folder}: has no run that waits for its tracking store.")
-        chosen += inside
-    return chosen
+    return [one for one in found if any(Path(one.folder).is_relative_to(folder) for folder in asked)]
 
 
-def _is_delivered(one: Untracked, tracker: Tracker) -> bool:
+def _with_password(uri: str) -> str:
+    """Return the address of a store with its password, which is not written down with the runs that wait."""
+    usual = store_of_user()
+    return usual if without_secrets(usual) == uri else uri
+
+
+def _tracker(uri: str, experiment: str) -> Tracker:
+    from recgauge.app.tracking.store import MlflowTracker
+
+    return MlflowTracker(uri, experiment)
+
+
+def _deliver(some: Sequence[Untracked], tracker: Tracker, *, may_be_new: bool) -> int:
+    """Deliver runs to one store, and return how many are left."""
     try:
-        run_id = deliver(one, tracker)
-    except RecgaugeError as error:
-        print_error(f"{one.folder}: {error}")
-        return False
-    output().print(f"tracked  {one.name}: run {run_id}", soft_wrap=True)
-    return True
+        if f":{HIDDEN}@" in tracker.uri:
+            raise TrackingError(f"{tracker.uri}: its password is not kept. Give the address: --uri ADDRESS.")
+        if not may_be_new:
+            tracker.check_there()
+        tracker.prepare()
+    except TrackingError as error:
+        print_error(f"{len(some)} runs wait: {error}" if len(some) > 1 else str(error))
+        return len(some)
+    return deliver_each(some, tracker, _tell)
+
+
+def _tell(one: Untracked, result: str | RecgaugeError) -> None:
+    if isinstance(result, RecgaugeError):
+        print_error(f"{one.folder}: {result}")
+    else:
+        output().print(f"tracked  {one.name}: run {result}", soft_wrap=True)

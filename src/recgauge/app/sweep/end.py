@@ -18,10 +18,11 @@ from recgauge.app.places import experiments_folder
 from recgauge.app.sweep.begin import study_and_tracker
 from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, short_labels
 from recgauge.app.terminal.messages import print_error, print_note
-from recgauge.app.terminal.printing import output, print_sweep
+from recgauge.app.terminal.printing import ConsoleProgress, output, print_sweep
 from recgauge.app.tracking.page import shortened
 from recgauge.app.tracking.stored_runs import SUMMARY_TAG
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag, load_record
+from recgauge.app.tracking.untracked import deliver_waiting
 from recgauge.errors import MissingDataError, RecgaugeError, SchemaError, TrackingError, said
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
@@ -50,18 +51,20 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
         Whether the sweep was interrupted; there is no study then.
     """
     folder = Path(config.hydra.sweep.dir)
-    jobs = [_with_record(job) for job in read_outcomes(folder, plan, stopped=stopped)]
-    labels = short_labels([job.label for job in jobs])
-    jobs = [replace(job, label=label) for job, label in zip(jobs, labels, strict=True)]
     study, tracker = study_and_tracker(config)
     address = None
     try:
         tracker.check_there()
+        if not stopped:  # the store may work again
+            deliver_waiting(tracker, ConsoleProgress())
         for line in tracker.close_dead():
             print_note(f"marked as killed: {line}")
         address = _address(tracker, config, folder)
     except TrackingError as error:
         print_error(str(error))
+    jobs = [_with_record(job) for job in read_outcomes(folder, plan, stopped=stopped)]
+    labels = short_labels([job.label for job in jobs])
+    jobs = [replace(job, label=label) for job, label in zip(jobs, labels, strict=True)]
     _write_summary(jobs, folder)
     compared = None if stopped else _compare(jobs, tracker, folder)
     lines = [] if compared is None else compared.lines

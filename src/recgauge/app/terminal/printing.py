@@ -41,6 +41,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.utils.progress import Advance
 
 WIDE = 160  # of lines that go to a file or a pipe
+_MOST_NAMED = 4  # folders of runs that are not tracked
 IN_A_LINE = 7  # numbers in the line of a job; its table and files have all
 
 
@@ -207,7 +208,14 @@ def print_sweep(
     for line in sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None]):
         console.print(line, style="yellow")
     untracked = [os.path.relpath(job.folder) for job in jobs if job.status == "not tracked"]
-    places = [f"         its complete results are in {folder}" for folder in untracked]
+    places = []
+    if untracked:
+        more = f" and {len(untracked) - _MOST_NAMED} more" if len(untracked) > _MOST_NAMED else ""
+        named = ", ".join(untracked[:_MOST_NAMED])
+        places = [
+            f"         complete results are in {named}{more}",
+            "         when the store works again: `recgauge sync`, or the next run, tracks them",
+        ]
     best = (
         "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
         "candidates, conventions"

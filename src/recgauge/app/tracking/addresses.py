@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from recgauge.app.places import program, store_of_user
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking.servers import check_server, plain_reason
 from recgauge.errors import TrackingError
 from recgauge.utils.files import exclusive, irregular
 
@@ -48,7 +49,7 @@ def check_store(uri: str) -> None:
     if uri.startswith(SQLITE):
         _check_sqlite(uri)
     elif scheme in ("http", "https"):
-        _check_server(uri)
+        check_server(uri)
     elif scheme.split("+", 1)[0] not in ("sqlite", "postgresql", "mysql", "mssql", "databricks"):
         raise TrackingError(
             f"tracking.uri: {uri!r} is neither a database nor a server. Use sqlite:///FILE.db, "
@@ -72,17 +73,20 @@ def serving(uri: str) -> str:
 
 
 def check_there(uri: str) -> None:
-    """Refuse an SQLite store whose file is gone, which opening it would create again.
+    """Refuse a store that worked and does not any more, before much is asked of it.
 
     Raises
     ------
     TrackingError
-        If there is no file, or an empty one.
+        If the file of an SQLite store is gone, which opening it would create again; if a server or a
+        database does not answer.
     """
-    if not has_database(uri):
+    if not uri.startswith(SQLITE):
+        check_store(uri)
+    elif not has_database(uri):
         raise TrackingError(
-            f"tracking.uri={uri}: {database_file(uri)} was there when the sweep began and is gone. Put it "
-            "back, then run again with reuse=true."
+            f"tracking.uri={uri}: {database_file(uri)} was there before and is gone. Put it back, then "
+            "run again with reuse=true, or `recgauge sync`."
         )
 
 
@@ -102,7 +106,9 @@ def explained(uri: str, doing: str) -> Iterator[None]:
     except Exception as error:
         # SQLAlchemy may begin with when it sent a statement, in parentheses, and then says what is wrong
         lines = [
-            line for line in str(error).splitlines() if line.strip() and not line.startswith("(raised as")
+            line
+            for line in plain_reason(str(error)).splitlines()
+            if line.strip() and not line.startswith("(raised as")
         ]
         reason = (lines or [type(error).__name__])[0].strip().rstrip(".")
         raise TrackingError(
@@ -244,20 +250,6 @@ def _check_sqlite(uri: str) -> None:
             f"tracking.uri={uri}: {path} cannot be opened for writing ({error}). "
             "Check the file's permissions, use another address, or run with tracking=off."
         ) from error
-
-
-def _check_server(uri: str) -> None:
-    import requests
-
-    try:
-        answer = requests.get(f"{uri.rstrip('/')}/health", timeout=10)
-    except requests.RequestException as error:
-        raise TrackingError(
-            f"tracking.uri={uri}: the server does not answer ({type(error).__name__}). "
-            f"Start it (`{program('ui')}`), correct the address, or run with tracking=off."
-        ) from error
-    if answer.status_code >= 500:
-        raise TrackingError(f"tracking.uri={uri}: the server answers with status {answer.status_code}.")
 
 
 def _check_database(uri: str) -> None:

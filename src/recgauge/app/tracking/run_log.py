@@ -11,6 +11,7 @@ from recgauge.app.tracking.addresses import explained, share_files
 from recgauge.app.tracking.inputs import dataset_inputs
 from recgauge.app.tracking.page import curve_points, final_tags, metric_values
 from recgauge.app.tracking.served import register
+from recgauge.app.tracking.servers import time_for
 from recgauge.app.tracking.tracker import FILES_TAG, RunLog
 from recgauge.runs.record import RunRecord
 
@@ -51,7 +52,8 @@ class MlflowRunLog(RunLog):
             root = next(file.parent for file in files if file.name == CHECKSUMS)
             client.log_inputs(run_id, datasets=dataset_inputs(record))
             for file in files:
-                client.log_artifact(run_id, str(file), _subfolder(file, root))
+                with time_for(file):
+                    client.log_artifact(run_id, str(file), _subfolder(file, root))
             if self.log_model and root / MODEL_FILES[0] in files:
                 register(client, client.get_run(run_id), root / MODEL)
             seconds = self.opening_seconds + perf_counter() - begin

@@ -1,7 +1,6 @@
 """Stores runs in MLflow, one flat run per job; only this folder imports mlflow."""
 
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,13 +23,16 @@ from recgauge.app.tracking.addresses import (
     store_lock,
 )
 from recgauge.app.tracking.alive import UNTIL_TAG, alive_tags, signs_of_life, why_dead
+from recgauge.app.tracking.once import create, create_once, runs_of
 from recgauge.app.tracking.run_log import MOST_TEXTS, MlflowRunLog
 from recgauge.app.tracking.searches import store_trials
+from recgauge.app.tracking.servers import give_defaults
 from recgauge.app.tracking.stored_runs import RunStore, StoredRun
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunLog, RunStart, Tracker
 from recgauge.errors import TrackingError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import registers_model
 from recgauge.utils.checks import check_bool
 
 if TYPE_CHECKING:
@@ -38,11 +40,6 @@ if TYPE_CHECKING:
 
 KIND = ("mlflow.experimentKind", "custom_model_development")
 """Tag of the experiment that lets MLflow 3 open its pages for model training."""
-MLFLOW_DEFAULTS = {  # unless the environment says something else
-    "MLFLOW_DISABLE_TELEMETRY": "true",  # MLflow would report its use to its makers
-    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # 14 s without an answer; MLflow's own 7 are four minutes
-}
 MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
 PORT_TAG, DEFAULT_PORT = "recgauge.ui_port", 5000
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
@@ -75,7 +72,7 @@ class MlflowTracker(Tracker):
             _ = self._experiment_id
 
     def check_there(self) -> None:
-        """Refuse an SQLite file that is gone; a server is contacted when a run is opened."""
+        """Refuse an SQLite file that is gone, and a server or database that does not answer at once."""
         check_there(self.uri)
 
     @contextmanager
@@ -101,6 +98,8 @@ class MlflowTracker(Tracker):
         """Mark a run that did not finish; a store that fails, too, must not hide the reason."""
         status = "FAILED" if isinstance(error, Exception) else "KILLED"
         try:
+            if isinstance(error, TrackingError):
+                self.check_there()  # it may have failed for good: do not wait for it again
             with explained(self.uri, "mark the run"):
                 message = without_secrets(f"{type(error).__name__}: {error}")[:5000]
                 self.client.set_tag(run_id, "error", message)
@@ -205,13 +204,16 @@ class MlflowTracker(Tracker):
             Id of the run.
         """
         with explained(self.uri, "look for the run"):
-            delivery = f"tags.`{DELIVERY_TAG}` = '{run.tags[DELIVERY_TAG]}'"
-            there = self.client.search_runs([self._experiment_id], delivery)
+            there = runs_of(self.client, self._experiment_id, run.tags[DELIVERY_TAG])
+            finished = [one.info.run_id for one in there if one.info.status == "FINISHED"]
             for one in there:
-                if one.info.status == "FINISHED":  # only the answer was lost
-                    return str(one.info.run_id)
-                self.delete(one.info.run_id, one.info.artifact_uri)
-        with self.start(run) as log:
+                if one.info.run_id not in finished[:1]:
+                    self.delete(one.info.run_id, one.info.artifact_uri)
+            if finished:  # only the answer was lost
+                return str(finished[0])
+        if record.search is not None:
+            self.store_search(record.names, record.search)
+        with replace(self, log_model=registers_model(record.settings)).start(run) as log:
             log.finish(record, files)
         return str(log.run_id)
 
@@ -227,7 +229,8 @@ class MlflowTracker(Tracker):
     def _open(self, run: RunStart) -> str:
         from mlflow.entities import Param
 
-        created = self.client.create_run(self._experiment_id, tags=dict(run.tags), run_name=run.name)
+        served = self.uri.startswith("http")
+        created = (create_once if served else create)(self.client, self._experiment_id, run)
         params = [Param(key, value[:LONGEST_PARAM]) for key, value in run.params.items()]
         for first in range(0, len(params), MOST_TEXTS):
             self.client.log_batch(created.info.run_id, params=params[first : first + MOST_TEXTS])
@@ -237,8 +240,7 @@ class MlflowTracker(Tracker):
     def client(self) -> "MlflowClient":
         """MLflow's own client of the store, which is created or migrated if necessary."""
         check_store(self.uri)
-        for name, value in MLFLOW_DEFAULTS.items():
-            os.environ.setdefault(name, value)
+        give_defaults()
         from mlflow import MlflowClient
 
         # a failing store is reported in our own message; importing mlflow sets its own levels

@@ -1,7 +1,8 @@
 """Runs that are complete on disk and not in the store: noted before they are tracked, delivered later."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from recgauge.app.sweep.outcome import FILE, read_outcome, write_outcome
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.addresses import SQLITE, database_file
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, load_record
-from recgauge.errors import IntegrityError, MissingDataError, RecgaugeError
+from recgauge.errors import IntegrityError, MissingDataError, RecgaugeError, TrackingError
 from recgauge.utils.progress import Progress
 
 NOTES = "untracked"
@@ -58,17 +59,46 @@ class Untracked:
         unfinished.replace(self.note)
 
     def forget(self) -> None:
-        """Remove the note, and the folder of notes with the last one."""
+        """Remove the note."""
         self.note.unlink(missing_ok=True)
-        notes = self.note.parent
-        if notes.is_dir() and not any(notes.glob("*.json")):
-            for file in notes.iterdir():
+
+    @contextmanager
+    def held(self) -> Iterator[bool]:
+        """Keep other processes from tracking the run meanwhile; the value is whether that could be done.
+
+        The system frees the run when its holder ends, however it ends.
+        """
+        file = self.note.with_suffix(".lock")
+        if (lock := _locked(file)) is None:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            # A run that is not waiting any more needs no lock: who opens another one finds no note.
+            if not self.note.exists():
                 file.unlink(missing_ok=True)
-            notes.rmdir()
+            lock.release()
+            with suppress(OSError):  # there are other notes
+                file.parent.rmdir()
 
     def belongs_to(self, tracker: Tracker) -> bool:
         """Whether it is to be tracked there."""
         return (self.uri, self.experiment) == _place(tracker)
+
+
+def _locked(file: Path) -> FileLock | None:
+    """Return a lock that this process holds now, None if another one does."""
+    lock = FileLock(file, thread_local=False)
+    while True:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return None
+        except FileNotFoundError:  # the last note of another process went meanwhile, and the folder with it
+            continue
+        return lock
 
 
 def _place(tracker: Tracker) -> tuple[str, str]:
@@ -104,26 +134,71 @@ def waiting() -> list[Untracked]:
     return sorted(found, key=lambda one: one.folder)
 
 
-def deliver(one: Untracked, tracker: Tracker) -> str:
-    """Store a run from its folder, and return its id.
+@contextmanager
+def owing(run: RunStart, tracker: Tracker, folder: Path) -> Iterator[Untracked]:
+    """Note a complete run, and keep other processes from tracking it while this one does."""
+    owed = untracked(run, tracker, folder)
+    with owed.held():
+        owed.remember()
+        yield owed
+
+
+def deliver(one: Untracked, tracker: Tracker) -> str | None:
+    """Store a run from its folder, and return its id; None if another process does, or has done, so.
 
     Raises
     ------
     RecgaugeError
         If the folder is gone or damaged, or the store fails; the note stays then.
     """
-    folder = Path(one.folder)
-    run = RunStart(one.name, one.params, one.tags)
-    files = _files(one)
-    run_id = tracker.deliver(run, load_record(folder), files)
-    if (outcome := read_outcome(folder / FILE)) is not None:
-        write_outcome(replace(outcome, status="done", reason=None, run_id=run_id), folder)
-    one.forget()
-    return run_id
+    with one.held() as mine:
+        if not mine or not one.note.exists():
+            return None
+        folder = Path(one.folder)
+        files = _files(one)
+        run_id = tracker.deliver(RunStart(one.name, one.params, one.tags), load_record(folder), files)
+        if (outcome := read_outcome(folder / FILE)) is not None:
+            write_outcome(replace(outcome, status="done", reason=None, run_id=run_id), folder)
+        one.forget()
+        return run_id
+
+
+def deliver_each(
+    waiting: Sequence[Untracked], tracker: Tracker, told: Callable[[Untracked, str | RecgaugeError], None]
+) -> int:
+    """Deliver runs until their store fails, and return how many are left.
+
+    Parameters
+    ----------
+    waiting : sequence of Untracked
+    tracker : Tracker
+        Of the store.
+    told : callable
+        Is given each run, and its id or why it is not tracked.
+    """
+    n_left = 0
+    for number, one in enumerate(waiting):
+        try:
+            if (run_id := deliver(one, tracker)) is not None:
+                told(one, run_id)
+        except RecgaugeError as error:
+            told(one, error)
+            n_left += 1
+            if isinstance(error, TrackingError) and not _answers(tracker):
+                return n_left + len(waiting) - number - 1
+    return n_left
+
+
+def _answers(tracker: Tracker) -> bool:
+    try:
+        tracker.check_there()
+    except TrackingError:
+        return False
+    return True
 
 
 def deliver_waiting(tracker: Tracker, progress: Progress) -> None:
-    """Deliver the runs that wait for a store, unless another process does so, and say what became of them.
+    """Deliver the runs that wait for a store, unless other processes do so, and say what became of them.
 
     Parameters
     ----------
@@ -131,24 +206,22 @@ def deliver_waiting(tracker: Tracker, progress: Progress) -> None:
     progress : Progress
     """
     mine = [one for one in waiting() if one.belongs_to(tracker)] if tracker.uri else []
-    if not mine:
-        return
-    try:
-        with FileLock(work_folder() / NOTES / ".lock", timeout=0):
-            n_delivered = sum(_is_delivered(one, tracker, progress) for one in mine if one.note.exists())
-    except Timeout:
-        return
+    n_delivered = 0
+
+    def told(one: Untracked, result: str | RecgaugeError) -> None:
+        nonlocal n_delivered
+        if isinstance(result, RecgaugeError):
+            progress.note(f"{one.folder} is still not tracked: {result}")
+        else:
+            n_delivered += 1
+
+    n_left = deliver_each(mine, tracker, told)
     if n_delivered:
-        progress.note(f"tracked now, left over from earlier commands: {n_delivered} of {len(mine)}.")
-
-
-def _is_delivered(one: Untracked, tracker: Tracker, progress: Progress) -> bool:
-    try:
-        deliver(one, tracker)
-    except RecgaugeError as error:
-        progress.note(f"{one.folder} is still not tracked: {error}")
-        return False
-    return True
+        progress.note(
+            f"tracked now, since the store had not taken them before: {n_delivered} of {len(mine)}."
+        )
+    if n_left > 1:
+        progress.note(f"{n_left} runs are still not tracked.")
 
 
 def _files(one: Untracked) -> Sequence[Path]:

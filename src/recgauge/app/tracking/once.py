@@ -1,0 +1,39 @@
+"""Opens a run in a store once, whatever becomes of the answer, and finds it again."""
+
+from time import sleep
+from typing import TYPE_CHECKING
+
+from recgauge.app.tracking.servers import RETRIES, set_to
+from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+
+def create(client: "MlflowClient", experiment_id: str, run: RunStart) -> "Run":
+    """Open a run."""
+    return client.create_run(experiment_id, tags=dict(run.tags), run_name=run.name)
+
+
+def create_once(client: "MlflowClient", experiment_id: str, run: RunStart) -> "Run":
+    """Open a run on a server: MLflow would ask again if the answer is lost, and the server have two runs."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        with set_to(RETRIES, "0"):
+            return create(client, experiment_id, run)
+    except MlflowException:
+        if DELIVERY_TAG not in run.tags:
+            raise
+    sleep(1)  # the server may still be at it
+    there = runs_of(client, experiment_id, run.tags[DELIVERY_TAG])
+    if there:
+        return there[0]
+    with set_to(RETRIES, "0"):
+        return create(client, experiment_id, run)
+
+
+def runs_of(client: "MlflowClient", experiment_id: str, delivery: str) -> "list[Run]":
+    """Return what a store has of a run: nothing, a part, all, or several parts after failed attempts."""
+    return list(client.search_runs([experiment_id], f"tags.`{DELIVERY_TAG}` = '{delivery}'"))
