@@ -85,10 +85,13 @@ def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:
     """
     parser = get_args_parser()
     parser.prog = program()
+    parser.add_argument("--plan", action="store_true", help="Show the jobs and what they take; run nothing")
     asked, unknown = parser.parse_known_args(words)
     asked.overrides += [word for word in unknown if not word.startswith("-")]
     check_assignments([word for word in unknown if word.startswith("-")], asked.overrides)
     check_single(asked.overrides)
+    if asked.plan and (asked.cfg or asked.info or asked.help or asked.hydra_help):
+        raise ConfigError("--plan: shows the jobs of a run or a sweep; leave out the other option.")
     if asked.experimental_rerun is not None:
         raise ConfigError(
             "--experimental-rerun: such a file can hold any code and run it. Give the command of the run "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import hydra.version
 from hydra._internal.utils import _run_hydra
@@ -61,6 +61,7 @@ def _run_command(words: Sequence[str]) -> int:
         check_words(words)
         asked, parser = parse_words(words)
         choices = Choices(asked.overrides, asked.config_dir)
+        _planning[:] = [asked.plan]
         with checked_hydra(asked.overrides):
             hydra.version.setbase("1.3")
             _run_hydra(asked, parser, run_job, config_path=str(conf_folder()), config_name="config")
@@ -178,8 +179,15 @@ def _leave(outcome: JobOutcome, folder: Path) -> JobOutcome:
 class SweepSummary(Callback):
     """Prepares the tracking store before parallel jobs race for it, and sums up when all have ended."""
 
+    def on_run_start(self, config: DictConfig, **_: Any) -> None:
+        """End here if only the plan is wanted."""
+        if any(_planning):
+            _show_plan(config, sweep=False)
+
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Open the store and look at the data; what cannot work stops the sweep before any work is done."""
+        if any(_planning):
+            _show_plan(config, sweep=True)
         from recgauge.app.sweep.begin import begin
 
         try:
@@ -202,6 +210,20 @@ class SweepSummary(Callback):
         del config
         if not _conclude_sweep():
             raise SystemExit(1)
+
+
+_planning: list[bool] = []
+"""Whether the command asks for its plan alone."""
+
+
+def _show_plan(config: DictConfig, *, sweep: bool) -> NoReturn:
+    from recgauge.app.sweep.showing import show_plan
+
+    try:
+        raise SystemExit(0 if show_plan(config, sweep=sweep) else 1)
+    except (RecgaugeError, OSError) as error:
+        print_error(str(error))
+        raise SystemExit(1) from error
 
 
 _running: list[tuple[DictConfig, SweepPlan]] = []

@@ -16,11 +16,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.compose import build_dataset, build_study, build_tracker
 from recgauge.app.places import experiments_folder
+from recgauge.app.sweep.estimates import Earlier, earlier_runs, estimates, finished_runs
 from recgauge.app.sweep.outcome import SweepPlan, write_outcome
 from recgauge.app.sweep.planned import (
     PlannedJob,
     as_key,
-    finished_runs,
     planned_jobs,
     set_fingerprints,
     tell_problems,
@@ -70,26 +70,32 @@ def begin(config: DictConfig) -> SweepPlan:
     for line in tracker.close_dead():
         progress.note(f"marked as killed: {line}")
     deliver_waiting(tracker, progress)
-    plan = SweepPlan([job.label for job in jobs])
+    wanted = [one for one in jobs if one.waits and one.job is not None and one.job.may_reuse]
+    with progress.stage("look for finished runs"):
+        earlier = earlier_runs(jobs, all_of_them=bool(wanted))
+    expected = estimates(jobs, earlier)
+    labels = [job.label for job in jobs]
+    plan = SweepPlan(labels, [one.seconds for one in expected], [one.peak_bytes for one in expected])
     plan.write(folder)
     _settle(jobs, plan)
+    _reuse(wanted, earlier, plan)
     return plan
 
 
 def _settle(jobs: Sequence[PlannedJob], plan: SweepPlan) -> None:
-    """Leave the outcome of each job that has nothing to do; all finished runs are found by one search."""
+    """Leave the outcome of each job that cannot run."""
     for one in jobs:
         outcome = _outcome(one, plan)
         if one.problem is not None:
             _leave(replace(outcome, status="failed", reason=one.problem))
         elif one.no_data is not None:
             _leave(replace(outcome, status="no data", reason=one.no_data))
-    wanted = [one for one in jobs if one.waits and one.job is not None and one.job.may_reuse]
-    if not wanted:
-        return
-    with ConsoleProgress().stage("look for finished runs"):
-        set_fingerprints(wanted)
-        found = finished_runs(wanted)
+
+
+def _reuse(wanted: Sequence[PlannedJob], earlier: Earlier, plan: SweepPlan) -> None:
+    """Reuse finished runs for jobs, and leave these jobs' outcomes."""
+    set_fingerprints(wanted)
+    found = finished_runs(wanted, earlier)
     for one in wanted:
         if (runs := found.get(one.number)) and one.job is not None and one.fingerprint is not None:
             from recgauge.app.perform import reuse  # takes a second to import

@@ -22,11 +22,15 @@ class SweepPlan:
     ----------
     jobs : list of str
         Label of every job; empty if they are chosen while the sweep goes on.
+    seconds, peak_bytes : list
+        What is expected of every job, None where nothing is known.
     id : str
         Tells this sweep from earlier ones in the same folder.
     """
 
     jobs: list[str] = field(default_factory=list)
+    seconds: list[float | None] = field(default_factory=list)
+    peak_bytes: list[int | None] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid4().hex)
 
     def write(self, folder: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
@@ -21,12 +21,8 @@ from recgauge.app.sweep.outcome import short_labels
 from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.environment import fingerprint_of
-from recgauge.app.tracking.stored_runs import StoredRun
 from recgauge.errors import ConfigError, DataError, RecgaugeError
 from recgauge.experiment import Experiment
-
-if TYPE_CHECKING:
-    from recgauge.app.tracking.tracker import Tracker
 
 _NAMED = 3  # jobs whose words are shown where many are wrong for one reason
 
@@ -191,26 +187,3 @@ def set_fingerprints(jobs: Iterable[PlannedJob]) -> None:
                 digests[key] = None
         if (digest := digests[key]) is not None:
             one.fingerprint = fingerprint_of(one.job.settings, digest)
-
-
-def finished_runs(jobs: Iterable[PlannedJob]) -> dict[int, list[StoredRun]]:
-    """Return the finished runs that jobs would repeat, newest first, by their numbers: one search a store.
-
-    Raises
-    ------
-    TrackingError
-        If a store cannot be searched.
-    """
-    stores: dict[Tracker, dict[str, list[StoredRun]]] = {}
-    found: dict[int, list[StoredRun]] = {}
-    for one in jobs:
-        if one.job is None or one.fingerprint is None:
-            continue
-        if one.job.tracker not in stores:
-            stores[one.job.tracker] = {}
-            for run in one.job.tracker.finished():
-                own = run.tags.get("recgauge.fingerprint", "")
-                stores[one.job.tracker].setdefault(own, []).append(run)
-        if runs := stores[one.job.tracker].get(one.fingerprint):
-            found[one.number] = runs
-    return found

@@ -125,10 +125,10 @@ class MlflowTracker(Tracker):
             )
         return [str(run.info.run_id) for run in found]
 
-    def finished(self) -> list[StoredRun]:
-        """Return all finished runs of the experiment, newest first, by one search; nothing is made."""
+    def finished(self, most: int | None = None) -> list[StoredRun]:
+        """Return the finished runs of the experiment, newest first, by one search; nothing is made."""
         store = RunStore(self.uri)
-        return store.finished(self.experiment) if store.exists else []
+        return store.finished(self.experiment, most) if store.exists else []
 
     def tag(self, run_id: str, name: str) -> str | None:
         """Return a tag of a run, or None."""

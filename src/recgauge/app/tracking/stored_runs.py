@@ -108,7 +108,7 @@ class RunStore:
         with explained(self.uri, "look for experiments"):
             return [str(one.name) for one in self._client().search_experiments()]
 
-    def runs(self, experiment: str, where: str = "") -> list[StoredRun]:
+    def runs(self, experiment: str, where: str = "", most: int | None = None) -> list[StoredRun]:
         """Return the runs of an experiment, newest first.
 
         Parameters
@@ -116,6 +116,8 @@ class RunStore:
         experiment : str
         where : str
             Which ones, in MLflow's language: ``params.dataset = 'ml_1m' and metrics.ndcg_at_10 > 0.3``.
+        most : int, optional
+            Of the newest.
 
         Raises
         ------
@@ -143,14 +145,22 @@ class RunStore:
                         f"--where: {where!r} is no search of MLflow: {error.message}"
                     ) from error
                 runs += [_stored(run) for run in page]
-                token = page.token or None
+                token = page.token if most is None or len(runs) < most else None
+                token = token or None
         return runs
 
-    def finished(self, experiment: str) -> list[StoredRun]:
-        """Return the finished runs of an experiment with what they were about, newest first; one search."""
-        found = [run for run in self.runs(experiment) if run.status == "FINISHED"]
+    def finished(self, experiment: str, most: int | None = None) -> list[StoredRun]:
+        """Return the finished runs of an experiment with what they were about, newest first.
+
+        Parameters
+        ----------
+        experiment : str
+        most : int, optional
+            A server is asked for so many; a file is read as a whole.
+        """
         if not self._is_file:
-            return found
+            return self.runs(experiment, "attributes.status = 'FINISHED'", most)
+        found = [run for run in self.runs(experiment) if run.status == "FINISHED"]
         names: dict[str, dict[str, str]] = {}
         for run_id, key, value in self._rows(_NAMES, (experiment,)):
             names.setdefault(run_id, {})[key] = value

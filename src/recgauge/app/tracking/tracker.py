@@ -122,8 +122,8 @@ class Tracker:
         """Return the ids of the newest finished runs with this fingerprint, newest first."""
         return []
 
-    def finished(self) -> "list[StoredRun]":
-        """Return all finished runs, newest first, without making a store where there is none."""
+    def finished(self, most: int | None = None) -> "list[StoredRun]":  # noqa: ARG002 - contract
+        """Return finished runs, or so many of the newest, without making a store where there is none."""
         return []
 
     def download(self, run_id: str, names: Sequence[str], folder: Path) -> None:

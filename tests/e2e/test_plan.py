@@ -1,0 +1,87 @@
+"""``--plan`` tells what a command would do, and does nothing."""
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+WORDS = ("-m", "model=random,popularity", "seed=0,1", "cutoffs=[5]")
+
+
+@pytest.fixture(scope="module")
+def made(shared_workplace):
+    """A store with two of the four runs."""
+    done = shared_workplace.run(*WORDS[:2], "seed=0", "cutoffs=[5]", "hydra.sweep.dir=first")
+    assert done.code == 0, done.err
+    return shared_workplace
+
+
+def files(workplace):
+    return sorted(path for path in workplace.folder.rglob("*") if path.name != "mlflow.db.lock")
+
+
+def rows(done):
+    return {line.split()[0]: line for line in done.out.splitlines() if line.strip()[:1].isdigit()}
+
+
+def test_a_plan_of_a_sweep_has_what_becomes_of_each_job(made):
+    before = files(made)
+    done = made.run(*WORDS, "reuse=true", "jobs=2", "--plan")
+    assert done.code == 0, done.err
+    found = rows(done)
+    stored = {run.data.params["model"]: run.info.run_id for run in made.runs()}
+    assert f"reuse run {stored['random']}" in found["0"]
+    assert found["1"].split()[3] == "run"
+    assert f"reuse run {stored['popularity']}" in found["2"]
+    assert "4 jobs: 2 to run, 2 reused, 0 left out, 0 cannot run" in done.out
+    assert "with jobs=2 about" in done.out
+    assert "earlier runs of the same model and data" in done.out
+    assert files(made) == before
+    assert len(made.runs()) == 2
+
+
+def test_a_plan_names_data_that_jobs_share_and_runs_that_are_there(made):
+    done = made.run(*WORDS, "--plan")
+    assert done.code == 0, done.err
+    assert "data and split: jobs 0, 2; 1, 3" in done.out
+    assert "stored   finished runs of 2 of the jobs" in done.out
+
+
+def test_a_plan_says_which_jobs_cannot_run(workplace):
+    done = workplace.run(
+        "-m", "model=random,nosuch", "dataset=demo,ml_1m", "data.offline=true", "data.mirror=null",
+        "data.cache=empty", "--plan",
+    )  # fmt: skip
+    assert done.code == 1
+    found = rows(done)
+    assert [found[str(job)].count("cannot run") for job in range(4)] == [0, 0, 1, 1]
+    assert "left out: no data" in found["1"]
+    assert done.err.count("the jobs with model=nosuch cannot run. model=nosuch: model has no such") == 1
+    assert done.err.count("has no ml-1m.zip") == 1
+    assert list(workplace.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["model=nosuch"], "model=nosuch: model has no such option."),
+        (["-m", "seed=1,2", "model.nosuch=3"], "model.nosuch: svd has no such setting."),
+        (["model.n_factors=0"], "n_factors must be a whole number >= 1"),
+        (["seed=1,2"], "these are several values"),
+        (["--cfg=job"], "leave out the other option"),
+        (["-m", "seed=1,2", "jobs=0"], "jobs must be"),
+    ],
+)
+def test_typing_errors_say_what_those_of_a_run_say(workplace, words, message):
+    done = workplace.run(*words, "--plan")
+    assert done.code == 1
+    assert done.err.count("error: ") == 1
+    assert message in done.err.replace("model svd", "svd")
+    assert done.out == ""
+    assert list(workplace.folder.iterdir()) == []
+
+
+def test_a_plan_of_a_single_run(workplace):
+    done = workplace.run("model=popularity", "--plan")
+    assert done.code == 0, done.err
+    assert "1 job: 1 to run" in done.out
+    assert "not known" in done.out
+    assert list(workplace.folder.iterdir()) == []
