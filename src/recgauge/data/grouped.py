@@ -54,8 +54,8 @@ def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None
     """
     table = np.empty(max(TABLE, n_codes), np.int32)
     found: BoolArray | None = None
-    for rows, owner in _blocks(start, n_codes):
-        cell = owner * n_codes + codes[rows]
+    for rows, row_of_table in _blocks(start, n_codes):
+        cell = row_of_table + codes[rows]
         ordered = np.sort(cell)  # fast for so few numbers, and nearly always the end of it
         if not (ordered[1:] == ordered[:-1]).any():
             continue
@@ -87,19 +87,19 @@ def shared(
     """
     table, found = np.zeros(max(TABLE, n_codes), bool), np.zeros(len(codes), bool)
     blocks = zip(_blocks(start, n_codes), _blocks(other_start, n_codes), strict=True)
-    for (rows, owner), (other_rows, other_owner) in blocks:
-        marked = other_owner * n_codes + other_codes[other_rows]
+    for (rows, row_of_table), (other_rows, other_row_of_table) in blocks:
+        marked = other_row_of_table + other_codes[other_rows]
         table[marked] = True
-        found[rows] = table[owner * n_codes + codes[rows]]
+        found[rows] = table[row_of_table + codes[rows]]
         table[marked] = False
     return found
 
 
 def _blocks(start: LongArray, n_codes: int) -> Iterator[tuple[slice, IntArray]]:
-    """Yield the rows of some groups after others, and the number of each row's group among them."""
-    n_groups = len(start) - 1
+    """Yield the rows of some groups after others, and for each row the first cell of its group's codes."""
+    lengths = np.diff(start)
     step = max(1, TABLE // max(1, n_codes))
-    for first in range(0, n_groups, step):
-        lengths = np.diff(start[first : first + step + 1])
-        end = start[min(first + step, n_groups)]
-        yield slice(start[first], end), np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    first_cells = np.arange(step, dtype=np.int32) * np.int32(n_codes if step > 1 else 0)
+    for first in range(0, len(lengths), step):
+        some = lengths[first : first + step]
+        yield slice(start[first], start[first + len(some)]), np.repeat(first_cells[: len(some)], some)

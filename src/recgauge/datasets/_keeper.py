@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +231,8 @@ def _versions() -> dict[str, str]:
 
     A number that somebody has to raise would be forgotten one day.
     """
+    from importlib import metadata
+
     digest = sha256()
     for path in sorted(file for folder in _CODE for file in folder.rglob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())

@@ -1,54 +1,51 @@
 """The loops of `_lookup` as steps of numpy: slower where they run often, and there at once."""
 
-from threading import local
-
 import numpy as np
 
 from recgauge.data.grouped import TABLE, repeats
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
-from recgauge.utils.threads import over_blocks
 
 
 def look_up(
     items: IntArray, start: LongArray, relevant: IntArray, gains: DoubleArray, n_codes: int, *, every: bool
 ) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
     """Look up the lists of all users, see `_lookup.look_up`; `n_codes` items have codes."""
-    n_codes = max(1, n_codes)
+    k, n_codes, counts = items.shape[1], max(1, n_codes), np.diff(start)
     step = max(1, TABLE // n_codes)
-    mine = local()  # each thread's places of relevant items among their users', from 1
-
-    def block(first: int, end: int) -> tuple[LongArray, LongArray, IntArray]:
-        if not hasattr(mine, "marks"):
-            mine.marks = np.zeros(step * n_codes, np.int32)
-        return _block(items[first:end], start[first : end + 1], relevant, mine.marks, n_codes)
-
-    found = over_blocks(block, len(items), step)
-    row = np.concatenate([part[0] + n * step for n, part in enumerate(found)] or [np.empty(0, np.int64)])
-    column, place = (np.concatenate([part[at] for part in found] or [row]) for at in (1, 2))
+    # places of relevant items among their users', from 1; the smaller the table, the less it leaves the cache
+    kind = np.int16 if counts.max(initial=0) <= np.iinfo(np.int16).max else np.int32
+    places = (_within(counts) + 1).astype(kind)
+    marks, base = np.zeros(step * n_codes, kind), np.arange(step) * n_codes
+    cells, found = [], []
+    for first in range(
+        0, len(items), step
+    ):  # on one thread: steps this short mostly wait for the other's lock
+        lists = items[first : first + step]
+        mine = slice(start[first], start[first + len(lists)])
+        marked = np.repeat(base[: len(lists)], counts[first : first + step]) + relevant[mine]
+        marks[marked] = places[mine]
+        mark = marks.take(base[: len(lists), None] + lists, mode="wrap").ravel()
+        if (lists[:, -1:] < 0).any():
+            mark[lists.ravel() < 0] = 0
+        marks[marked] = 0
+        cell = np.flatnonzero(mark)
+        cells.append(cell + first * k)
+        found.append(mark[cell])
+    cell, place = (np.concatenate(parts or [np.empty(0, np.int64)]) for parts in (cells, found))
     if not every:
-        code = items[row, column]
-        again = repeats(np.searchsorted(row, np.arange(len(items) + 1)), code, n_codes)
+        row_start = np.searchsorted(cell, np.arange(len(items) + 1) * k)
+        again = repeats(row_start, items.ravel()[cell], n_codes)
         if again is not None:
-            row, column, place = row[~again], column[~again], place[~again]
+            cell, place = cell[~again], place[~again]
+    row, column = np.divmod(cell, max(1, k))
     ordinal = np.arange(len(row)) - np.searchsorted(row, row) + 1
     gain = gains[start[row] + place - 1]
     return row, (column + 1).astype(np.int32), ordinal.astype(np.int32), gain
 
 
-def _block(
-    items: IntArray, start: LongArray, relevant: IntArray, marks: IntArray, n_codes: int
-) -> tuple[LongArray, LongArray, IntArray]:
-    """Return row, column and place of the hits of some users; `marks` is all 0 before and after."""
-    counts = np.diff(start)
-    base = np.arange(len(items)) * n_codes
-    cell = np.repeat(base, counts) + relevant[start[0] : start[-1]]
-    marks[cell] = np.arange(start[0], start[-1]) - np.repeat(start[:-1], counts) + 1
-    mark = marks[base[:, None] + items]
-    if (items[:, -1:] < 0).any():
-        mark[items < 0] = 0
-    marks[cell] = 0
-    row, column = np.nonzero(mark)
-    return row, column, mark[row, column]
+def _within(counts: LongArray) -> LongArray:
+    """Return the place of each row in its group, from 0."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def first_repeat(items: IntArray, n_codes: int) -> int | None:
@@ -73,7 +70,7 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
 def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: DoubleArray) -> DoubleArray:
     """Return the discounted sum of each user's first `length` gains, added from the first to the last."""
     counts = np.diff(start)
-    place = np.arange(start[0], start[-1]) - np.repeat(start[:-1], counts)
+    place = _within(counts)
     kept = np.flatnonzero(place < np.repeat(length, counts))
     owner = np.repeat(np.arange(len(counts)), counts)[kept]
     products = gains[start[0] : start[-1]][kept] * weights[place[kept] + 1]

@@ -14,7 +14,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
 from recgauge.datasets._table.ids import Ids, join_ids
 from recgauge.errors import SchemaError
-from recgauge.recorded.columns import Kind, ListFormat, Role
+from recgauge.recorded.columns import Kind, ListFormat, Role, lines_at
 from recgauge.recorded.findings import FINDINGS as FINDINGS
 from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Found as Found
@@ -141,7 +141,7 @@ def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
         kept = np.asarray(rows.tags == tag, bool)
         numbers = {role: values[kept] for role, values in rows.numbers.items()}
         part = replace(rows, user=rows.user.take(kept), item=rows.item.take(kept), numbers=numbers)
-        parts.append((tag, replace(part, lines=rows.lines[kept], tags=None)))
+        parts.append((tag, replace(part, lines=lines_at(rows.lines, kept), tags=None)))
     return parts
 
 

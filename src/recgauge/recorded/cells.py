@@ -101,7 +101,7 @@ def _parquet(file: TableFile, kind: Kind) -> Cells:
     except pa.ArrowException as error:
         raise SchemaError(f"{file} cannot be read as parquet: {said(error)}.") from error
     columns = {role: rows.column(names[at]) for role, at in roles.items()}
-    return Cells(columns, np.arange(1, len(rows) + 1), "row")
+    return Cells(columns, range(1, len(rows) + 1), "row")
 
 
 def _json_lines(file: TableFile, kind: Kind) -> Cells:
@@ -213,7 +213,7 @@ def _split_rows(
     table = _arrow_rows(file, n_columns, sign, n_skipped)
     if table is not None:
         columns: dict[Role, Any] = {role: table.column(at) for role, at in roles.items()}
-        return Cells(columns, np.arange(n_skipped + 1, n_skipped + 1 + len(table)))
+        return Cells(columns, range(n_skipped + 1, n_skipped + 1 + len(table)))
     cells: dict[Role, list[str]] = {role: [] for role in roles}
     lines, wrong, quoted = [], [], False
     with file.open() as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:

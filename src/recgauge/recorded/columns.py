@@ -8,7 +8,7 @@ import numpy as np
 
 from recgauge.datasets._table.files import TableFile
 from recgauge.errors import SchemaError, listed
-from recgauge.utils.checks import LongArray
+from recgauge.utils.checks import BoolArray, LongArray
 
 ListFormat = Literal["csv", "tsv", "parquet", "jsonl", "trec_run", "trec_qrels"]
 FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
@@ -30,6 +30,9 @@ _KNOWN: Mapping[Role, frozenset[str]] = {
 }
 _RATINGS = frozenset({"rating", "stars"})
 Kind = Literal["lists", "relevant", "train"]
+
+Lines = LongArray | range
+"""Lines of rows: a range where every line or row of a file is one, which takes no memory."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,21 @@ class Cells:
     """Columns as texts or as the types of the file, with the line of each row."""
 
     columns: dict[Role, Any]
-    lines: LongArray
+    lines: Lines
     unit: str = "line"
     bad: list[BadRows] = field(default_factory=list)
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def lines_at(lines: Lines, rows: BoolArray) -> LongArray:
+    """Return the lines of the rows of a mask.
+
+    Examples
+    --------
+    >>> lines_at(range(2, 5), np.array([True, False, True])).tolist()
+    [2, 4]
+    """
+    return np.flatnonzero(rows) + lines.start if isinstance(lines, range) else lines[rows]
 
 
 def _plain(name: str) -> str:

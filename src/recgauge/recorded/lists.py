@@ -13,6 +13,8 @@ from recgauge.recorded.findings import Found, ListSettings, Report, places
 from recgauge.recorded.reading import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 
+_BLOCK = 1 << 18  # rows looked at together, which stay in the cache
+
 
 @dataclass(frozen=True, eq=False)
 class RecordedLists:
@@ -144,9 +146,11 @@ def _lengths(user: IntArray) -> tuple[IntArray, LongArray]:
 def _order(user: IntArray, key: DoubleArray | None, *, rising: bool) -> LongArray | None:
     """Return the order by user, then key, else that of the file; None if the rows have it."""
     assert key is not None
-    worse = key[1:] < key[:-1] if rising else key[1:] > key[:-1]
-    if ((user[1:] < user[:-1]) | ((user[1:] == user[:-1]) & worse)).any():
-        return np.lexsort((key if rising else -key, user))
+    for first in range(0, len(user), _BLOCK):
+        users, keys = user[first : first + _BLOCK + 1], key[first : first + _BLOCK + 1]
+        worse = keys[1:] < keys[:-1] if rising else keys[1:] > keys[:-1]
+        if ((users[1:] < users[:-1]) | ((users[1:] == users[:-1]) & worse)).any():
+            return np.lexsort((key if rising else -key, user))
     return None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.datasets._table.files import TableFile
 from recgauge.errors import SchemaError
-from recgauge.recorded.columns import Cells, Role
+from recgauge.recorded.columns import Cells, Role, lines_at
 
 
 def one_row_per_item(file: TableFile, cells: Cells) -> Cells:
@@ -32,7 +32,8 @@ def one_row_per_item(file: TableFile, cells: Cells) -> Cells:
     }
     if scores is not None:
         columns["score"] = list(chain.from_iterable(scores))
-    return Cells(columns, np.repeat(cells.lines, lengths), cells.unit, cells.bad, cells.lines[lengths == 0])
+    lines = lines_at(cells.lines, np.ones(len(lengths), bool))
+    return Cells(columns, np.repeat(lines, lengths), cells.unit, cells.bad, lines[lengths == 0])
 
 
 def as_python(column: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from recgauge.datasets._table.ids import Ids, read_ids
 from recgauge.datasets._table.limits import Limits
 from recgauge.errors import RecgaugeError, SchemaError, shortened
 from recgauge.recorded.cells import format_of, read_cells
-from recgauge.recorded.columns import BadRows, Cells, Kind, ListFormat, Role
+from recgauge.recorded.columns import BadRows, Cells, Kind, Lines, ListFormat, Role, lines_at
 from recgauge.recorded.per_user import as_python
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
@@ -38,7 +38,7 @@ class Rows:
         Each row has one.
     numbers : mapping of role to ndarray of float64, shape (n,)
         ``rank``, ``score`` and ``grade``, as far as the file has them.
-    lines : ndarray of int64, shape (n,)
+    lines : ndarray of int64 or range, shape (n,)
         The line of each row, or its row where `unit` says so.
     unit : str
         "line" or "row".
@@ -55,7 +55,7 @@ class Rows:
     user: Ids
     item: Ids
     numbers: Mapping[Role, DoubleArray]
-    lines: LongArray
+    lines: Lines
     unit: str
     bad: tuple[BadRows, ...] = ()
     tags: npt.NDArray[Any] | None = None
@@ -123,10 +123,9 @@ def _checked(file: TableFile, form: ListFormat, cells: Cells) -> Rows:
     kept, bad = np.ones(len(cells.lines), bool), list(cells.bad)
 
     def require(good: npt.NDArray[np.bool_], reason: str) -> None:
-        wrong = kept & ~good
-        if wrong.any():
-            bad.append(BadRows(reason, cells.lines[wrong]))
-            np.logical_and(kept, good, out=kept)
+        wrong = _taken_out(kept, good)
+        if wrong is not None:
+            bad.append(BadRows(reason, lines_at(cells.lines, wrong)))
 
     ids = {role: read_ids(_arrow(file, role, cells.columns[role], cells)) for role in ("user", "item")}
     for role in ("user", "item"):
@@ -141,18 +140,28 @@ def _checked(file: TableFile, form: ListFormat, cells: Cells) -> Rows:
         rank = numbers["rank"]
         require((rank >= 0) & (rank == np.floor(rank)), "the rank is no whole number from 0")
     some = slice(None) if kept.all() else kept
+    lines = cells.lines if isinstance(some, slice) else lines_at(cells.lines, some)
     return Rows(
         file,
         form,
         ids["user"].take(some),
         ids["item"].take(some),
         {role: values[some] for role, values in numbers.items()},
-        cells.lines[some],
+        lines,
         cells.unit,
         tuple(bad),
         _tags(cells, kept),
         cells.empty,
     )
+
+
+def _taken_out(kept: BoolArray, good: BoolArray) -> BoolArray | None:
+    """Take rows that are not good out of `kept`; return those that were in it, None if there are none."""
+    if good.all():
+        return None
+    wrong = kept & ~good
+    np.logical_and(kept, good, out=kept)
+    return wrong if wrong.any() else None
 
 
 def _tags(cells: Cells, kept: BoolArray) -> npt.NDArray[Any] | None:
@@ -192,10 +201,13 @@ def _arrow(file: TableFile, role: str, column: Any, cells: Cells) -> "pa.Chunked
 def _as_numbers(column: Any) -> DoubleArray:
     """Return cells as float64, NaN where a cell is empty or no number."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not hasattr(column, "type"):
         return np.array([_number(cell) for cell in column], np.float64)
+    if pa.types.is_float64(column.type) and not column.null_count:
+        return to_numpy(column)
+    import pyarrow.compute as pc  # takes longer to import than most files to read
+
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         trimmed = pc.utf8_trim_whitespace(column)
         try:

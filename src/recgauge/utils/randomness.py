@@ -13,7 +13,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """The golden ratio as a 64-bit fraction: the distance of successive words of SplitMix64."""
 
 
-def stream(seed: int, stage: str) -> np.random.Generator:
+def stream(seed: int, stage: str) -> "np.random.Generator":
     """Return the generator of a stage of a run.
 
     Each stage draws from a stream of its own, so another model never changes the split, and another

@@ -69,8 +69,9 @@ def open_parquet(file: TableFile, stream: IO[bytes]) -> "parquet.ParquetFile":
     import pyarrow as pa
     from pyarrow import parquet
 
-    source: Any = stream
-    if file.packed:  # parquet keeps its list of columns at its end, where packed files cannot be read from
+    if not file.packed:
+        source: Any = pa.memory_map(str(file.path))  # no copy of the bytes, and Arrow's threads read them
+    else:  # parquet keeps its list of columns at its end, where packed files cannot be read from
         content = stream.read(_LARGEST_PACKED + 1)
         if len(content) > _LARGEST_PACKED:
             raise SchemaError(

@@ -204,7 +204,8 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
         for piece, position in zip(part.pieces, part.positions, strict=True):
             code = code_of_position[position]
             for block in _blocks(piece):
-                codes[end : end + len(block)] = code[block]
+                # "wrap" reads -1 as the last one, and needs no pass that looks for wrong positions
+                code.take(block, out=codes[end : end + len(block)], mode="wrap")
                 end += len(block)
     return codes, ids[used]
 
@@ -213,10 +214,10 @@ def _used(part: Ids) -> BoolArray:
     """Return which distinct ids have rows; a dictionary may hold more."""
     used = np.zeros(len(part.distinct), dtype=np.bool_)
     for piece, position in zip(part.pieces, part.positions, strict=True):
-        counts = np.zeros(len(position) - 1, dtype=np.int64)
+        has_rows = np.zeros(len(position), dtype=np.bool_)
         for block in _blocks(piece):
-            counts += np.bincount(block, minlength=len(counts))
-        used[position[:-1][counts > 0]] = True
+            has_rows[block] = True
+        used[position[:-1][has_rows[:-1]]] = True
     return used
 
 
