@@ -13,7 +13,7 @@ from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.app.sweep.outcome import is_settled, read_plan
+from recgauge.app.sweep.outcome import has_failed, is_settled, read_plan
 from recgauge.app.sweep.worker import Task, run_here
 from recgauge.utils.checks import check_int
 from recgauge.utils.threads import usable_cpus
@@ -85,14 +85,23 @@ class SweepLauncher(BasicLauncher):
         return [_returned(job) for job in jobs]
 
     def _one_after_the_other(self, jobs: Sequence[Given]) -> None:
+        from recgauge.app.sweep.watching import Tally
+        from recgauge.app.terminal.printing import stages_of
+
+        assert self.config is not None
         assert self.task_function is not None
         order = [jobs[place] for place in grouped([job.key for job in jobs])]
-        for place, job in enumerate(order):
-            later = any(other.key == job.key for other in order[place + 1 :])
-            run_here(Task(self._composed(job.words, job.number), job.key, later), self.task_function)
+        plan = read_plan(Path(str(self.config.hydra.sweep.dir)))
+        tally = Tally(order, plan)
+        with stages_of(tally):
+            for place, job in enumerate(order):
+                later = any(other.key == job.key for other in order[place + 1 :])
+                tally.forecast.begin(place)
+                run_here(Task(self._composed(job.words, job.number), job.key, later), self.task_function)
+                tally.end(place, failed=has_failed(job.folder, plan))
 
     def _side_by_side(self, jobs: Sequence[Given], n_workers: int) -> None:
-        from recgauge.app.sweep.side_by_side import Process, SideBySide, has_memory
+        from recgauge.app.sweep.side_by_side import Process, SideBySide
         from recgauge.app.sweep.watching import Watching
 
         def task(place: int, later: bool) -> Task:
@@ -102,9 +111,10 @@ class SweepLauncher(BasicLauncher):
         assert self.config is not None
         n_workers = min(n_workers, len(jobs))
         hire = partial(Process, sys.argv[1:], max(1, usable_cpus() // n_workers))
-        with Watching(jobs, Path(str(self.config.hydra.sweep.dir))) as watching:
-            keys = [job.key for job in jobs]
-            SideBySide(keys, task, hire, n_workers, watching.ended, has_memory).run()
+        keys = [job.key for job in jobs]
+        with Watching(jobs, Path(str(self.config.hydra.sweep.dir)), n_workers) as watching:
+            told = (watching.ended, watching.room, watching.begun, watching.waits)
+            SideBySide(keys, task, hire, n_workers, *told).run()
 
     def _given(self, words: tuple[str, ...], number: int) -> Given:
         config = self._composed(words, number)

@@ -33,6 +33,10 @@ class SweepPlan:
     peak_bytes: list[int | None] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid4().hex)
 
+    def peak_of(self, number: int) -> int | None:
+        """Return the bytes that a job may need, None where nothing is known."""
+        return self.peak_bytes[number] if number < len(self.peak_bytes) else None
+
     def write(self, folder: Path) -> None:
         """Write the plan into the sweep's folder."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,6 +60,12 @@ def is_settled(folder: Path, plan: SweepPlan) -> bool:
     """Whether it is known how the job with this output folder ended, in this sweep."""
     outcome = read_outcome(folder / FILE) if plan.id else None
     return outcome is not None and outcome.sweep == plan.id
+
+
+def has_failed(folder: Path, plan: SweepPlan) -> bool:
+    """Whether the job with this output folder has failed, in this sweep."""
+    outcome = read_outcome(folder / FILE)
+    return outcome is not None and outcome.sweep == plan.id and outcome.status == "failed"
 
 
 def read_outcomes(folder: Path, plan: SweepPlan, *, stopped: bool = False) -> list[JobOutcome]:

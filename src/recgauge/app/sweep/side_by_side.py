@@ -17,7 +17,7 @@ PATIENCE = 15.0
 """Seconds for a worker to mark its run as killed."""
 DIED_TWICE = "its process died twice"
 _LEAST = 1 << 30
-"""Bytes that must be free before a further job begins; a job that would not fit alone is told so itself."""
+"""Bytes that must be free before a further job begins of whose needs nothing is known."""
 
 
 class Worker(Protocol):
@@ -119,7 +119,11 @@ class SideBySide:
     ended : callable
         Told the place of each job as it ends, and why it has no outcome if its worker died twice at it.
     has_room : callable
-        Whether another job may begin beside those that run.
+        Whether another job, given second, may begin beside those that run.
+    begun : callable
+        Told the place of each job as it begins.
+    waits : callable
+        Told the place of a job that a worker has time for and that `has_room` refuses.
     """
 
     keys: Sequence[str]
@@ -127,7 +131,9 @@ class SideBySide:
     hire: Callable[[], Worker]
     n_workers: int
     ended: Callable[[int, str], None]
-    has_room: Callable[[], bool] = lambda: True
+    has_room: Callable[[Sequence[int], int], bool] = lambda _running, _job: True
+    begun: Callable[[int], None] = lambda _job: None
+    waits: Callable[[int], None] = lambda _job: None
     _waiting: list[int] = field(default_factory=list)
     _tried: set[int] = field(default_factory=set)
     _idle: list[Worker] = field(default_factory=list)
@@ -158,22 +164,27 @@ class SideBySide:
             pool.shutdown(cancel_futures=True)
 
     def _give_out(self, pool: ThreadPoolExecutor) -> None:
-        while self._waiting and len(self._busy) < self.n_workers and (not self._busy or self.has_room()):
+        while self._waiting and len(self._busy) < self.n_workers:
+            running = [job for job, _ in self._busy.values()]
+            order = self._preferred(self._idle[-1].key if self._idle else "", running)
+            # one job always runs, whatever it needs: nothing else could free memory for it
+            job = next((one for one in order if not running or self.has_room(running, one)), None)
+            if job is None:
+                self.waits(order[0])
+                return
+            self._waiting.remove(job)
             worker = self._idle.pop() if self._idle else self.hire()
-            job = self._next(worker.key, [self.keys[other] for other, _ in self._busy.values()])
+            self.begun(job)
             self._busy[pool.submit(worker.run, self._task(job))] = job, worker
 
     def _end_idle(self) -> None:
         while self._idle:
             self._idle.pop().end()
 
-    def _next(self, kept: str, elsewhere: Sequence[str]) -> int:
-        """Take the next job: one whose rows the worker has, else one whose rows nobody has, else any."""
-        same = [job for job in self._waiting if self.keys[job] == kept]
-        fresh = [job for job in self._waiting if self.keys[job] not in elsewhere]
-        job = (same or fresh or self._waiting)[0]
-        self._waiting.remove(job)
-        return job
+    def _preferred(self, kept: str, running: Sequence[int]) -> list[int]:
+        """Return waiting jobs, first those whose rows the worker has, then those whose rows nobody has."""
+        elsewhere = {self.keys[job] for job in running}
+        return sorted(self._waiting, key=lambda job: (self.keys[job] != kept, self.keys[job] in elsewhere))
 
     def _task(self, job: int) -> Task:
         later = any(self.keys[other] == self.keys[job] for other in self._waiting)
@@ -193,7 +204,29 @@ class SideBySide:
             self._waiting.insert(0, job)
 
 
-def has_memory() -> bool:
-    """Whether this machine has memory for another job beside those that run."""
-    free = free_memory()
-    return free is None or free > _LEAST
+class Room:
+    """Whether this machine has memory for another job beside those that run.
+
+    Parameters
+    ----------
+    needs : sequence of int or None
+        Bytes that each job may need; None where nothing is known.
+    """
+
+    def __init__(self, needs: Sequence[int | None]) -> None:
+        self.needs = [_LEAST if need is None else need for need in needs]
+        self._at_first = free_memory()
+        self.had = 0  # when last asked
+
+    def left(self, running: Sequence[int]) -> int | None:
+        """Return the bytes beside what running jobs have taken, and beside what they may still take."""
+        free = free_memory()
+        if free is None or self._at_first is None:
+            return free
+        return min(free, self._at_first - sum(self.needs[job] for job in running))
+
+    def __call__(self, running: Sequence[int], job: int) -> bool:
+        """Whether a job may begin."""
+        left = self.left(running)
+        self.had = left or 0
+        return left is None or left >= self.needs[job]

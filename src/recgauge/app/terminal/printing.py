@@ -64,6 +64,20 @@ def output(*, stderr: bool = False) -> Console:
     return console if console.is_terminal else make(width=WIDE, soft_wrap=True)
 
 
+_over: list[object] = []
+"""What is told of the whole sweep beside each stage of its jobs."""
+
+
+@contextmanager
+def stages_of(sweep: object) -> Iterator[None]:
+    """Show, while the context is open, the text of `sweep` as it then is beside each stage."""
+    _over.append(sweep)
+    try:
+        yield
+    finally:
+        _over.pop()
+
+
 _NAME = TextColumn("{task.description}", markup=False)  # names may hold brackets
 
 
@@ -81,7 +95,7 @@ class ConsoleProgress:
             return
         self._spinner = self._bar(SpinnerColumn(), _NAME, TimeElapsedColumn())
         with self._spinner:
-            self._spinner.add_task(name, total=None)
+            self._spinner.add_task(" | ".join(map(str, [*_over, name])), total=None)
             yield
 
     @contextmanager
@@ -147,7 +161,7 @@ def print_run(
     print_addresses(address, server, folder, outcome.run_id)
 
 
-def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: int) -> None:
+def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
     """Print one line for a finished job of a sweep: what sets it apart, and its first numbers.
 
     Parameters
@@ -158,6 +172,8 @@ def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: i
         The settings in which the job differs from others, such as ``model=svd split.fold=2``.
     n_jobs : int
         Of the sweep, as far as it is known.
+    told : str
+        Put at the end of the line.
     """
     console = output()
     words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
@@ -168,7 +184,7 @@ def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: i
     more = [f"({len(keys) - IN_A_LINE} more)"] if len(keys) > IN_A_LINE else []
     mark = [MARK] if record.incomparable else []
     number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
-    console.print(f"{number} {title}: {'  '.join([*numbers, *more, *mark])}")
+    console.print(f"{number} {title}: {'  '.join([*numbers, *more, *mark, *filter(None, [told])])}")
     _print_reused(console, outcome)
 
 

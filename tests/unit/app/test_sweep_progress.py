@@ -1,0 +1,148 @@
+"""Which job of a sweep begins when, what is said of the others, and how long they are thought to take."""
+
+from threading import Barrier
+
+import pytest
+
+from recgauge.app.sweep import estimates, side_by_side
+from recgauge.app.sweep.estimates import Forecast
+from recgauge.app.sweep.launcher import Given
+from recgauge.app.sweep.outcome import SweepPlan, write_outcome
+from recgauge.app.sweep.side_by_side import Room, SideBySide
+from recgauge.app.sweep.watching import Tally, Watching
+from recgauge.app.terminal.printing import ConsoleProgress, stages_of
+from recgauge.runs.outcome import JobOutcome
+
+GIB = 1 << 30
+
+
+class FakeWorker:
+    """Runs a job by noting it; it may wait until another one runs, too."""
+
+    key = ""
+
+    def __init__(self, log, meet=None):
+        self.log, self.meet = log, meet
+
+    def run(self, task):
+        self.log.append(("run", task))
+        if self.meet is not None:
+            self.meet.wait(30)
+        return True
+
+    def end(self): ...
+    def interrupt(self): ...
+    def await_end(self): ...
+
+
+def swept(needs, n_workers=2, meet=None, free=10 * GIB, monkeypatch=None):
+    """Run jobs with these needs, and return what happened in which order."""
+    monkeypatch.setattr(side_by_side, "free_memory", lambda: free)
+    log = []
+    SideBySide(
+        [str(job) for job in range(len(needs))],
+        lambda place, _later: place,
+        lambda: FakeWorker(log, meet),
+        n_workers,
+        lambda job, _died: log.append(("ended", job)),
+        Room(needs),
+        lambda job: log.append(("begun", job)),
+        lambda job: log.append(("waits", job)),
+    ).run()
+    return log
+
+
+def test_a_further_job_begins_only_if_its_memory_is_free(monkeypatch):
+    log = swept([7 * GIB, 4 * GIB], monkeypatch=monkeypatch)
+    order = [event for event in log if event[0] != "run"]
+    assert order == [("begun", 0), ("waits", 1), ("ended", 0), ("begun", 1), ("ended", 1)]
+
+
+def test_a_smaller_job_goes_before_one_that_has_to_wait(monkeypatch):
+    log = swept([7 * GIB, 4 * GIB, 1 * GIB], monkeypatch=monkeypatch)
+    begun = [job for what, job in log if what == "begun"]
+    assert begun[:2] == [0, 2]
+    assert sorted(begun) == [0, 1, 2]
+
+
+def test_one_job_always_runs(monkeypatch):
+    log = swept([99 * GIB, None, 99 * GIB], free=GIB // 2, monkeypatch=monkeypatch)
+    assert [job for what, job in log if what == "ended"] == [0, 1, 2]
+
+
+def test_jobs_run_at_a_time_where_memory_is_not_known(monkeypatch):
+    log = swept([99 * GIB, 99 * GIB], meet=Barrier(2), free=None, monkeypatch=monkeypatch)
+    assert not [job for what, job in log if what == "waits"]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(estimates, "monotonic", lambda: now[0])
+    return now
+
+
+def test_time_left_follows_earlier_runs_at_the_speed_of_now(clock):
+    forecast = Forecast([10.0, 20.0, None, 10.0])
+    assert forecast.left() == pytest.approx(10 + 20 + 40 / 3 + 10)
+    forecast.begin(0)
+    clock[0] = 20
+    forecast.end(0)  # twice as slow as it was earlier
+    assert forecast.left() == pytest.approx(2 * 20 + 20 + 2 * 10)
+    forecast.begin(1)
+    clock[0] = 50
+    assert forecast.left() == pytest.approx(10 + 20 + 20)
+    assert Forecast([10.0, 20.0, 30.0], n_workers=2).left() == pytest.approx(40)
+
+
+def test_without_earlier_runs_jobs_that_have_ended_tell_the_time(clock):
+    forecast = Forecast([None, None, None])
+    assert forecast.left() is None
+    forecast.begin(0)
+    clock[0] = 4
+    forecast.end(0)
+    assert forecast.left() == pytest.approx(8)
+
+
+def given(folder, n_jobs):
+    return [Given((), number, folder / str(number), "") for number in range(n_jobs)]
+
+
+def test_a_tally_tells_all_there_is_to_know(tmp_path, clock):
+    plan = SweepPlan(["a", "b", "c"], [60.0, None, 60.0])
+    tally = Tally(given(tmp_path, 3), plan, 2)
+    tally.forecast.begin(0)
+    tally.forecast.begin(1)
+    assert str(tally) == "0 of 3 jobs done, 2 running, about 2 min 0 s left"
+    clock[0] = 60
+    tally.end(1, failed=True)
+    assert str(tally) == "1 of 3 jobs done, 1 failed, about 1 min 0 s left"
+
+
+def test_each_ended_job_has_a_line_and_waiting_is_said_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(side_by_side, "free_memory", lambda: GIB)
+    plan = SweepPlan(["model=a seed=1", "model=b seed=1"], [None, None], [None, 2 * GIB])
+    plan.write(tmp_path)
+    with Watching(given(tmp_path, 2), tmp_path, 2) as watching:
+        watching.begun(0)
+        assert not watching.room([0], 1)
+        watching.waits(1)
+        watching.waits(1)
+        (tmp_path / "0").mkdir()
+        write_outcome(JobOutcome(0, "model=a", "failed", "no luck", plan.id), tmp_path / "0")
+        watching.ended(0, "")
+    said = capsys.readouterr().err
+    assert said.count("waiting  model=b may need 2.1 GB of memory, 0 bytes is left") == 1
+    assert said.count("model=a: no luck") == 1
+
+
+def test_stages_show_the_whole_sweep_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with stages_of("2 of 3 jobs done"), ConsoleProgress().stage("fit"):
+        pass
+    assert "2 of 3 jobs done | fit" in capsys.readouterr().err
+
+
+def test_a_plan_without_estimates_can_be_read():
+    assert SweepPlan(["a"]).peak_of(0) is None
