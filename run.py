@@ -3,6 +3,10 @@
 import sys
 
 try:
+    from recgauge.app.tracking import process
+
+    if __name__ == "__main__":
+        process.start(sys.argv[1:])  # before the imports that take long
     from recgauge.app.main import run_command
 except ModuleNotFoundError as error:
     sys.exit(f"{error}. Run `make install`, then activate the environment: source .venv/bin/activate")

@@ -23,10 +23,11 @@ import recgauge.app.compose
 import recgauge.app.files.artifacts
 import recgauge.app.perform
 import recgauge.app.terminal.printing
+import recgauge.app.tracking.mlflow_store
 import recgauge.app.tracking.store
 import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all
 from recgauge.app.main import run_command
-from recgauge.app.tracking import store
+from recgauge.app.tracking import opening
 
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
@@ -58,7 +59,7 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
 
 def make_tables_once(kept: Path) -> None:
     """Let the first new SQLite store be made by MLflow, and later ones begin with a copy of its tables."""
-    create_database = store.create_database
+    create_database = opening.create_database
 
     def create_with_kept_tables(uri: str, create: Callable[[str], object]) -> None:
         def create_or_copy(address: str) -> None:
@@ -73,7 +74,7 @@ def make_tables_once(kept: Path) -> None:
 
         create_database(uri, create_or_copy)
 
-    store.create_database = create_with_kept_tables
+    opening.create_database = create_with_kept_tables
 
 
 if __name__ == "__main__":

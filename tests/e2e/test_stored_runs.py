@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ from threading import Event
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from mlflow import MlflowClient
 
 from recgauge.app.commands.cli import main
 from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
@@ -132,7 +135,7 @@ def test_a_run_is_delivered_once_however_often_and_whatever_the_store_has_of_it(
     files = [*(folder / name for name in read_checksums(folder / CHECKSUMS)), folder / CHECKSUMS]
     record = load_record(folder)
     assert tracker.deliver(start, record, files) == stored.info.run_id
-    tracker.client.set_terminated(stored.info.run_id, "FAILED")
+    MlflowClient(tracking_uri=workplace.uri).set_terminated(stored.info.run_id, "FAILED")
     copies = [Path(shutil.copy(file, workplace.folder)) for file in files if file.parent == folder]
     again = tracker.deliver(start, record, copies)
     assert [one.info.run_id for one in workplace.runs()] == [again]
@@ -150,12 +153,17 @@ def test_a_run_whose_folder_has_another_one_by_now_is_given_up(run, workplace, m
 
 
 def test_a_run_whose_process_was_killed_is_closed_with_the_reason(workplace, told):
-    running = workplace.start("model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
-    while not workplace.has_runs(1):
-        time.sleep(0.2)
-    assert "no run is called RUNNING" in told("runs", "--stale")[1]  # it is alive
-    running.kill()
-    running.communicate()
+    code = (
+        "import mlflow, os, sys; from recgauge.app.tracking.store import MlflowTracker;"
+        "from recgauge.app.tracking.tracker import RunStart;"
+        "run = MlflowTracker(sys.argv[1]).start(RunStart('svd', {}, {})); run.__enter__();"
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, workplace.uri]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.stdout.readline() == b"open\n"
+        assert "no run is called RUNNING" in told("runs", "--stale")[1]  # it is alive
+        running.kill()
     code, out, _ = told("runs", "--stale")
     assert code == 0
     assert "has ended without a word" in out

@@ -22,7 +22,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.app.hydra_checks import NOT_COMPOSED, checked_hydra, parse_words
 from recgauge.app.names import check_repeats, typed_words
-from recgauge.app.places import conf_folder, give_libraries_a_home, program
+from recgauge.app.places import conf_folder, forget_empty_variables, give_libraries_a_home, program
 from recgauge.app.settings import register_schema, typed_settings
 from recgauge.app.sweep.outcome import SweepPlan, is_settled, read_plan, write_outcome
 from recgauge.app.terminal.explain import Choices, check_words, explain_config_error, explain_os_error
@@ -33,7 +33,6 @@ from recgauge.runs.outcome import JobOutcome
 from recgauge.utils.memory import explain_memory_error
 
 STOPPED = 130  # what shells return for a command that was interrupted
-OWN_VARIABLES = ("RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "MLFLOW_TRACKING_URI")
 
 
 def run_command(words: Sequence[str]) -> int:
@@ -101,13 +100,6 @@ def _stopped(stop: KeyboardInterrupt, words: Sequence[str]) -> int:
             again = shlex.join([*words, *([] if "reuse=true" in words else ["reuse=true"])])
             print_error(f"to go on with the sweep: {program()} {again}")
     return STOPPED
-
-
-def forget_empty_variables() -> None:
-    """Let a variable that is set to nothing mean the same as one that is not set."""
-    for name in OWN_VARIABLES:
-        if os.environ.get(name) == "":
-            del os.environ[name]
 
 
 def run_job(cfg: DictConfig) -> None:

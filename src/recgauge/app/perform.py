@@ -174,6 +174,7 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
         with ExitStack() as held:  # until the run is in the store, or was refused
             with job.tracker.start(start) as log:
                 ready, seconds = prepared(experiment, progress)
+                log.check()
                 result = run_experiment(experiment, progress, ready)
                 result = replace(result, seconds={**seconds, **result.seconds})
                 begun = RunRecord.from_result(

@@ -10,6 +10,7 @@ from typing import Literal
 from recgauge.app.terminal.messages import print_note
 from recgauge.utils.files import is_writable, user_temporary
 
+OWN_VARIABLES = ("RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "MLFLOW_TRACKING_URI")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -55,6 +56,13 @@ def work_folder() -> Path:
 def store_of_user() -> str:
     """Return the address of the store that the environment names, else of one in the work folder."""
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{work_folder() / 'mlflow.db'}"
+
+
+def forget_empty_variables() -> None:
+    """Let a variable that is set to nothing mean the same as one that is not set."""
+    for name in OWN_VARIABLES:
+        if os.environ.get(name) == "":
+            del os.environ[name]
 
 
 def give_libraries_a_home() -> None:

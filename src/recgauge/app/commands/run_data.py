@@ -12,8 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.compose import compose
 from recgauge.app.hydra_checks import checked_hydra
-from recgauge.app.main import forget_empty_variables
-from recgauge.app.places import conf_folder
+from recgauge.app.places import conf_folder, forget_empty_variables
 from recgauge.app.settings import register_schema, typed_settings
 from recgauge.app.targets import TARGET
 from recgauge.app.terminal.explain import Choices, explain_config_error, group_options

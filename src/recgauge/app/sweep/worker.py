@@ -15,6 +15,7 @@ from typing import Self
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from recgauge.app.tracking import process
 from recgauge.utils.threads import limit_cpus
 
 LOG = "log.txt"
@@ -79,6 +80,7 @@ def serve() -> None:
     if begin["bound"]:
         signal.signal(signal.SIGUSR2, signal.default_int_handler)  # how Slurm says that time is nearly up
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    process.start(begin["words"])
     limit_cpus(begin["n_threads"])
     register_schema()
     prepare_streams()

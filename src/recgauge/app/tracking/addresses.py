@@ -24,13 +24,15 @@ _PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQL
 WORTH_SHARING = 1_000_000  # bytes
 
 
-def check_store(uri: str) -> None:
+def check_store(uri: str, *, connect: bool = True) -> None:
     """Say at once what is wrong with a tracking address.
 
     Parameters
     ----------
     uri : str
         As for MLflow.
+    connect : bool
+        Whether to ask servers, too.
 
     Raises
     ------
@@ -49,13 +51,14 @@ def check_store(uri: str) -> None:
     if uri.startswith(SQLITE):
         _check_sqlite(uri)
     elif scheme in ("http", "https"):
-        check_server(uri)
+        if connect:
+            check_server(uri)
     elif scheme.split("+", 1)[0] not in ("sqlite", "postgresql", "mysql", "mssql", "databricks"):
         raise TrackingError(
             f"tracking.uri: {uri!r} is neither a database nor a server. Use sqlite:///FILE.db, "
             "http://HOST:PORT, another database's address, or run with tracking=off."
         )
-    elif scheme != "databricks":
+    elif connect and scheme != "databricks":
         _check_database(uri)
 
 

@@ -72,12 +72,18 @@ def why_dead(tags: Mapping[str, str]) -> str | None:
     until = tags.get(UNTIL_TAG, "")
     if not (host and number.isdigit() and until.isdigit()):
         return None
-    process = f"its process ({number} on {host})"
     # Windows would take the question for an interruption
     if os.name == "posix" and host == socket.gethostname() and not _exists(int(number)):
-        return f"{process} has ended without a word, perhaps killed"
+        return ended_without_a_word(int(number), host)
     silent = time() - int(until) + LEASE
-    return f"{process} gave no sign of life for {silent / 60:.0f} minutes" if silent > LEASE else None
+    if silent <= LEASE:
+        return None
+    return f"its process ({number} on {host}) gave no sign of life for {silent / 60:.0f} minutes"
+
+
+def ended_without_a_word(process: int, host: str) -> str:
+    """Say that a run's process has not said how it ended."""
+    return f"its process ({process} on {host}) has ended without a word, perhaps killed"
 
 
 def _exists(process: int) -> bool:

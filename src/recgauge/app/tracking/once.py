@@ -1,37 +1,35 @@
 """Opens a run in a store once, whatever becomes of the answer, and finds it again."""
 
+from collections.abc import Mapping
 from time import sleep
 from typing import TYPE_CHECKING
 
 from recgauge.app.tracking.servers import RETRIES, set_to
-from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-
-def create(client: "MlflowClient", experiment_id: str, run: RunStart) -> "Run":
-    """Open a run."""
-    return client.create_run(experiment_id, tags=dict(run.tags), run_name=run.name)
+DELIVERY_TAG = "recgauge.delivery"
+"""Tag of a stored run that tells it from all others, even if only a part of it has reached the store."""
 
 
-def create_once(client: "MlflowClient", experiment_id: str, run: RunStart) -> "Run":
+def create_once(client: "MlflowClient", experiment_id: str, name: str, tags: Mapping[str, str]) -> "Run":
     """Open a run on a server: MLflow would ask again if the answer is lost, and the server have two runs."""
     from mlflow.exceptions import MlflowException
 
     try:
         with set_to(RETRIES, "0"):
-            return create(client, experiment_id, run)
+            return client.create_run(experiment_id, tags=dict(tags), run_name=name)
     except MlflowException:
-        if DELIVERY_TAG not in run.tags:
+        if DELIVERY_TAG not in tags:
             raise
     sleep(1)  # the server may still be at it
-    there = runs_of(client, experiment_id, run.tags[DELIVERY_TAG])
+    there = runs_of(client, experiment_id, tags[DELIVERY_TAG])
     if there:
         return there[0]
     with set_to(RETRIES, "0"):
-        return create(client, experiment_id, run)
+        return client.create_run(experiment_id, tags=dict(tags), run_name=name)
 
 
 def runs_of(client: "MlflowClient", experiment_id: str, delivery: str) -> "list[Run]":

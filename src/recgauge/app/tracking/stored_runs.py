@@ -229,9 +229,9 @@ class RunStore:
             return base.execute(text, values).fetchall()
 
     def _client(self) -> "MlflowClient":
-        from recgauge.app.tracking.store import MlflowTracker
+        from recgauge.app.tracking.opening import OpenedStore
 
-        return MlflowTracker(self.uri).client
+        return OpenedStore(self.uri, "").client
 
 
 def _stored(run: "Run") -> StoredRun:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
 from recgauge.app.files.list_files import holds
 from recgauge.app.tracking.addresses import serving
+from recgauge.app.tracking.once import DELIVERY_TAG as DELIVERY_TAG
 from recgauge.errors import SchemaError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 
 FILES_TAG = "recgauge.files_sha256"
 """Tag of a stored run with the digest of its SHA256SUMS, which has those of all its files."""
-
-
-DELIVERY_TAG = "recgauge.delivery"
-"""Tag of a stored run that tells it from all others, even if only a part of it has reached the store."""
 
 
 def experiment_tag(experiment: str) -> str:
@@ -50,7 +47,13 @@ class RunStart:
 class RunLog:
     """Where a run puts its results; this one drops them."""
 
-    run_id: str | None = None
+    @property
+    def run_id(self) -> str | None:
+        """The run's id in the store, None without one."""
+        return None
+
+    def check(self) -> None:
+        """Raise a `TrackingError` if it is known by now that the store could not open the run."""
 
     def conclude(self, note: str, values: Mapping[str, float], files: Sequence[Path]) -> None:
         """Store what an experiment ends with: a note in Markdown, a few numbers, files."""
