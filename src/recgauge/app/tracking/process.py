@@ -36,7 +36,18 @@ if TYPE_CHECKING:
 
 Given = TypeVar("Given")
 
-_UNTRACKED = ("tracking=off", "--help", "-h", "--hydra-help", "--version", "--info", "-i", "--cfg", "-c")
+_UNTRACKED = (
+    "tracking=off",
+    "--plan",
+    "--help",
+    "-h",
+    "--hydra-help",
+    "--version",
+    "--info",
+    "-i",
+    "--cfg",
+    "-c",
+)
 """Words of a command line that tracks nothing."""
 _NOT_NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sklearn")
 """What MLflow imports if it is there, and can do without: its package mlflow-skinny requires none of them."""
