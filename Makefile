@@ -93,6 +93,7 @@ bench: install  ## measure every hot path beside its peers (half an hour), see b
 	$(BIN)/python benchmarks/metrics.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/recorded_lists.py --peers "$(PEERS)"
 	$(BIN)/python benchmarks/load.py --peers "$(PEERS)"
+	$(BIN)/python benchmarks/largest_stages.py
 	$(BIN)/python benchmarks/training.py --peers "$(TRAINING_PEERS)"
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/list_files.py

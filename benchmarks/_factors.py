@@ -58,11 +58,16 @@ def _stopping_time(rates, n):
     return high
 
 
-def generate(name, n_users=None, tastes=12, strength=1.0):
-    """Interactions, CSR of ones: popularity as calibrated, and tastes that a factor model can find."""
+def generate(name, n_users=None, tastes=12, strength=1.0, *, exact=False):
+    """Interactions, CSR of ones: popularity as calibrated, and tastes that a factor model can find.
+
+    With `exact`, as many as the real set has; the first users get one more each.
+    """
     shape_users, n_items, total, largest, median = SHAPES[name]
     rng = np.random.default_rng(SEED)
     n_u = np.minimum(activity(rng, shape_users, total), n_items // 3)
+    if exact:
+        n_u[: total - n_u.sum()] += 1
     rates = race_rates(popularity(n_items, total, largest, median), n_u, shape_users)
     log_rates = rng.permutation(np.log(rates)).astype(np.float32)
     spectrum = 0.75 ** np.arange(tastes)

@@ -9,7 +9,9 @@ from recgauge.data import interactions, pairs
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import apart, held_out_repeat, order_of_pairs, pair_codes, stored
 from recgauge.data.relevance import Relevant
-from recgauge.models import Random
+from recgauge.evaluation.ranking_task import _best_first
+from recgauge.models import Random, random
+from recgauge.models.recommend import recommend
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import pair_bits
 
@@ -75,6 +77,14 @@ def test_pieces_of_any_length_give_what_numpy_gives_at_once(chosen, in_order, pi
     assert (matrix.data.dtype, matrix.indices.dtype, matrix.indptr.dtype) == (np.float32, np.int32, np.int32)
 
 
+@given(PAIRS, st.lists(st.sampled_from([0.5, 1.0, 4.0]), min_size=25, max_size=25), st.booleans())
+def test_best_items_are_in_the_order_of_lexsort(chosen, gains, in_order):
+    rows, gain = part(sorted(set(chosen)) if in_order else chosen), np.array(gains)
+    gain = gain[: len(rows)]
+    order = _best_first(rows.user, rows.item, gain)
+    np.testing.assert_array_equal(order, np.lexsort((rows.item, -gain, rows.user)))
+
+
 @given(PAIRS.filter(bool))
 def test_relevant_rows_in_order_need_no_sort(chosen):
     one, other = (Relevant.from_interactions(part(rows), None) for rows in (chosen, sorted(set(chosen))))
@@ -112,3 +122,15 @@ def test_random_scores_are_the_top_bits_of_the_pairs_hash():
     bits = pair_bits(key, users[:, None], np.arange(6)[None, :])
     np.testing.assert_array_equal(scores, (bits >> np.uint64(40)).astype(np.float32) / np.float32(2**24))
     assert scores.dtype == np.float32
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_random_lists_depend_neither_on_blocks_nor_on_threads(monkeypatch, n_threads):
+    train = part([(user, user) for user in range(6)])
+    model, users = Random().fit(train, rng=np.random.default_rng(1)), np.arange(6, dtype=np.int32)
+    expected = np.argsort(-model.score(users), axis=1, kind="stable")[:, :3]
+    assert model.users_at_once > 6
+    monkeypatch.setattr(random, "_NEAR", 48)
+    assert model.users_at_once == 2
+    lists = recommend(model, users, 3, n_threads=n_threads)
+    np.testing.assert_array_equal(lists.items, expected)

@@ -193,7 +193,7 @@ class Interactions:
         """
         if "pairs rise" not in self._found:
             pieces = (slice(first, first + PIECE + 1) for first in range(0, len(self) - 1, PIECE))
-            self._found["pairs rise"] = all(_rise(self.user[rows], self.item[rows]) for rows in pieces)
+            self._found["pairs rise"] = all(rise(self.user[rows], self.item[rows]) for rows in pieces)
         return bool(self._found["pairs rise"])
 
     def sha256(self) -> str:
@@ -235,7 +235,8 @@ def _masked(mask: BoolArray, columns: list[npt.NDArray[Any]]) -> list[npt.NDArra
     return chosen
 
 
-def _rise(user: IntArray, item: IntArray) -> bool:
+def rise(user: IntArray, item: IntArray) -> bool:
+    """Whether every pair of codes is later than the one before."""
     later = item[1:] > item[:-1]
     later &= user[1:] == user[:-1]
     later |= user[1:] > user[:-1]

@@ -43,6 +43,7 @@ class ScoreLists:
     Parameters
     ----------
     source : Scorer or callable
+        Its attribute `users_at_once`, if it has one, says how many users it should be asked for at most.
     seen, items, name
         As in `top_k`.
     users : ndarray of int32
@@ -55,6 +56,7 @@ class ScoreLists:
         self, source: Source, seen: SeenRows | None, items: Allowed | None, name: str, users: IntArray
     ) -> None:
         self._score: Any = getattr(source, "score", source)
+        self.most_users = min(self.most_users, getattr(source, "users_at_once", self.most_users))
         self._name = name
         if not callable(self._score):
             raise ScoreError(f"top_k: source must have factors or score(users), got {self._name}.")

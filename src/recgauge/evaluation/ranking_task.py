@@ -10,6 +10,8 @@ from recgauge.candidates import CandidateItems
 from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import rise
+from recgauge.data.pairs import order_of_pairs
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
@@ -21,7 +23,7 @@ from recgauge.judging.ties import Ask, Draws, recommend_with_ties, shuffled
 from recgauge.models import Recommender
 from recgauge.models.random import Random
 from recgauge.models.recommend import recommend
-from recgauge.utils.checks import IntArray
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 from recgauge.utils.progress import Progress
 
 Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
@@ -69,7 +71,7 @@ def oracle_lists(relevant: Relevant, users: IntArray, k: int, candidates: Candid
     owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
     held = candidates.holds(owner, relevant.items)
     owner, item, gain = owner[held], relevant.items[held], relevant.gains[held]
-    order = np.lexsort((item, -gain, owner))
+    order = _best_first(owner, item, gain)
     owner, item, gain = owner[order], item[order], gain[order]
     column = np.arange(len(owner)) - np.searchsorted(owner, owner)
     row_of = np.full(int(max(users.max(initial=0), owner.max(initial=0))) + 1, -1)
@@ -80,6 +82,15 @@ def oracle_lists(relevant: Relevant, users: IntArray, k: int, candidates: Candid
     items[row_of[owner[kept]], column[kept]] = item[kept]
     scores[row_of[owner[kept]], column[kept]] = gain[kept]
     return TopK(users, items, scores)
+
+
+def _best_first(owner: IntArray, item: IntArray, gain: DoubleArray) -> LongArray:
+    """Return the order by owner, then falling gain, then item; what ``numpy.lexsort`` gives, sooner."""
+    if not rise(owner, item):
+        return np.lexsort((item, -gain, owner))
+    gains = np.unique(gain)
+    place = len(gains) - 1 - np.searchsorted(gains, gain)  # of the gain, among all from the highest on
+    return order_of_pairs(owner, place.astype(np.int32))  # rows stay in their order, which is that of items
 
 
 def _values(suite: Mapping[str, Definition], measure: Evaluate) -> tuple[dict[str, float], dict[str, float]]:

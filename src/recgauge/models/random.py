@@ -13,7 +13,8 @@ from recgauge.utils.threads import over_blocks
 
 Draw = Literal["uniform", "rows"]
 _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8
-_BLOCK = 16  # users whose scores a thread makes at a time
+_BLOCK = 512  # users whose scores a thread makes at a time
+_NEAR = 1 << 22  # bytes of scores that are used before they leave the cache
 
 
 @dataclass(eq=False)
@@ -76,6 +77,11 @@ class Random(Recommender):
     def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
         """Return self: users need no rows."""
         return self
+
+    @property
+    def users_at_once(self) -> int:
+        """Users whose scores fit near the processor, for whoever only looks at them once."""
+        return max(1, _NEAR // (4 * max(1, len(self._counts))))
 
     def score(self, users: IntArray) -> FloatArray:
         """Return scores, shape (b, n_items) float32."""

@@ -6,12 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import PIECE, Interactions
 from recgauge.errors import SchemaError
 from recgauge.report.data_card import RowsOverTime
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 
-PIECE = 1 << 17  # rows that are counted at once, so that temporary columns stay in the processor's cache
 MOST_VALUES = 100  # distinct ratings; more are counted in bins
 _BINS = 20
 _DAY = 86_400
@@ -55,12 +54,8 @@ def tally(part: Interactions, *, explicit: bool) -> Tally:
     -------
     Tally
     """
-    users, items = np.zeros(part.n_users, np.int64), np.zeros(part.n_items, np.int64)
-    step = max(PIECE, 4 * part.n_users)  # adding up the counts must not outweigh counting
-    for first in range(0, len(part), step):
-        users += np.bincount(part.user[first : first + step], minlength=part.n_users)
-        items += np.bincount(part.item[first : first + step], minlength=part.n_items)
-    return Tally(users, items, count_values(part.value) if explicit else None, _days(part.timestamp))
+    values = count_values(part.value) if explicit else None
+    return Tally(part.user_counts(), part.item_counts(), values, _days(part.timestamp))
 
 
 def count_values(values: FloatArray) -> tuple[DoubleArray, LongArray, bool]:
