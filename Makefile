@@ -52,7 +52,11 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 	  -n 2 --dist loadfile --no-loadscope-reorder -W ignore::DeprecationWarning $(ARGS)
 
 test-slow: install  ## run the slow tests
-	$(BIN)/python -m pytest -m "slow and not isolated" -n 2 $(ARGS)
+	$(BIN)/python -m pytest -m "slow and not isolated and not server" -n 2 $(ARGS)
+
+server-tests: install  ## take MLflow servers and a PostgreSQL of their own away in the middle of sweeps (half an hour)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[server]"
+	$(BIN)/python -m pytest -m server $(ARGS)
 
 isolated: install  ## make the environments of RecBole, LensKit and RecTools (minutes, 4 GB) and test them
 	RECGAUGE_REQUIRE_PEERS=1 $(BIN)/python -m pytest -m isolated $(ARGS)
@@ -124,6 +128,6 @@ clean:  ## remove the environment, caches and outputs; tracked results stay
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow isolated differential
+.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow server-tests isolated differential
 .PHONY: differential-metrics differential-models differential-export docs lint types
 .PHONY: check bench bench-quick experiments ui clean help

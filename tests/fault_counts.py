@@ -16,6 +16,10 @@ AREAS = {
         "e2e/test_sweep_faults.py",
     ],
     "a full or write-protected disk": ["e2e/test_full_disk.py"],
+    "servers, databases, networks and disks of a store that go away": [
+        "server/test_*.py",
+        "unit/app/test_servers.py",
+    ],
     "stored runs that are damaged, or not the job's": ["e2e/test_damaged_runs.py"],
     "downloads that fail, stall or lie; caches that are damaged": [
         "unit/datasets/test_download.py",

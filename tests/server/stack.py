@@ -149,9 +149,10 @@ class Server:
 class Network:
     """A proxy in front of a server that cuts connections or answers late.
 
-    `cut_after` is a number of bytes from the program that runs, counted over all connections: the connection
-    that sends or waits then ends without an answer; later ones work. `delay` is in seconds before each
-    answer.
+    `cut_after` is a number of bytes from the program that runs, counted over all connections: the one that
+    sends them ends there, or, with `cut_answer`, when the server answers; later ones work. `every` is the
+    probability that a piece of data is the last one. `delay` is in seconds before each answer. `instead` is
+    what every question is answered with, while the server is not asked.
     """
 
     def __init__(self, port: int) -> None:
@@ -162,7 +163,8 @@ class Network:
         self.cut_answer = False
         self.every: float = 0.0
         self.delay = 0.0
-        self.n_cut = self.n_bytes = 0
+        self.instead: bytes | None = None
+        self.n_cut = self.n_bytes = self.n_troubled = 0
         self._lock = threading.Lock()
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -188,7 +190,13 @@ class Network:
     def _pass(self, one: socket.socket, other: socket.socket, asked: bool) -> None:
         with suppress(OSError):
             while data := one.recv(1 << 16):
+                if asked and self.instead is not None:
+                    self.n_troubled += 1
+                    one.sendall(self.instead)
+                    time.sleep(0.1)  # let it be read before the connection ends
+                    break
                 if not asked and self.delay:
+                    self.n_troubled += 1
                     time.sleep(self.delay)
                 allowed = self._allowed(len(data), asked)
                 if allowed < len(data):
@@ -221,6 +229,18 @@ def _reset(end: socket.socket) -> None:
         end.shutdown(socket.SHUT_RDWR)
     with suppress(OSError):
         end.close()
+
+
+def answer(status: str, body: str = "", *headers: str) -> bytes:
+    """Return an answer of HTTP, such as that of a proxy whose server is away."""
+    kind = "text/html" if body.startswith("<") else "application/json"
+    lines = [
+        f"HTTP/1.1 {status}",
+        f"Content-Type: {kind}",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    ]
+    return "\r\n".join([*lines, *headers, "", body]).encode()
 
 
 def own_environment() -> dict[str, str]:

@@ -29,8 +29,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 120.0
 _SPEED = 1_000_000  # bytes a second that a file may take at least
 _PROBE = "/api/2.0/mlflow/experiments/get-by-name"
 _LOGIN = (
-    "Set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN, or run with "
-    "tracking=off."
+    "Give the right MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN, or run "
+    "with tracking=off."
 )
 _REASONS = (
     (r"too many (\d+) error responses", "the server answers with status {}"),
@@ -42,6 +42,7 @@ _REASONS = (
         r"failed with timeout exception|[Rr]ead timed out|ConnectTimeout",
         "the server takes too long to answer",
     ),
+    (r"\[SSL: ([A-Z_]+)\]", "it gives no safe connection ({})"),
     (r"Max retries exceeded.*\[Errno -?\d+\] ([^'\")]+)", "the server does not answer ({})"),
     (
         r"(Connection reset by peer|Connection aborted|RemoteDisconnected|IncompleteRead)",
@@ -114,20 +115,32 @@ def check_server(uri: str) -> None:
             f"tracking.uri={shown}: {plain_reason(str(error))}. Start it (`{program('ui')}`), correct the "
             "address, or run with tracking=off."
         ) from error
+    if (problem := _problem(answer)) is not None:
+        raise TrackingError(f"tracking.uri={shown}: {problem}")
+
+
+def _problem(answer: Any) -> str | None:
+    """Return what is wrong with the server that gave an answer, and what to do about it."""
     status = answer.status_code
     if status == 401:
-        raise TrackingError(f"tracking.uri={shown}: the server refuses the login (status 401). {_LOGIN}")
+        return f"the server refuses the login (status 401). {_LOGIN}"
     if status >= 500:
-        raise TrackingError(
-            f"tracking.uri={shown}: the server answers with status {status}{_told(answer)}. Look at its log, "
-            "or run with tracking=off."
+        return (
+            f"the server answers with status {status}{_told(answer)}. Look at its log, or run with "
+            "tracking=off."
+        )
+    if "Invalid Host" in answer.text[:200]:
+        return (
+            "MLflow refuses the name in this address. Start the server with that name: mlflow server "
+            "--allowed-hosts NAME:PORT."
         )
     if not _is_json(answer):
         kind = str(answer.headers.get("Content-Type", "no type")).split(";")[0]
-        raise TrackingError(
-            f"tracking.uri={shown}: what answers is not MLflow (status {status}, {kind}). Correct the "
-            "address, log in to the proxy in front of it, or run with tracking=off."
+        return (
+            f"what answers is not MLflow (status {status}, {kind}). Correct the address, log in to the "
+            "proxy in front of it, or run with tracking=off."
         )
+    return None
 
 
 def plain_reason(text: str) -> str:

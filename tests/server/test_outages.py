@@ -1,0 +1,218 @@
+"""A sweep whose server, database or disk is away for a while: every run is in the store in the end, once."""
+
+import os
+import sqlite3
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+from server.conftest import Place
+from server.stack import answer
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+
+@contextmanager
+def killed(server, postgres, network):
+    server.kill()
+    yield
+    server.start()
+
+
+@contextmanager
+def hanging(server, postgres, network):
+    with server.hanging():
+        yield
+
+
+@contextmanager
+def no_database(server, postgres, network, mode="fast"):
+    postgres.stop(mode)
+    yield
+    postgres.start()
+
+
+@contextmanager
+def crashed_database(server, postgres, network):
+    with no_database(server, postgres, network, "immediate"):
+        yield
+
+
+@contextmanager
+def restarted_database(server, postgres, network):
+    postgres.stop("fast")
+    postgres.start()
+    yield
+
+
+@contextmanager
+def late(server, postgres, network):
+    network.delay = 11.0
+    yield
+    network.delay = 0.0
+
+
+def answering(status, body="", *headers):
+    @contextmanager
+    def harm(server, postgres, network):
+        network.instead = answer(status, body, *headers)
+        yield
+        network.instead = None
+
+    return harm
+
+
+HARMS = {
+    "killed": killed,
+    "hanging": hanging,
+    "no database": no_database,
+    "crashed database": crashed_database,
+    "restarted database": restarted_database,
+    "late": late,
+    "500": answering("500 Internal Server Error", '{"error_code": "INTERNAL_ERROR", "message": "boom"}'),
+    "503": answering("503 Service Unavailable", "<html>maintenance</html>", "Retry-After: 3600"),
+    "507": answering("507 Insufficient Storage", "<html>full</html>"),
+    "401": answering("401 Unauthorized", "You are not authenticated", "WWW-Authenticate: Basic"),
+    "log in": answering("200 OK", "<html>please log in</html>"),
+}
+SAID = {
+    "killed": "connection cut",
+    "hanging": "takes too long to answer",
+    "late": "takes too long to answer",
+    "500": "the server answers with status 500",
+    "503": "the server answers with status 503",
+    "507": "the server answers with status 507",
+    "401": "the server refuses the login (status 401)",
+    "log in": "what answers is not MLflow",
+}
+
+
+@pytest.mark.parametrize("server", ["served"], indirect=True)
+@pytest.mark.parametrize("harm", HARMS)
+def test_what_was_away_for_a_while_has_all_runs_when_the_sweep_ends(
+    far_place, server, postgres, network, harm
+):
+    with far_place.sweep(12, waits_at=(4, 9)) as sweep:
+        sweep.reach(4)
+        with HARMS[harm](server, postgres, network):
+            sweep.go_on(4)
+            sweep.reach(9)
+        sweep.go_on(9)
+        done = sweep.end()
+    assert done.code == 0, done.err
+    assert network.n_troubled <= 12  # MLflow's own way would be hundreds
+    if harm in SAID:
+        assert SAID[harm] in done.err
+        assert done.err.count("not tracked: ") <= 3, done.err
+    far_place.check_complete(12)
+    assert not (far_place.folder / "untracked").exists()
+    assert "12 done, 0 failed" in done.out
+
+
+@pytest.mark.parametrize("harm", ["killed", "crashed database"])
+def test_what_is_away_until_after_the_end_gets_the_runs_by_sync(place, server, postgres, harm):
+    with place.sweep(30, waits_at=(9,)) as sweep:
+        sweep.reach(9)
+        with HARMS[harm](server, postgres, None):
+            sweep.go_on(9)
+            done = sweep.end()
+            assert done.code == 1
+            assert "9 done, 21 not tracked, 0 failed" in done.out
+            assert "`recgauge sync`, or the next run, tracks them" in done.out
+            assert place.notes() == 21
+            refused = place.sync()
+            assert refused.code == 1
+            assert refused.err.count("error: ") == 1, refused.err
+            assert "21 runs wait" in refused.err
+    done = place.sync()
+    assert done.code == 0, done.err
+    place.check_complete(30)
+    assert "no run waits" in place.sync().out
+
+
+def test_the_next_command_delivers(place, server):
+    with place.sweep(4, waits_at=(1,)) as sweep:
+        sweep.reach(1)
+        with killed(server, None, None):
+            sweep.go_on(1)
+            assert sweep.end().code == 1
+    done = place.run(*place.words(5, "reuse=true"), PYTHONPATH=str(place.folder))
+    assert done.code == 0, done.err
+    assert "tracked now, since the store had not taken them before: 3 of 3" in done.err
+    assert "1 done, 4 reused" in done.out
+    place.check_complete(5)
+
+
+@contextmanager
+def full_disk(folder):
+    """Let a folder be a small file system that is full."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no small file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield folder / "ballast"
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_of_the_store_that_has_space_again(place, server):
+    with full_disk(server.files) as ballast:
+        with place.sweep(12, waits_at=(4,)) as sweep:
+            sweep.reach(4)
+            free = os.statvfs(server.files)
+            ballast.write_bytes(b"\0" * (free.f_bavail * free.f_frsize - 30_000))
+            sweep.go_on(4)
+            done = sweep.end()
+        assert done.code == 1
+        assert "4 done, 8 not tracked, 0 failed" in done.out
+        ballast.unlink()
+        done = place.sync()
+        assert done.code == 0, done.err
+        place.check_complete(12)
+
+
+def test_two_sweeps_with_two_workers_each_write_at_once(place, server, tmp_path_factory):
+    other = Place(tmp_path_factory.mktemp("other"), server.uri, server)
+    other.experiment = place.experiment
+    both = [
+        subprocess.Popen(
+            one.command_line(8, "jobs=2", f"seed={seed}"),
+            cwd=one.folder,
+            env=one.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed, one in ((1, place), (2, other))
+    ]
+    for sweep in both:
+        out, err = sweep.communicate(timeout=900)
+        assert sweep.returncode == 0, err
+        assert "8 done, 0 failed" in out
+    runs = place.stored()
+    assert [run.info.status for run in runs] == ["FINISHED"] * 16
+    assert len({run.data.tags["recgauge.fingerprint"] for run in runs}) == 16
+
+
+def test_a_database_locked_by_another_process(tmp_path, server):
+    if not server.served:
+        pytest.skip("no server is asked")
+    place = Place(tmp_path, f"sqlite:///{tmp_path}/mlflow.db", server)
+    with place.sweep(5, waits_at=(1, 3)) as sweep:
+        sweep.reach(1)
+        holder = sqlite3.connect(tmp_path / "mlflow.db", isolation_level=None, check_same_thread=False)
+        holder.execute("BEGIN EXCLUSIVE")
+        sweep.go_on(1)
+        sweep.reach(3)
+        holder.rollback()
+        holder.close()
+        sweep.go_on(3)
+        done = sweep.end()
+    assert done.code == 0, done.err
+    finished = [run for run in place.runs() if run.info.status == "FINISHED"]
+    assert len({run.data.tags["recgauge.fingerprint"] for run in finished}) == len(place.runs()) == 5

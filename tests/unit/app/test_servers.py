@@ -1,0 +1,170 @@
+"""What stands at a server's address is told in one line; a store that fails is left alone for a while."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from recgauge.app.tracking import servers
+from recgauge.app.tracking.servers import Pauses, check_server, plain_reason
+from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker
+from recgauge.app.tracking.untracked import deliver, deliver_each, owing, untracked, waiting
+from recgauge.errors import TrackingError
+
+JSON, HTML = "application/json", "text/html; charset=utf-8"
+ANSWERS = {
+    "wrong password": (401, "You are not authenticated.", HTML, "refuses the login (status 401)"),
+    "boom": (
+        500,
+        '{"message": "(raised as a result)\\nboom."}',
+        JSON,
+        "answers with status 500 (boom). Look",
+    ),
+    "maintenance": (503, "<html>", HTML, "answers with status 503. Look"),
+    "full": (507, "", HTML, "answers with status 507. Look"),
+    "log in": (200, "<html>log in</html>", HTML, "not MLflow (status 200, text/html)"),
+    "another program": (404, "no such page", HTML, "not MLflow (status 404, text/html)"),
+    "a list": (200, "[]", JSON, "not MLflow (status 200, application/json)"),
+    "a name": (403, "Invalid Host header - possible", HTML, "Start the server with that name"),
+    "no experiment": (404, '{"error_code": "RESOURCE_DOES_NOT_EXIST"}', JSON, None),
+    "an experiment": (200, '{"experiment": {}}', JSON, None),
+}
+
+
+@pytest.fixture(scope="module")
+def address():
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self):
+            name = self.path.split("/")[1].replace("_", " ")
+            status, body, kind, _ = ANSWERS[name]
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Retry-After", "3600")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_what_answers_is_told_in_one_line(address, name):
+    uri, said = f"{address}/{name.replace(' ', '_')}", ANSWERS[name][-1]
+    if said is None:
+        check_server(uri)
+        return
+    with pytest.raises(TrackingError) as caught:
+        check_server(uri)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_password_in_an_address_is_not_told(address):
+    with pytest.raises(TrackingError, match=r"ann:\*\*\*@") as caught:
+        check_server(f"{address.replace('//', '//ann:verysecret@')}/wrong_password")
+    assert "verysecret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "API request to http://h failed with exception HTTPConnectionPool(): Max retries exceeded "
+            "with url: /api (Caused by NewConnectionError('failed: [Errno 111] Connection refused'))",
+            "the server does not answer (Connection refused)",
+        ),
+        ("API request to http://h failed with timeout exception Read", "the server takes too long to answer"),
+        (
+            "507 Server Error: Insufficient Storage for url: http://h/api",
+            "the server answers with status 507 (Insufficient Storage)",
+        ),
+        ("(Caused by SSLError(SSLError(1, '[SSL: WRONG_VERSION_NUMBER] wrong", "it gives no safe connection"),
+        ("API request to endpoint /x failed with error code 401 != 200.", "refuses the login (status 401)"),
+        ("disk I/O error", "disk I/O error"),
+    ],
+)
+def test_errors_of_mlflow_say_what_the_server_did(text, reason):
+    assert reason in plain_reason(text)
+
+
+def test_a_store_that_failed_is_left_alone_longer_each_time(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(servers, "monotonic", lambda: now[0])
+    pauses, failed_at = Pauses(), []
+    for second in range(600):
+        now[0] = float(second)
+        try:
+            pauses.check("store")
+        except TrackingError as error:  # of a job that was not tried
+            pauses.failed("store", error)
+        else:
+            failed_at.append(second)
+            pauses.failed("store", TrackingError("down"))
+    assert failed_at == [0, 15, 45, 105, 225, 345, 465, 585]
+    with pytest.raises(TrackingError, match="down"):
+        pauses.check("store")
+    pauses.check("another store")
+    pauses.worked("store")
+    pauses.check("store")
+
+
+class Store(Tracker):
+    uri, experiment = "http://store", "recgauge"
+
+    def __init__(self, *, works: bool = True) -> None:
+        self.works, self.asked = works, 0
+
+    def check_there(self) -> None:
+        if not self.works:
+            raise TrackingError("down")
+
+    def deliver(self, run, record, files):
+        self.asked += 1
+        self.check_there()
+        return f"id of {run.name}"
+
+
+@pytest.fixture
+def three_wait(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("recgauge.app.tracking.untracked.work_folder", lambda: tmp_path)
+    monkeypatch.setattr("recgauge.app.tracking.untracked.load_record", lambda _folder: None)
+    (tmp_path / "SHA256SUMS").write_text("")
+    for name in "abc":
+        untracked(RunStart(name, {}, {DELIVERY_TAG: name}), Store(), tmp_path).remember()
+    return waiting()
+
+
+def test_a_store_that_is_down_is_asked_for_one_of_the_runs_that_wait(three_wait):
+    told, store = [], Store(works=False)
+    assert deliver_each(three_wait, store, lambda *result: told.append(result[1])) == 3
+    assert store.asked == len(told) == 1
+    assert len(waiting()) == 3
+
+
+def test_runs_that_wait_are_delivered_and_forgotten(three_wait, tmp_path):
+    told = []
+    assert deliver_each(three_wait, Store(), lambda *result: told.append(result[1])) == 0
+    assert sorted(told) == ["id of a", "id of b", "id of c"]
+    assert not (tmp_path / "untracked").exists()
+    assert deliver_each(three_wait, Store(), lambda *result: told.append(result[1])) == 0
+    assert len(told) == 3
+
+
+def test_a_run_that_is_being_tracked_is_left_alone(three_wait, tmp_path):
+    store = Store()
+    with owing(RunStart("d", {}, {DELIVERY_TAG: "d"}), store, tmp_path) as owed:
+        assert len(waiting()) == 4
+        assert deliver(owed, store) is None
+        with three_wait[0].held() as mine:
+            assert mine
+            assert deliver(three_wait[0], store) is None
+    assert store.asked == 0
+    assert deliver(owed, store) == "id of d"
