@@ -61,6 +61,22 @@ def test_a_sweeps_link_opens_the_headline_metrics_by_data_set(tracker):
     assert len(found) == 2  # MLflow understands the search
 
 
+def test_bars_of_many_runs_are_means_over_seeds_of_what_differs():
+    runs = [
+        {"dataset": "a", "model": model, "seed": str(seed), "split.seed": str(seed)} | more
+        for model, more in (("svd", {"model.factors": "8"}), ("svd", {"model.factors": "16"}), ("ease", {}))
+        for seed in range(5)
+    ]
+    view = views.read(views.comparison(["ndcg_at_10"], runs, ""))
+    keys = [key["groupByData"] for key in view["groupBy"]["groupByKeys"]]
+    assert keys == ["model", "model.factors"]
+    assert view["useGroupedValuesInCharts"]
+    few = views.read(views.comparison(["ndcg_at_10"], runs[:8], ""))
+    assert few["groupBy"] is None  # a bar and a colour for each
+    once = [run | {"seed": "0", "split.seed": "0", "model": f"m{n}"} for n, run in enumerate(runs)]
+    assert not views.read(views.comparison(["ndcg_at_10"], once, ""))["useGroupedValuesInCharts"]
+
+
 def test_all_runs_have_a_view_of_their_own_and_ratings_are_shown(tracker):
     track(tracker, "a", metric("rmse", None, 1.0), metric("mae", None, 0.8))
     assert tracker.address().endswith("&viewStateShareKey=recgauge")
@@ -89,8 +105,8 @@ def test_the_link_is_plain_where_mlflow_cannot_open_a_view(tracker, monkeypatch)
 
 def test_a_view_with_too_many_charts_for_a_tag_is_left_out():
     names = [f"{json.dumps(n)}{n * 7919 % 1009}metric_at_10" for n in range(2000)]
-    assert views.comparison(names, ["a"], "") is None
-    assert views.comparison(["data/n"], ["a"], "") is None
+    assert views.comparison(names, [{"dataset": "a"}], "") is None
+    assert views.comparison(["data/n"], [{"dataset": "a"}], "") is None
 
 
 def test_a_runs_own_link_and_the_port_of_its_page(tracker):

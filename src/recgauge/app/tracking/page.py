@@ -112,17 +112,19 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     """
     ks = [entry.k for entry in record.results if entry.k is not None]
     headline = 10 if 10 in ks else max(ks, default=None)
-
-    def rank(entry: MetricValue) -> tuple[bool, int]:
-        order = HEADLINE.index(entry.name) if entry.name in HEADLINE else len(HEADLINE)
-        return entry.k not in (headline, None), order
-
-    values = {_shown(record, entry.key): entry.value for entry in sorted(record.results, key=rank)}
+    ordered = sorted(headline_first(record.results), key=lambda entry: entry.k not in (headline, None))
+    values = {_shown(record, entry.key): entry.value for entry in ordered}
     values |= _interval_ends(record, headline)
     if record.sanity is not None:
         values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
         values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
     return {key: float(value) for key, value in values.items() if math.isfinite(value)}
+
+
+def headline_first(results: Sequence[MetricValue]) -> list[MetricValue]:
+    """Return results in their order, those of the metrics to read first in front."""
+    order = {name: rank for rank, name in enumerate(HEADLINE)}
+    return sorted(results, key=lambda entry: order.get(entry.name, len(order)))
 
 
 def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
@@ -196,18 +198,21 @@ def final_tags(record: RunRecord, seconds: Mapping[str, float]) -> dict[str, str
 
 
 def run_note(record: RunRecord) -> str:
-    """Return the run's note in Markdown, at most as long as MLflow keeps."""
+    """Return the run's note in Markdown, at most as long as MLflow keeps.
+
+    MLflow shows its first lines: what marks the run, then the table with the metrics to read first.
+    """
     names, data = record.names, record.dataset
     mark = leak_mark(record.fit_on)
+    results = headline_first(record.results)
+    marks = [f"> {line}" for line in mark_lines(record)] + ([f"> **Marked**: {mark}"] if mark else [])
     lines = [
+        *([*marks, ""] if marks else []),
+        *_table(results, {entry.key: _value(entry) for entry in results}),
+        "",
+        *_sanity_lines(results, record.sanity),
         f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}",
         "",
-        *(f"> {line}" for line in mark_lines(record)),
-        *([f"> **Marked**: {mark}"] if mark else []),
-        "",
-        *_table(record.results, {entry.key: _value(entry) for entry in record.results}),
-        "",
-        *_sanity_lines(record.results, record.sanity),
         f"    {record.command}",
         "",
         f"{data.n_rows:,} rows, {data.n_users:,} users, {data.n_items:,} items "

@@ -19,6 +19,10 @@ TAG = "mlflow.sharedViewState."
 LONGEST = 5_000  # characters of a tag of an experiment
 KNOWN = ((3, 17), (4, 0))  # the first version that was tried, and the first that may be different
 COLUMNS = ("dataset", "model", "seed", "fold")
+REPEATED = ("seed", "fold", "window")
+"""Last words of the params of runs that repeat others."""
+MOST_BARS = 12
+"""More runs than these are drawn as means of groups; fewer have a bar and a colour each."""
 MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
 _FIRST, _CURVES = "recgauge-first", "recgauge-curves"
 
@@ -51,18 +55,19 @@ def share_key(search: str) -> str:
     return f"recgauge-{sha256(search.encode()).hexdigest()[:12]}" if search else "recgauge"
 
 
-def comparison(metrics: Iterable[str], datasets: Iterable[str], search: str) -> str | None:
+def comparison(metrics: Iterable[str], runs: Sequence[Mapping[str, str]], search: str) -> str | None:
     """Return a view that shows runs side by side, as the value of its tag.
 
     The first section has a bar chart for each metric at one cutoff (10, else the largest), nDCG, recall and
-    MAP in front; the second draws metrics against the cutoff; the others are folded.
+    MAP in front; the second draws metrics against the cutoff; the others are folded. Bars are runs; of many
+    runs, they are means over runs that differ in nothing but seed and fold.
 
     Parameters
     ----------
     metrics : iterable of str
         Those that the runs have.
-    datasets : iterable of str
-        Those of the runs; runs on several are grouped by them.
+    runs : sequence of mapping of str to str
+        The params of each run.
     search : str
         Finds the runs, in MLflow's language; empty: all.
 
@@ -74,7 +79,7 @@ def comparison(metrics: Iterable[str], datasets: Iterable[str], search: str) -> 
     first, curves = _drawn(set(metrics))
     if not first:
         return None
-    state = _state(first, curves, search, by_dataset=len(set(datasets)) > 1)
+    state = _state(first, curves, search, *_groups(runs))
     packed = base64.b64encode(zlib.compress(json.dumps(state).encode(), 9)).decode()
     tag = f"deflate;{packed}"
     return tag if len(tag) <= LONGEST else None
@@ -108,9 +113,36 @@ def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
     ]
 
 
-def _state(first: Sequence[str], curves: Sequence[str], search: str, *, by_dataset: bool) -> dict[str, Any]:
+def _groups(runs: Sequence[Mapping[str, str]]) -> tuple[list[str], bool]:
+    """Return the params that runs are grouped by, and whether bars are means over the runs of a group."""
+    every = dict.fromkeys(key for run in runs for key in run)
+    varying = {key for key in every if len({run.get(key, "") for run in runs}) > 1}
+    if len(runs) <= MOST_BARS:
+        return (["dataset"] if "dataset" in varying else []), False
+    repeated = {key for key in varying if key.rpartition(".")[2] in REPEATED}
+    keys: list[str] = [key for key in ("dataset", "model") if key in varying]
+    for key in every:  # what people compare by comes first
+        if key in varying - repeated and not _is_decided(key, keys, runs):
+            keys.append(key)
+    return keys, bool(repeated) and len({tuple(run.get(key) for key in keys) for run in runs}) < len(runs)
+
+
+def _is_decided(key: str, by: Sequence[str], runs: Sequence[Mapping[str, str]]) -> bool:
+    """Whether runs with the same values of some params have the same value of another."""
+    values: dict[tuple[str | None, ...], set[str | None]] = {}
+    for run in runs:
+        values.setdefault(tuple(run.get(one) for one in by), set()).add(run.get(key))
+    return all(len(some) == 1 for some in values.values())
+
+
+def _state(
+    first: Sequence[str], curves: Sequence[str], search: str, keys: Sequence[str], means: bool
+) -> dict[str, Any]:
     at = first[0].rpartition("_at_")[2] if "_at_" in first[0] else ""
-    group = {"aggregateFunction": "average", "groupByKeys": [{"mode": "param", "groupByData": "dataset"}]}
+    group = {
+        "aggregateFunction": "average",
+        "groupByKeys": [{"mode": "param", "groupByData": key} for key in keys],
+    }
     return {
         "searchFilter": search,
         "orderByKey": "params.`dataset`",
@@ -138,9 +170,9 @@ def _state(first: Sequence[str], curves: Sequence[str], search: str, *, by_datas
         "viewMaximized": False,
         "runListHidden": False,
         "isAccordionReordered": True,  # keep our order of the sections
-        "useGroupedValuesInCharts": False,
+        "useGroupedValuesInCharts": means,
         "hideEmptyCharts": True,
-        "groupBy": group if by_dataset else None,
+        "groupBy": group if keys else None,
         "groupsExpanded": {},
         "globalLineChartConfig": {"xAxisKey": "step", "lineSmoothness": 0, "selectedXAxisMetricKey": ""},
     }
@@ -165,7 +197,7 @@ _LINE: Mapping[str, Any] = {
 def _chart(metric: str, section: str) -> dict[str, Any]:
     return {
         "uuid": f"recgauge-{metric}",
-        "runsCountToCompare": 10,
+        "runsCountToCompare": 2 * MOST_BARS,
         "metricSectionId": section,
         "deleted": False,
         "isGenerated": False,
@@ -181,6 +213,7 @@ def _section(uuid: str, name: str, *, shown: bool) -> dict[str, Any]:
         "name": name,
         "display": shown,
         "isReordered": False,
+        "columns": 2,  # of three, titles are cut beside MLflow's other panes
         "deleted": False,
         "isGenerated": True,
     }
@@ -193,8 +226,8 @@ def share(client: "MlflowClient", uri: str, experiment_id: str, search: str) -> 
             return None
         runs = client.search_runs([experiment_id], search, max_results=MOST_COMPARED)
         metrics = {name for run in runs for name in run.data.metrics}
-        datasets = {run.data.params.get("dataset", "") for run in runs if run.data.metrics}
-        key, view = share_key(search), comparison(metrics, datasets, search)
+        params = [run.data.params for run in runs if run.data.metrics]
+        key, view = share_key(search), comparison(metrics, params, search)
         if view is not None:
             client.set_experiment_tag(experiment_id, TAG + key, view)
     except Exception:  # a page without chosen charts is no reason to fail
