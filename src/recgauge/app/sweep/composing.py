@@ -8,9 +8,17 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_d
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from recgauge.errors import ConfigError
+
+
+def settings_of(config: DictConfig) -> DictConfig:
+    """Return a copy of a job's configuration without Hydra's part."""
+    own: DictConfig = pickle.loads(pickle.dumps(config))  # a third of the time of a deep copy
+    with open_dict(own):
+        del own["hydra"]
+    return own
 
 
 class JobLoader(ConfigLoaderImpl):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig, open_dict
 from omegaconf.errors import OmegaConfBaseException
@@ -16,6 +17,7 @@ from recgauge.app.hydra_checks import NOT_COMPOSED
 from recgauge.app.job import Job, prepare
 from recgauge.app.names import check_repeats, typed_words
 from recgauge.app.settings import typed_settings
+from recgauge.app.sweep.composing import settings_of
 from recgauge.app.sweep.launcher import rows_key
 from recgauge.app.sweep.outcome import short_labels
 from recgauge.app.terminal.explain import Choices, explain_config_error, own_folder
@@ -101,6 +103,7 @@ def planned_job(config: DictConfig, number: int | None) -> PlannedJob:
     planned = PlannedJob(number or 0, str(without_secrets(label)), folder, rows_key(config))
     choices = Choices(words, own_folder(config.hydra.runtime.config_sources))
     sweep = None if number is None else Path(config.hydra.sweep.dir)
+    HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
         planned.job, planned.experiment = _checked(config, words, folder, sweep)
     except (HydraException, OmegaConfBaseException) as error:
@@ -120,10 +123,7 @@ def _checked(
         raise ConfigError(str(config[NOT_COMPOSED]))
     check_repeats(words)
     chosen = dict(config.hydra.runtime.choices)
-    own = config.copy()
-    with open_dict(own):
-        del own["hydra"]
-    job = prepare(typed_settings(own), words, chosen, folder=folder, sweep=sweep)
+    job = prepare(typed_settings(settings_of(config)), words, chosen, folder=folder, sweep=sweep)
     if job.study is not None and not job.study.needs_runs:
         return job, None
     experiment = compose(job.typed, leave_out=job.leaves_out, tell=lambda _text: None)

@@ -15,6 +15,7 @@ from typing import Self
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from recgauge.app.sweep.composing import settings_of
 from recgauge.app.tracking import process
 from recgauge.utils.threads import limit_cpus
 
@@ -120,12 +121,9 @@ def run_here(task: Task, run_job: Callable[[DictConfig], object]) -> None:
     from recgauge.app.sweep import shared  # takes a second to import
 
     HydraConfig.instance().set_config(task.config)
-    own = task.config.copy()
-    with open_dict(own):
-        del own["hydra"]
     Path(task.config.hydra.runtime.output_dir).mkdir(parents=True, exist_ok=True)
     with shared.while_needed(task.key, needed_later=task.needed_later):
-        run_job(own)
+        run_job(settings_of(task.config))
 
 
 @contextmanager
