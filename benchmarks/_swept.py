@@ -1,0 +1,54 @@
+"""Run a sweep in this process and say when each job ended, and what the process held meanwhile.
+
+The first argument is the file that gets a JSON object, the others are the words of the sweep; see `sweep.py`.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from recgauge.app import main
+from recgauge.app.sweep import launcher
+
+STATUS = Path("/proc/self/status")
+
+
+def peak_mib():
+    """Return the most that this process has held since a job last began, MiB; 0 where nobody knows."""
+    if not STATUS.exists():
+        return 0.0
+    line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) / 1024
+
+
+def seconds():
+    """Return wall and CPU seconds."""
+    return time.perf_counter(), time.process_time()
+
+
+def sweep(words, file):
+    """Run the sweep and write what was seen; return its exit code."""
+    jobs, table = [], []
+    run_here, conclude = launcher.run_here, main._conclude_sweep
+
+    def timed_job(*arguments):
+        run_here(*arguments)
+        jobs.append((*seconds(), peak_mib()))
+
+    def timed_end(**named):
+        begin = seconds()
+        answer = conclude(**named)
+        table.append([after - before for before, after in zip(begin, seconds(), strict=True)])
+        return answer
+
+    launcher.run_here, main._conclude_sweep = timed_job, timed_end
+    begin = seconds()
+    code = main.run_command(words)
+    seen = {"begin": begin, "end": seconds(), "jobs": jobs, "table": table, "peak": peak_mib()}
+    Path(file).write_text(json.dumps(seen))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(sweep(sys.argv[2:], sys.argv[1]))
