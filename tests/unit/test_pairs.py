@@ -61,6 +61,7 @@ def test_pieces_of_any_length_give_what_numpy_gives_at_once(chosen, in_order, pi
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interactions, "PIECE", piece)
         taken, rises, counts, matrix = rows.take(mask), rows.pairs_rise(), rows.item_counts(), rows.to_csr()
+        shared = rows.to_csr(copy=False)
     codes = pair_codes(rows)
     assert rises == bool((codes[1:] > codes[:-1]).all())
     np.testing.assert_array_equal(counts, np.bincount(rows.item, minlength=6))
@@ -72,6 +73,7 @@ def test_pieces_of_any_length_give_what_numpy_gives_at_once(chosen, in_order, pi
     plain = np.zeros((6, 6), np.float32)
     np.add.at(plain, (rows.user, rows.item), rows.value)
     np.testing.assert_array_equal(matrix.toarray(), plain)
+    np.testing.assert_array_equal(shared.toarray(), plain)
     assert matrix.has_canonical_format
     assert matrix.nnz == len(set(codes.tolist()))
     assert (matrix.data.dtype, matrix.indices.dtype, matrix.indptr.dtype) == (np.float32, np.int32, np.int32)

@@ -205,17 +205,19 @@ class Interactions:
             digest.update("\n".join(map(str, ids.tolist())).encode())
         return digest.hexdigest()
 
-    def to_csr(self) -> "sparse.csr_array":
+    def to_csr(self, *, copy: bool = True) -> "sparse.csr_array":
         """Return the values as a CSR matrix (n_users, n_items) float32; repeated pairs are summed.
 
-        Column codes ascend inside each row.
+        Column codes ascend inside each row. Without `copy`, its arrays may be columns of the table, which are
+        read-only.
         """
         from scipy import sparse  # half a second of start-up
 
         shape = (self.n_users, self.n_items)
         if self.pairs_rise() and len(self) <= np.iinfo(np.int32).max:
             start = np.concatenate(([0], np.cumsum(self.user_counts()))).astype(np.int32)
-            return sparse.csr_array((self.value.copy(), self.item.copy(), start), shape=shape)
+            entries = (self.value.copy(), self.item.copy()) if copy else (self.value, self.item)
+            return sparse.csr_array((*entries, start), shape=shape)
         matrix = sparse.coo_array((self.value, (self.user, self.item)), shape=shape).tocsr()
         matrix.sum_duplicates()
         return matrix
@@ -231,7 +233,8 @@ def _masked(mask: BoolArray, columns: list[npt.NDArray[Any]]) -> list[npt.NDArra
         rows = np.flatnonzero(mask[first : first + PIECE])
         begin, end = end, end + len(rows)
         for column, taken in zip(columns, chosen, strict=True):
-            taken[begin:end] = column[first : first + PIECE][rows]
+            # with mode="raise", numpy would write to a copy first
+            np.take(column[first : first + PIECE], rows, out=taken[begin:end], mode="clip")
     return chosen
 
 

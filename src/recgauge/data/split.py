@@ -190,8 +190,11 @@ class Split:
 
     @cached_property
     def seen(self) -> "sparse.csr_array":
-        """`history` as a matrix (n_users, n_items), made once for all who only read it."""
-        return self.history.to_csr()
+        """`history` as a matrix (n_users, n_items) that is read-only, made once for everybody."""
+        matrix = self.history.to_csr(copy=False)
+        for array in (matrix.data, matrix.indices, matrix.indptr):
+            array.flags.writeable = False
+        return matrix
 
     def cold_counts(self) -> dict[str, int]:
         """Return how many test rows, users and items lack what models learn from.

@@ -144,3 +144,5 @@ def test_fold_in_rows_count_as_seen(split):
     parts = {"train": split.train.take(~odd), "validation": None, "fold_in": split.train.take(odd)}
     folded = Split("folded", test=split.test, **parts)
     assert stored_pairs(AllItems().choose(folded, rng=RNG).excluded) == pairs(split.train)
+    with pytest.raises(ValueError, match="read-only"):  # guards and metrics have the same matrix
+        folded.seen.data[:] = 0
