@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recgauge.data import interactions, pairs
@@ -96,10 +96,15 @@ def test_relevant_rows_in_order_need_no_sort(chosen):
 
 
 @given(st.integers(2, 3000), st.integers(0, 2**32), st.floats(0.01, 0.6), st.sampled_from([0.0, 0.1, 0.35]))
+@example(65_536, 0, 0.2, 0.1)
+@example(65_537, 1, 0.2, 0.0)
+@example(1_000_003, 2, 0.25, 0.1)
 def test_random_rows_are_those_of_a_permutation_of_their_numbers(n_rows, seed, test_size, validation_size):
-    rows = part([(0, 0)] * n_rows)
-    found = RandomRows(test_size, validation_size).assign(rows, rng=np.random.default_rng(seed))
-    position = np.random.default_rng(seed).permutation(n_rows)
+    zero = np.zeros(n_rows, np.int32)
+    rows = Interactions(zero, zero, zero, None, np.arange(1), np.arange(1))
+    drawn, expected = np.random.default_rng(seed), np.random.default_rng(seed)
+    found = RandomRows(test_size, validation_size).assign(rows, rng=drawn)
+    position = expected.permutation(n_rows)
     n_test, n_validation = np.rint(n_rows * test_size), np.rint(n_rows * validation_size)
     np.testing.assert_array_equal(found.test, position < n_test)
     held = (position >= n_test) & (position < n_test + n_validation)
@@ -107,6 +112,7 @@ def test_random_rows_are_those_of_a_permutation_of_their_numbers(n_rows, seed, t
         np.testing.assert_array_equal(found.validation, held)
     else:
         assert found.validation is None
+    assert drawn.random() == expected.random()
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int64])
