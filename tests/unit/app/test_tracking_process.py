@@ -58,6 +58,7 @@ def runs(tracker):
 def track(tracker, folder):
     files = [folder / name for name in ("below/table.csv", "SHA256SUMS")]
     with tracker.start(START) as log:
+        assert log.run_id
         log.check()
         for file in files:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -105,9 +106,22 @@ def test_an_address_that_cannot_work_is_refused_before_the_process_is_asked(monk
         MlflowTracker("mlruns").prepare()
 
 
-def test_a_store_that_turns_out_to_be_bad_is_told_by_the_log(tracker, tmp_path):
+def test_what_is_seen_to_be_wrong_is_told_before_any_work(uri, tmp_path, monkeypatch):
+    client = MlflowClient(tracking_uri=uri)
+    client.delete_experiment(client.create_experiment("old"))
+    client.create_experiment("moved", str(tmp_path / "m.db" / "in the way"))
+    monkeypatch.setattr(process, "_running", [])
+    monkeypatch.delitem(sys.modules, "mlflow")
+    monkeypatch.setattr(process, "_Process", lambda: pytest.fail("asked"))
+    for name, told in ("", "is empty"), ("old", "'old' was deleted"), ("moved", "cannot be written"):
+        with pytest.raises(TrackingError, match=told), MlflowTracker(uri, name).start(START):
+            pytest.fail("began")
+
+
+def test_an_error_that_only_mlflow_sees_is_told_by_the_log(tracker, tmp_path, monkeypatch):
     client = MlflowClient(tracking_uri=tracker.uri)
     client.delete_experiment(client.create_experiment("old"))
+    monkeypatch.setattr(MlflowTracker, "_check", lambda _: None)
     with pytest.raises(TrackingError, match="'old' was deleted"):
         track(MlflowTracker(tracker.uri, "old"), tmp_path)
 

@@ -21,6 +21,16 @@ KIND = ("mlflow.experimentKind", "custom_model_development")
 """Tag of the experiment that lets MLflow 3 open its pages for model training."""
 
 
+def check_experiment(uri: str, name: str, stage: str, location: str) -> None:
+    """Refuse an experiment that was deleted or whose files cannot be stored."""
+    if stage != "active":
+        raise TrackingError(
+            f"tracking.experiment: {name!r} was deleted in {uri}. "
+            "Restore it, or choose another name with tracking.experiment=NAME."
+        )
+    check_artifact_folder(location)
+
+
 class OpenedStore:
     """An MLflow experiment in a store, opened when it is first needed.
 
@@ -58,8 +68,6 @@ class OpenedStore:
         """The experiment's id in the store; it is made if it does not exist."""
         from mlflow.exceptions import MlflowException
 
-        if not self.experiment:
-            raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
         found = self.client.get_experiment_by_name(self.experiment)
         if found is None:
             folder = artifact_folder(self.uri)
@@ -67,12 +75,9 @@ class OpenedStore:
                 return str(self.client.create_experiment(self.experiment, folder, dict([KIND])))
             except MlflowException:  # another job made it in the meantime
                 found = self.client.get_experiment_by_name(self.experiment)
-        if found is None or found.lifecycle_stage != "active":
-            raise TrackingError(
-                f"tracking.experiment: {self.experiment!r} was deleted in {self.uri}. "
-                "Restore it, or choose another name with tracking.experiment=NAME."
-            )
-        check_artifact_folder(found.artifact_location)
+        if found is None:
+            raise TrackingError(f"tracking.experiment: {self.experiment!r} cannot be made in {self.uri}.")
+        check_experiment(self.uri, self.experiment, found.lifecycle_stage, found.artifact_location)
         if found.tags.get(KIND[0]) != KIND[1]:
             self.client.set_experiment_tag(found.experiment_id, *KIND)
         return str(found.experiment_id)

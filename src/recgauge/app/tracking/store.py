@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.addresses import SQLITE, check_store, check_there
 from recgauge.app.tracking.alive import alive_tags
+from recgauge.app.tracking.opening import check_experiment
 from recgauge.app.tracking.process import later, store_of
 from recgauge.app.tracking.run_log import MlflowRunLog
 from recgauge.app.tracking.searches import plain_search
@@ -54,8 +55,18 @@ class MlflowTracker(Tracker):
 
     def prepare(self) -> None:
         """Open the store, creating or migrating it, and make the experiment."""
-        check_store(self.uri, connect=False)
+        self._check()
         self._store.prepare()
+
+    def _check(self) -> None:
+        """Refuse what can be seen to be wrong without MLflow."""
+        check_store(self.uri, connect=False)
+        if not self.experiment:
+            raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
+        store = RunStore(self.uri)
+        if self.uri.startswith(SQLITE) and store.exists:
+            for stage, location in store.stage_and_location(self.experiment):
+                check_experiment(self.uri, self.experiment, stage, location)
 
     def check_there(self) -> None:
         """Refuse an SQLite file that is gone, and a server or database that does not answer at once."""
@@ -72,8 +83,8 @@ class MlflowTracker(Tracker):
 
         Notes
         -----
-        An SQLite file that can be written is not waited for: MLflow takes seconds to be imported, in which
-        short runs are done. What else may be wrong with it, `RunLog.check` and `RunLog.run_id` say.
+        An SQLite file in which nothing is seen to be wrong is not waited for: MLflow takes seconds to be
+        imported, in which short runs are done. What else is wrong, `RunLog.check` and `RunLog.run_id` say.
         """
         begin = perf_counter()
         log = MlflowRunLog(self._store, self._begin(run), self.log_model, perf_counter() - begin)
@@ -85,12 +96,10 @@ class MlflowTracker(Tracker):
         self._store.end(log.run_id, "FINISHED")
 
     def _begin(self, run: RunStart) -> Future[str]:
-        begun: Future[str] = later(
-            self._store.begin, run.name, dict(run.params), {**run.tags, **alive_tags()}
-        )
-        if self.uri.startswith(SQLITE):
-            check_store(self.uri)
-        else:
+        self._check()
+        tags = {**run.tags, **alive_tags()}
+        begun: Future[str] = later(self._store.begin, run.name, dict(run.params), tags)
+        if not self.uri.startswith(SQLITE):
             begun.result()
         return begun
 

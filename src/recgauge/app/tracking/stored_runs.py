@@ -108,6 +108,12 @@ class RunStore:
         with explained(self.uri, "look for experiments"):
             return [str(one.name) for one in self._client().search_experiments()]
 
+    def stage_and_location(self, experiment: str) -> list[tuple[str, ...]]:
+        """Return, of a file with MLflow's tables, an experiment's state and the folder of its files."""
+        told = "SELECT name FROM sqlite_master WHERE name = 'experiments'"
+        text = "SELECT lifecycle_stage, artifact_location FROM experiments WHERE name = ?"
+        return self._rows(text, (experiment,)) if self._rows(told, ()) else []
+
     def runs(self, experiment: str, where: str = "", most: int | None = None) -> list[StoredRun]:
         """Return the runs of an experiment, newest first.
 
