@@ -14,6 +14,7 @@ from mlflow import MlflowClient
 
 from conftest import REPOSITORY
 from e2e.conftest import Done, Workplace
+from recgauge.app.tracking.servers import TIMEOUT
 from server.stack import Network, Postgres, Server, own_environment
 
 # A model that lets the test go on at some jobs, and waits until it may itself.
@@ -48,9 +49,11 @@ def postgres():
 def server(request, postgres, tmp_path_factory):
     """A server whose files go through it, and one whose folder is written by the program itself."""
     made = Server(postgres.uri, tmp_path_factory.mktemp(request.param), served=request.param == "served")
-    made.start()
-    yield made
-    made.kill()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.kill()
 
 
 @pytest.fixture
@@ -76,11 +79,14 @@ class Place(Workplace):
         return ["-m", *model, "allowed_targets=[waits]", "cutoffs=[5]", *store, *more]
 
     @contextmanager
-    def sweep(self, n_jobs: int, *more: str, waits_at: tuple[int, ...] = ()):
-        """Run a sweep beside the test; the value lets it reach a job, go on, and end."""
+    def sweep(self, n_jobs: int, *more: str, waits_at: tuple[int, ...] = (), patience: int = 60):
+        """Run a sweep beside the test; the value lets it reach a job, go on, and end.
+
+        A server on a busy machine may take longer than recgauge waits for it, so tests wait longer.
+        """
         for number in waits_at:
             (self.folder / f"wait-{number}").touch()
-        running = Sweep(self, self.words(n_jobs, *more))
+        running = Sweep(self, self.words(n_jobs, *more), patience)
         running.start()
         try:
             yield running
@@ -92,8 +98,9 @@ class Place(Workplace):
     def command_line(self, n_jobs: int, *more: str) -> list[str]:
         return [sys.executable, str(REPOSITORY / "run.py"), *self.words(n_jobs, *more)]
 
-    def environment(self) -> dict[str, str]:
-        return own_environment() | {"PYTHONPATH": str(self.folder)}
+    def added(self, patience: int = 60) -> dict[str, str]:
+        """Return what a program's environment has in addition."""
+        return {"PYTHONPATH": str(self.folder), TIMEOUT: str(patience)}
 
     def command(self, *words: str) -> subprocess.Popen[str]:
         """Start a recgauge command that says "ready" once everything it needs has been imported."""
@@ -155,13 +162,13 @@ class Place(Workplace):
 class Sweep(threading.Thread):
     """A sweep that runs beside the test."""
 
-    def __init__(self, place: Place, words: list[str]) -> None:
+    def __init__(self, place: Place, words: list[str], patience: int) -> None:
         super().__init__()
-        self._place, self._words = place, words
+        self._place, self._words, self._added = place, words, place.added(patience)
         self.done = Done(-1, "", "")
 
     def run(self) -> None:
-        self.done = self._place.run(*self._words, PYTHONPATH=str(self._place.folder))
+        self.done = self._place.run(*self._words, **self._added)
 
     def reach(self, number: int) -> None:
         """Wait until the sweep has begun a job."""

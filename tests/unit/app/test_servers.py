@@ -87,6 +87,10 @@ def test_a_password_in_an_address_is_not_told(address):
         ),
         ("(Caused by SSLError(SSLError(1, '[SSL: WRONG_VERSION_NUMBER] wrong", "it gives no safe connection"),
         ("API request to endpoint /x failed with error code 401 != 200.", "refuses the login (status 401)"),
+        (
+            "API request to endpoint was successful but the response body was not in a valid JSON format.",
+            "what answers is not MLflow",
+        ),
         ("disk I/O error", "disk I/O error"),
     ],
 )

@@ -13,7 +13,14 @@ from typing import Any
 from urllib.parse import quote
 
 from recgauge.app.tracking import views
-from recgauge.app.tracking.addresses import SQLITE, check_store, check_there, explained, share_files
+from recgauge.app.tracking.addresses import (
+    SQLITE,
+    check_store,
+    check_there,
+    explained,
+    local_folder,
+    share_files,
+)
 from recgauge.app.tracking.alive import UNTIL_TAG, signs_of_life, why_dead
 from recgauge.app.tracking.once import create_once, runs_of
 from recgauge.app.tracking.opening import OpenedStore
@@ -107,7 +114,21 @@ class MlflowStore(OpenedStore):
                 folder = Path(file).parent.relative_to(root).as_posix()
                 with time_for(Path(file)):
                     self.client.log_artifact(run_id, file, None if folder == "." else folder)
-            share_files(list(map(Path, files)), Path(root), self.client.get_run(run_id).info.artifact_uri)
+            location = self.client.get_run(run_id).info.artifact_uri
+            if local_folder(location) is None:
+                self._check_kept(run_id, {Path(file).relative_to(root).as_posix(): file for file in files})
+            share_files(list(map(Path, files)), Path(root), location)
+
+    def _check_kept(self, run_id: str, files: Mapping[str, str]) -> None:
+        """Refuse a store that took files and has not kept them: a proxy's page has status 200, too."""
+        kept: dict[str, int | None] = {}
+        for folder in dict.fromkeys(name.rpartition("/")[0] for name in files):
+            found = self.client.list_artifacts(run_id, folder or None)
+            kept |= {entry.path: entry.file_size for entry in found if not entry.is_dir}
+        for name, file in files.items():
+            size = Path(file).stat().st_size
+            if name not in kept or kept[name] not in (size, None):
+                raise TrackingError(f"tracking.uri={self.uri}: the store has not kept {name} whole.")
 
     def add_values(
         self, run_id: str, metrics: Sequence[tuple[str, float, int]], tags: Mapping[str, str]

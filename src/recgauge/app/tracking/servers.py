@@ -48,7 +48,10 @@ _REASONS = (
         r"(Connection reset by peer|Connection aborted|RemoteDisconnected|IncompleteRead)",
         "connection cut ({})",
     ),
-    (r"Response is not a valid JSON object", "what answers is not MLflow but something in front of it"),
+    (
+        r"not (?:a valid JSON object|in a valid JSON format)",
+        "what answers is not MLflow but something in front of it",
+    ),
 )
 
 
