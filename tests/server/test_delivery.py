@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from mlflow import MlflowClient
 
 from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
 from recgauge.app.tracking.store import MlflowTracker
@@ -125,10 +126,14 @@ def test_two_commands_deliver_at_once(place, made):
 
 def test_a_run_that_is_being_tracked_is_left_to_its_process(place, made):
     tracker = MlflowTracker(place.uri, place.experiment)
+    tracker.prepare()
+    client = MlflowClient(tracking_uri=place.uri)
+    experiment = client.get_experiment_by_name(place.experiment)
     with owing(start("held"), tracker, made) as owed:
-        begun = tracker.client.create_run(tracker._experiment_id, tags={DELIVERY_TAG: "held"})
+        begun = client.create_run(experiment.experiment_id, tags={DELIVERY_TAG: "held"})
         done = place.sync()
         assert done.code == 0, done.err
+        assert "1 of the runs are being tracked by another command" in done.out
         assert [run.info.run_id for run in place.stored()] == [begun.info.run_id]
     assert place.notes() == 1
     assert place.sync().code == 0

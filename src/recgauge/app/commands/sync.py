@@ -86,7 +86,10 @@ def _deliver(some: Sequence[Untracked], tracker: Tracker, *, may_be_new: bool) -
     except TrackingError as error:
         print_error(f"{len(some)} runs wait: {error}" if len(some) > 1 else str(error))
         return len(some)
-    return deliver_each(some, tracker, _tell)
+    n_left = deliver_each(some, tracker, _tell)
+    if n_elsewhere := sum(one.note.exists() for one in some) - n_left:
+        output().print(f"{n_elsewhere} of the runs are being tracked by another command")
+    return n_left
 
 
 def _tell(one: Untracked, result: str | RecgaugeError) -> None:
