@@ -61,6 +61,14 @@ server-tests: install  ## take MLflow servers and a PostgreSQL of their own away
 isolated: install  ## make the environments of RecBole, LensKit and RecTools (minutes, 4 GB) and test them
 	RECGAUGE_REQUIRE_PEERS=1 $(BIN)/python -m pytest -m isolated $(ARGS)
 
+clusters: $(VENV)-clusters/.installed  ## run sweeps on a Ray of two nodes and, where Debian's slurm-wlm and munge are, on a Slurm
+	$(<D)/bin/python -m pytest -m clusters tests/clusters -p no:cacheprovider $(ARGS)
+
+$(VENV)-clusters/.installed: pyproject.toml constraints.txt
+	test -x $(@D)/bin/pip || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[test,ray,slurm]"
+	@touch $@
+
 differential: differential-metrics differential-models differential-export  ## compare metrics, models, statistics and exported files live with other libraries
 
 differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
@@ -122,12 +130,12 @@ ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
 clean:  ## remove the environment, caches and outputs; tracked results stay
-	rm -rf $(VENV) $(VENV)-differential-* $(VENV)-lowest $(addprefix $(VENV)-,$(notdir $(PYTHONS))) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	rm -rf $(VENV) $(VENV)-clusters $(VENV)-differential-* $(VENV)-lowest $(addprefix $(VENV)-,$(notdir $(PYTHONS))) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow server-tests isolated differential
+.PHONY: same-python install run test test-plain-cpu test-pythons test-lowest test-slow server-tests isolated clusters differential
 .PHONY: differential-metrics differential-models differential-export docs lint types
 .PHONY: check bench bench-quick experiments ui clean help

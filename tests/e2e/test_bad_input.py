@@ -43,6 +43,10 @@ WRONG = [
     (["--sweep"], "--sweep: there is no such option. python run.py --help lists what there is."),
     (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
     (["model=svd,random"], "To run each of them, add -m: python run.py -m model=svd,random."),
+    (["-m", "hydra/launcher=rey"], "Did you mean ray? Options: ray, submitit_local, submitit_slurm"),
+    (["-m", "hydra/launcher=ray", "hydra.launcher.worker=2"], "Did you mean workers? Settings: address"),
+    (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
+    (["-m", "hydra/launcher=submitit_local", "hydra.launcher.timeout_min=no"], "timeout_min must be a whole"),
     (["hydra/launcher=joblib"], "Install it (pip install hydra-joblib-launcher)"),
     (
         ["search.n_factor.low=4"],

@@ -1,4 +1,4 @@
-"""Runs the jobs of a sweep in this process, those that need the same rows one after the other."""
+"""Runs the jobs of a sweep: in this process, in workers beside it, or on a cluster (`hydra/launcher=ray`)."""
 
 import json
 import sys
@@ -6,17 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 from hydra.core.utils import JobReturn, JobStatus, setup_globals
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
+from recgauge.app.sweep.clusters import Engines, cluster
 from recgauge.app.sweep.outcome import has_failed, is_settled, read_plan
 from recgauge.app.sweep.worker import Task, run_here
+from recgauge.app.terminal.messages import print_note
+from recgauge.errors import ConfigError
 from recgauge.utils.checks import check_int
 from recgauge.utils.threads import usable_cpus
+
+if TYPE_CHECKING:
+    from recgauge.app.sweep.on_ray import RayEngine
+    from recgauge.app.sweep.on_submitit import SubmititEngine
 
 _OF_ROWS = (
     "dataset",
@@ -61,7 +68,48 @@ class Given:
 
 
 class SweepLauncher(BasicLauncher):
-    """Stands in for Hydra's own launcher, whose order of jobs loads the same data again and again."""
+    """Stands in for Hydra's own launcher, whose order of jobs loads the same data again and again.
+
+    Hydra's launchers for Ray and submitit are not used: they compose every job again, give up all jobs of a
+    sweep when the worker of one dies, and Ray's does not agree with MLflow about cloudpickle.
+
+    Parameters
+    ----------
+    engine : {None, 'ray', 'slurm', 'local'}
+        The cluster, None for this machine.
+    **settings
+        Of the engine; see conf/hydra/launcher.
+    """
+
+    def __init__(self, engine: Engines | None = None, **settings: Any) -> None:
+        super().__init__()
+        self.engine, self.settings = engine, settings
+        self.cluster: RayEngine | SubmititEngine | None = None
+
+    def setup(self, *, config: DictConfig, **named: Any) -> None:
+        """Find out before any work whether the cluster can be used.
+
+        Raises
+        ------
+        ConfigError
+            If it cannot.
+        """
+        super().setup(config=config, **named)
+        if self.engine is None:
+            return
+        if config.jobs != 1:
+            name = "workers" if self.engine == "ray" else "array_parallelism"
+            raise ConfigError(
+                f"jobs={config.jobs}: divides this machine. On a cluster write hydra.launcher.{name}=N for N "
+                "jobs at a time."
+            )
+        self.cluster = cluster(self.engine, self.settings)
+        uri = str(config.tracking.get("uri") or "") if config.tracking is not None else ""
+        if self.engine != "local" and uri.startswith("sqlite:"):
+            print_note(
+                f"{uri} is a file, which several machines cannot write safely over a shared folder. Name a "
+                "tracking server: tracking.uri=http://HOST:PORT (docs/clusters.md)."
+            )
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run the jobs that are not settled yet; return how they ended in the order they were given."""
@@ -78,7 +126,7 @@ class SweepLauncher(BasicLauncher):
         waiting = [job for job in jobs if not is_settled(job.folder, plan)]
         if waiting:
             self.hydra_context.callbacks.on_job_start(config=self.config, task_function=self.task_function)
-        if n_workers == 1 or len(jobs) == 1:
+        if self.cluster is None and (n_workers == 1 or len(jobs) == 1):
             self._one_after_the_other(waiting)
         elif waiting:
             self._side_by_side(waiting, n_workers)
@@ -109,10 +157,14 @@ class SweepLauncher(BasicLauncher):
             return Task(self._composed(job.words, job.number), job.key, later)
 
         assert self.config is not None
-        n_workers = min(n_workers, len(jobs))
-        hire = partial(Process, sys.argv[1:], max(1, usable_cpus() // n_workers))
+        sweep, words = Path(str(self.config.hydra.sweep.dir)).absolute(), sys.argv[1:]
+        n_workers = min(n_workers if self.cluster is None else self.cluster.n_workers(sweep), len(jobs))
         keys = [job.key for job in jobs]
-        with Watching(jobs, Path(str(self.config.hydra.sweep.dir)), n_workers) as watching:
+        with Watching(jobs, sweep, n_workers) as watching:
+            if self.cluster is not None:
+                self.cluster.run(keys, task, n_workers, words, watching)
+                return
+            hire = partial(Process, words, max(1, usable_cpus() // n_workers))
             told = (watching.ended, watching.room, watching.begun, watching.waits)
             SideBySide(keys, task, hire, n_workers, *told).run()
 

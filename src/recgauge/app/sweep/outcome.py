@@ -59,7 +59,8 @@ def write_outcome(outcome: JobOutcome, folder: Path) -> None:
 def is_settled(folder: Path, plan: SweepPlan) -> bool:
     """Whether it is known how the job with this output folder ended, in this sweep."""
     outcome = read_outcome(folder / FILE) if plan.id else None
-    return outcome is not None and outcome.sweep == plan.id
+    # one that was interrupted alone, with its worker, is done anew
+    return outcome is not None and outcome.sweep == plan.id and outcome.status != "stopped"
 
 
 def has_failed(folder: Path, plan: SweepPlan) -> bool:

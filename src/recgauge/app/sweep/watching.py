@@ -81,12 +81,13 @@ class Watching:
     """
 
     def __init__(self, jobs: Sequence["Given"], sweep: Path, n_workers: int = 1) -> None:
-        self._folders = [job.folder for job in jobs]
+        self.sweep = sweep
+        self.folders = [job.folder for job in jobs]
         self._numbers = [job.number for job in jobs]
-        self._plan = read_plan(sweep)
-        self._labels = short_labels(self._plan.jobs)
-        self._tally = Tally(jobs, self._plan, n_workers)
-        self.room = Room([self._plan.peak_of(job.number) for job in jobs])
+        self.plan = read_plan(sweep)
+        self._labels = short_labels(self.plan.jobs)
+        self._tally = Tally(jobs, self.plan, n_workers)
+        self.room = Room([self.plan.peak_of(job.number) for job in jobs])
         self._waited: tuple[int, int] | None = None
         self._console = output(stderr=True)
         columns = (BarColumn(), _Counts(self._tally), TimeElapsedColumn())
@@ -132,13 +133,13 @@ class Watching:
         died : str
             Why it left no outcome, which it is given now; empty if it left one.
         """
-        folder, number = self._folders[job], self._numbers[job]
+        folder, number = self.folders[job], self._numbers[job]
         outcome = read_outcome(folder / FILE)
         label = self._label(job)
-        if died or outcome is None or outcome.sweep != self._plan.id:
+        if died or outcome is None or outcome.sweep != self.plan.id:
             said = f"; what it printed is in {folder / LOG}" if (folder / LOG).exists() else ""
             reason = f"{died or 'it left no outcome'}{said}"
-            outcome = JobOutcome(number, label, "failed", reason, self._plan.id, folder=folder)
+            outcome = JobOutcome(number, label, "failed", reason, self.plan.id, folder=folder)
             write_outcome(outcome, folder)
         self._tally.end(job, failed=outcome.status == "failed")
         self._bar.advance(self._task)
@@ -147,7 +148,7 @@ class Watching:
             return
         try:
             told = "" if self._console.is_terminal else f"({self._tally})"
-            n_jobs = len(self._plan.jobs) or len(self._folders)
+            n_jobs = len(self.plan.jobs) or len(self.folders)
             print_job_line(load_record(folder), outcome, label, n_jobs, told)
         except (OSError, SchemaError):
             print_error(f"{label}: {outcome.reason}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from time import sleep
-from typing import Self
+from typing import NoReturn, Self
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -75,11 +75,10 @@ def serve() -> None:
     from recgauge.app.terminal.secrets import private_output
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the sweep's ends us
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _interrupted)
     asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     begin = json.loads(asked.readline())
     if begin["bound"]:
-        signal.signal(signal.SIGUSR2, signal.default_int_handler)  # how Slurm says that time is nearly up
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     process.start(begin["words"])
     limit_cpus(begin["n_threads"])
@@ -89,6 +88,12 @@ def serve() -> None:
         for line in asked:
             _run(Task.from_json(line))
             print("done", file=answers, flush=True)
+
+
+def _interrupted(*_: object) -> NoReturn:
+    """End the job as Ctrl-C would, once: a second signal must not end the marking of its run."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _end_with(parent: int) -> None:

@@ -26,9 +26,6 @@ _AMBIGUOUS = re.compile(r"Ambiguous value for argument '([^=']+)=([^']*)'")
 _NEEDS_SWEEP = re.compile(r"Sweep parameters '([^']*)' requires --multirun")
 _PLUGINS = {
     "joblib": "hydra-joblib-launcher",
-    "submitit_local": "hydra-submitit-launcher",
-    "submitit_slurm": "hydra-submitit-launcher",
-    "ray": "hydra-ray-launcher",
     "ray_aws": "hydra-ray-launcher",
     "rq": "hydra-rq-launcher",
     "optuna": "hydra-optuna-sweeper",
@@ -36,6 +33,7 @@ _PLUGINS = {
     "nevergrad": "hydra-nevergrad-sweeper",
 }
 """The packages that bring Hydra's other launchers and sweepers."""
+LAUNCHER = "hydra/launcher"
 
 
 def check_words(words: Sequence[str]) -> None:
@@ -100,7 +98,8 @@ class Choices:
 
     def groups(self) -> list[str]:
         """Return the names of all groups."""
-        return sorted({path.name for folder in self._folders for path in folder.iterdir() if path.is_dir()})
+        found = {path.name for folder in self._folders for path in folder.iterdir() if path.is_dir()}
+        return sorted(found - {"hydra"})
 
     def chosen(self, group: str) -> list[str]:
         """Return the options of a group that the command line or the defaults list chooses."""
@@ -125,7 +124,8 @@ class Choices:
         inherited = [name for base in bases for name in self.settings(group, base)]
         own = node.get(option, {}) if group == "filters" else node
         names = dict.fromkeys([*inherited, *map(str, own)])
-        return [name for name in names if name not in ("_target_", "defaults")]
+        own = ("_target_", "defaults", *(["engine"] if group == LAUNCHER else []))
+        return [name for name in names if name not in own]
 
     @property
     def _folders(self) -> list[Path]:
@@ -252,9 +252,11 @@ def _explain_option(group: str, option: str, choices: Choices) -> str:
 
 def _explain_key(key: str, choices: Choices) -> str:
     group, _, rest = key.partition(".")
+    if key.startswith("hydra.launcher."):
+        group, rest = LAUNCHER, key.removeprefix("hydra.launcher.")
     if group == "filters" and rest:
         return _explain_filter(key, *rest.partition(".")[::2], choices=choices)
-    if rest and group in choices.groups():
+    if rest and group in (*choices.groups(), LAUNCHER):
         chosen = choices.chosen("model" if group == "search" else group)  # a search is that of the model
         if chosen in ([], ["None"]):
             options = " or ".join(f"{group}={option}" for option in choices.options(group))

@@ -1,0 +1,209 @@
+"""Sweeps on a Ray cluster of two nodes, on Slurm and by submitit here: what a sweep in one process gives."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from clusters.slurm import Slurm, missing
+from e2e.conftest import Workplace
+from recgauge.app.files.artifacts import file_digest
+
+pytestmark = pytest.mark.clusters
+WORDS = ("-m", "model=random,popularity", "seed=0,1", "cutoffs=[5]")
+PATIENCE = 600  # seconds, on a machine that does other work
+
+# A model of the user's own that kills a process when it is trained: 1 its own, once; 2 its parent's, once,
+# which is the one that Ray or Slurm knows; 3 its own, always.
+MORTAL = """
+import os, signal, time
+from dataclasses import dataclass
+from pathlib import Path
+from recgauge.models.popularity import Popularity
+
+@dataclass(eq=False)
+class Mortal(Popularity):
+    number: int = 0
+
+    def fit(self, train, *, rng):
+        died = Path(f"died{self.number}")
+        if self.number == 3 or (self.number and not died.exists()):
+            died.touch()
+            os.kill(os.getppid() if self.number == 2 else os.getpid(), signal.SIGKILL)
+            time.sleep(300)
+        return super().fit(train, rng=rng)
+"""
+
+
+@dataclass
+class Engine:
+    """How a sweep is given to a cluster, and what the cluster should have left when it is over."""
+
+    words: tuple[str, ...]
+    slurm: Slurm | None = None
+
+    def has_jobs(self) -> bool:
+        return self.slurm is not None and self.slurm.command("squeue", "--me", "--noheader") != ""
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    return Workplace(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def ray_address():
+    if find_spec("ray") is None:
+        pytest.skip("ray is not installed: make clusters")
+    nodes = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("ray_nodes.py"))],
+        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert nodes.stdout is not None
+    address = nodes.stdout.readline().strip()
+    assert address
+    yield address
+    nodes.communicate(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    if find_spec("submitit") is None:
+        pytest.skip("submitit is not installed: make clusters")
+    if lacking := missing():
+        pytest.skip(
+            f"no Slurm can be started here, there is no {', '.join(lacking)}: apt install slurm-wlm munge"
+        )
+    with Slurm(tmp_path_factory.mktemp("slurm")) as daemons:
+        yield daemons
+
+
+@pytest.fixture(params=["ray", "slurm", "local"])
+def engine(request, monkeypatch):
+    if request.param == "ray":
+        address = request.getfixturevalue("ray_address")
+        return Engine(("hydra/launcher=ray", f"hydra.launcher.address={address}"))
+    if request.param == "slurm":
+        daemons = request.getfixturevalue("slurm")
+        for name, text in daemons.environment.items():
+            monkeypatch.setenv(name, text)
+        return Engine(("hydra/launcher=submitit_slurm", "hydra.launcher.poll_seconds=1"), daemons)
+    if find_spec("submitit") is None:
+        pytest.skip("submitit is not installed: make clusters")
+    return Engine(("hydra/launcher=submitit_local", "hydra.launcher.array_parallelism=2"))
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory):
+    workplace = Workplace(tmp_path_factory.mktemp("serial"))
+    done = workplace.run_fresh(*WORDS, "hydra.sweep.dir=sweep")
+    assert done.code == 0, done.err
+    return workplace
+
+
+def facts(workplace, job):
+    """What must not depend on where a job ran."""
+    folder = workplace.folder / "sweep" / str(job)
+    record = json.loads((folder / "record.json").read_text())
+    (run,) = [run for run in workplace.runs() if run.info.run_id == outcome(folder)["run_id"]]
+    assert run.info.status == "FINISHED"
+    kept = {name: record[name] for name in ("results", "split", "dataset", "candidates_sha256", "settings")}
+    return kept | {
+        "fingerprint": run.data.tags["recgauge.fingerprint"],
+        "lists": file_digest(folder / "recommendations.parquet"),
+    }
+
+
+def outcome(folder):
+    return json.loads((folder / "outcome.json").read_text())
+
+
+def statuses(workplace):
+    with (workplace.folder / "sweep" / "summary.csv").open(newline="") as file:
+        return [row["status"] for row in csv.DictReader(file)]
+
+
+def sweep(workplace, *words):
+    """Run a sweep in the folder "sweep"; return its exit code and all that it printed."""
+    process = workplace.start(*words, "hydra.sweep.dir=sweep")
+    out, err = process.communicate(timeout=PATIENCE)
+    assert "Traceback" not in err
+    return process.returncode, out + err
+
+
+def test_a_cluster_gives_what_one_process_gives(engine, serial, workplace):
+    code, said = sweep(workplace, *WORDS, *engine.words)
+    assert code == 0, said
+    assert "4 done, 0 failed" in said
+    assert "compared" in said
+    for job in range(4):
+        assert facts(workplace, job) == facts(serial, job)
+    processes = {run.data.tags["recgauge.process"] for run in workplace.runs()}
+    # two nodes with room for one worker each; a job of Slurm has a process of its own
+    assert len(processes) == (2 if "ray" in engine.words[0] else 4)
+    code, said = sweep(workplace, *WORDS, *engine.words, "reuse=true")
+    assert code == 0, said
+    assert "4 reused" in said
+
+
+def test_the_job_of_a_process_that_is_killed_is_done_by_another(engine, workplace, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(workplace.folder))
+    (workplace.folder / "mortal.py").write_text(MORTAL)
+    model = ["model=popularity", "model._target_=mortal.Mortal", "allowed_targets=[mortal]"]
+    code, said = sweep(workplace, "-m", *model, "+model.number=0,1,2,3", "cutoffs=[5]", *engine.words)
+    assert code == 1
+    assert statuses(workplace) == ["done", "done", "done", "failed"], said
+    assert "its process died twice" in said
+    found = sorted(run.info.status for run in workplace.runs())
+    assert found == ["FINISHED"] * 3 + ["KILLED"] * 4
+
+
+def test_an_interruption_ends_the_jobs_and_marks_their_runs(engine, workplace):
+    words = ["-m", "model=biased_mf", "model.n_epochs=1000000", "seed=0,1,2", "cutoffs=[5]"]
+    process = workplace.start(*words, *engine.words, "hydra.sweep.dir=sweep")
+    deadline = time.monotonic() + PATIENCE
+    while not workplace.has_runs(2) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "3 stopped" in out
+    assert {run.info.status for run in workplace.runs()} == {"KILLED"}
+    assert not engine.has_jobs()
+
+
+def test_slurm_says_why_it_refuses_a_job_and_why_it_ends_one(slurm, workplace, monkeypatch):
+    monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+    words = ["hydra/launcher=submitit_slurm", "hydra.launcher.poll_seconds=1", "tracking=off"]
+    code, said = sweep(workplace, *WORDS, *words, "hydra.launcher.partition=nowhere")
+    assert code == 1
+    assert said.count("error:") == 1
+    assert "sbatch refuses the jobs: invalid partition specified: nowhere" in said
+    endless = ["-m", "model=biased_mf", "model.n_epochs=1000000", "seed=0", "hydra.launcher.timeout_min=1"]
+    code, said = sweep(workplace, *endless, *words)
+    assert code == 1
+    assert "TIMEOUT; give it longer: hydra.launcher.timeout_min=MINUTES" in said
+    assert statuses(workplace) == ["failed"]
+
+
+def test_slurm_without_its_commands(workplace, monkeypatch):
+    if find_spec("submitit") is None:
+        pytest.skip("submitit is not installed: make clusters")
+    monkeypatch.setenv("PATH", str(workplace.folder))
+    code, said = sweep(workplace, *WORDS, "hydra/launcher=submitit_slurm")
+    assert code == 1
+    assert "this machine has no sbatch" in said
