@@ -86,8 +86,15 @@ $(VENV)-differential-%/.installed: pyproject.toml
 	$(@D)/bin/python -m pip install --quiet --editable ".[differential-$*]"
 	@touch $@
 
-docs: install  ## write the generated pages docs/metrics.md and docs/articles.md
+docs: $(VENV)/.docs  ## write the generated pages of docs/ and build the site: build/site/index.html
 	$(BIN)/python -m recgauge.report.docs_pages
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs -d build/doctrees . build/site
+	@echo "the site: build/site/index.html"
+
+$(VENV)/.docs: $(INSTALLED)
+	@$(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install --quiet) \
+	  --constraint constraints.txt --editable ".[docs]"
+	@touch $@
 
 lint: install  ## check style and formatting
 	$(BIN)/ruff check .

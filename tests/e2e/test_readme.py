@@ -54,7 +54,9 @@ def test_its_groups_and_options_are_those_of_the_program():
 
 def test_every_page_is_named_and_every_link_leads_somewhere():
     pages = sorted((REPOSITORY / "docs").glob("*.md"))
-    assert all(f"](docs/{page.name}" in README for page in pages)
+    index = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
+    assert "](docs/index.md)" in README
+    assert all(f"]({page.name}" in index for page in pages if page.name != "index.md")
     for page in (REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *pages):
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -1,6 +1,6 @@
-"""Writes the generated pages of docs/, metrics.md and articles.md: ``python -m recgauge.report.docs_pages``.
+"""Writes the generated pages of docs/ in a checkout: ``python -m recgauge.report.docs_pages``.
 
-The first is made from docstrings and conventions, the second from articles.csv.
+metrics.md is made from docstrings and conventions, articles.md from articles.csv, settings.md from conf/.
 """
 
 import csv
@@ -14,6 +14,7 @@ from recgauge.conventions import Convention, conventions
 from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_classes
 from recgauge.report import markdown_table
+from recgauge.report.settings_docs import settings_docs
 
 METRICS_HEAD = """# Metrics: formulas, parameters, and who computes which variant
 
@@ -259,3 +260,4 @@ def _cells(named: Named) -> list[str]:
 if __name__ == "__main__":
     Path("docs/metrics.md").write_text(metric_docs(), encoding="utf-8")
     Path("docs/articles.md").write_text(article_docs(), encoding="utf-8")
+    Path("docs/settings.md").write_text(settings_docs(Path("conf")), encoding="utf-8")

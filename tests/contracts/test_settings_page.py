@@ -1,0 +1,65 @@
+"""docs/settings.md is that of conf/, and leaves out no setting."""
+
+import re
+
+import pytest
+from omegaconf import OmegaConf
+
+from conftest import REPOSITORY
+from recgauge.report.settings_docs import read_option, settings_docs
+
+CONF = REPOSITORY / "conf"
+GROUPS_WITH_SETTINGS = ("dataset", "filters", "split", "candidates", "model", "tune", "tracking")
+PAGE = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_page_is_up_to_date():
+    assert settings_docs(CONF) == PAGE, "run: make docs"
+
+
+@pytest.mark.parametrize("group", GROUPS_WITH_SETTINGS)
+def test_every_setting_of_a_group_has_its_row_and_says_what_it_means(group):
+    for path in (CONF / group).glob("*.yaml"):
+        option = read_option(path)
+        assert option.about, path
+        keys = leaves(OmegaConf.to_container(OmegaConf.load(path), resolve=False))
+        named = {row.name for row in option.settings}
+        for key in keys:
+            if key.split(".")[-1] not in ("_target_", "name", "defaults"):
+                assert key in named or any(key.startswith(f"{one}.") for one in named), (path, key)
+        for row in option.settings:
+            assert f"| `{group}.{row.name}` |" in PAGE
+            assert row.meaning, (path, row.name)
+
+
+def leaves(tree, prefix=""):
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+def test_a_comment_on_the_next_line_goes_on(tmp_path):
+    path = tmp_path / "one.yaml"
+    lines = [
+        "# About it.",
+        "_target_: a.B",
+        "deep:",
+        "  key: [1, '#']  # what",
+        "      # it means",
+        "last: 0",
+    ]
+    path.write_text("\n".join(lines))
+    option = read_option(path)
+    assert (option.name, option.about, option.target) == ("one", "About it.", "a.B")
+    assert [(one.name, one.default, one.meaning) for one in option.settings] == [
+        ("deep.key", "[1, '#']", "what it means"),
+        ("last", "0", ""),
+    ]
+
+
+def test_every_group_of_the_folder_is_on_the_page():
+    assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == {
+        path.name for path in CONF.iterdir() if path.is_dir()
+    }
