@@ -43,6 +43,7 @@ def run(folder):
     assert code in (0, None), "the run failed"
     record = json.loads((folder / "run" / "record.json").read_text())
     outcome = json.loads((folder / "run" / "outcome.json").read_text())
+    assert outcome["status"] == "done", outcome["reason"]
     seconds = {name: (wall, cpu.get(name)) for name, wall in record["seconds"].items()}
     if outcome.get("tracking_seconds") is not None:
         seconds["tracking"] = outcome["tracking_seconds"], None
