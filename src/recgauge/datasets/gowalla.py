@@ -39,8 +39,8 @@ GOWALLA = PublishedFile(
 )
 
 CITATION = (
-    "E. Cho, S. A. Myers, J. Leskovec, Friendship and mobility: user movement in location-based social "
-    "networks, KDD 2011; for the split: X. Wang et al., Neural graph collaborative filtering, SIGIR 2019."
+    'E. Cho, S. A. Myers, J. Leskovec, "Friendship and mobility: user movement in location-based social '
+    'networks", KDD 2011; for the split: X. Wang et al., "Neural graph collaborative filtering", SIGIR 2019.'
 )
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from recgauge.comparison import Comparison, MetricComparison, RunRow
+from recgauge.report import one_line
 from recgauge.report.comparison_tables import (
     PAIR_COLUMNS,
     Costs,
@@ -39,7 +40,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("bm25_k1=1.2 & 50%"))
     bm25\_k1=1.2 \& 50\%
     """
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    return "".join(_LATEX.get(sign, sign) for sign in one_line(text))
 
 
 def latex(comparison: Comparison, marks: Sequence[str] = ()) -> str:

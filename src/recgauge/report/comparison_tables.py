@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
-from recgauge.report import markdown_table
+from recgauge.report import markdown_line, markdown_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -163,16 +163,16 @@ def markdown(comparison: Comparison, costs: Costs | None = None) -> str:
     for dataset in comparison.datasets:
         some = on_dataset(comparison, dataset)
         header, rows = _grid(some, costs or {})
-        parts += [f"**{heading(some)}**", markdown_table(rows, header, right=header[1:])]
-        parts += [explanation(comparison.procedure, some)]
+        parts += [f"**{markdown_line(heading(some))}**", markdown_table(rows, header, right=header[1:])]
+        parts += [markdown_line(explanation(comparison.procedure, some))]
         for one in some:
             parts += _pairs_markdown(one)
     for over in comparison.over_datasets:
         header, rows = rank_grid(over)
         parts += [f"**Mean ranks over {len(over.datasets)} data sets, {shown(over.metric)}**"]
         parts += [markdown_table(rows, header, right=header[1:])]
-    parts += ["\n".join(f"- {claim}" for claim in comparison.claims)]
-    parts += ["\n".join(f"- Note: {note}" for note in comparison.notes)]
+    parts += ["\n".join(f"- {markdown_line(claim)}" for claim in comparison.claims)]
+    parts += ["\n".join(f"- Note: {markdown_line(note)}" for note in comparison.notes)]
     return "\n\n".join(part for part in parts if part)
 
 

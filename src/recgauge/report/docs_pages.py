@@ -165,7 +165,7 @@ def _formula(text: str) -> str:
 def _parameters(text: str) -> str:
     lines = []
     for name, kind, meaning in re.findall(
-        r"^(\w+) : (.+)\n((?:    .*\n?)+)", _raw_section(text, "Parameters"), re.MULTILINE
+        r"^(\w+) : (.+)\n((?:    .*\n?)+)", raw_section(text, "Parameters"), re.MULTILINE
     ):
         meaning = re.sub(r"\s+", " ", meaning).strip().replace("``", "`")
         lines.append(f"- `{name}` ({kind}): {meaning}")
@@ -173,21 +173,22 @@ def _parameters(text: str) -> str:
 
 
 def _section(text: str, title: str) -> str:
-    return _raw_section(text, title).replace("``", "`").strip() + "\n"
+    return raw_section(text, title).replace("``", "`").strip() + "\n"
 
 
 def _reference(text: str) -> str:
     """Return what the metric means for one list, as a block of Python."""
-    lines = [line[4:] for line in _raw_section(text, "In plain Python").strip().splitlines()]
+    lines = [line[4:] for line in raw_section(text, "In plain Python").strip().splitlines()]
     return "\n".join(["Of one list:\n", "```python", *lines, "```", ""]) if lines else ""
 
 
 def _references(text: str) -> str:
-    joined = re.sub(r"\n\s+", " ", _raw_section(text, "References").strip())
+    joined = re.sub(r"\n\s+", " ", raw_section(text, "References").strip())
     return "\n".join(re.sub(r"^\.\. \[\d+\] ", "Source: ", line) for line in joined.splitlines()) + "\n"
 
 
-def _raw_section(text: str, title: str) -> str:
+def raw_section(text: str, title: str) -> str:
+    """Return the content of a section of a docstring, empty if there is none."""
     start = re.search(rf"^{title}\n-+\n", text, re.MULTILINE)
     if not start:
         return ""

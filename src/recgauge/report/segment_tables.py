@@ -1,11 +1,56 @@
 """Tables of who gains and who loses: one row per group of users or items."""
 
 import math
+from dataclasses import dataclass
 
 from recgauge.comparison.segment_results import ALL, SegmentPair, SegmentRow, Segments
 from recgauge.report import markdown_table
 
 Row = dict[str, str | int | float | bool | None]
+HIT = "*"
+"""Stands before a relevant item of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An item of a list: its title, else its id; and whether it is relevant."""
+
+    text: str
+    hit: bool = False
+
+    def __str__(self) -> str:
+        return f"{HIT} {self.text}" if self.hit else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One user's lists by two runs.
+
+    Parameters
+    ----------
+    title : str
+        The user and both values.
+    history : str
+        What the user had in training, latest first where times are known, else best rated first.
+    header : tuple of str
+        Rank, then the runs.
+    ranks : tuple of tuple of Listed
+        The item at each rank in each list.
+    """
+
+    title: str
+    history: str
+    header: tuple[str, ...]
+    ranks: tuple[tuple[Listed, ...], ...]
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Rank and items as texts, hits marked."""
+        return tuple((str(rank), *map(str, items)) for rank, items in enumerate(self.ranks, 1))
+
+    def markdown(self) -> str:
+        """Return the story as a section."""
+        return f"### {self.title}\n\n{self.history}\n\n{markdown_table(self.rows, self.header)}"
 
 
 def segment_rows(segments: Segments) -> list[Row]:

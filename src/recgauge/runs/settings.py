@@ -104,6 +104,7 @@ class RunSettings:
     save_model: bool = field(default=False, metadata=FREE)
     guards: GuardsSettings = field(default_factory=GuardsSettings, metadata=_ask("guards.override=[NAME]"))
     figures: bool = field(default=False, metadata=FREE)
+    report: bool = field(default=True, metadata=FREE)
     artifacts: ArtifactsSettings = field(
         default_factory=ArtifactsSettings, metadata=FREE | _ask("artifacts.lists=false")
     )

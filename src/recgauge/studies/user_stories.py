@@ -1,7 +1,6 @@
 """Users who gain or lose most between two runs: their history, both lists, what was right."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,37 +9,11 @@ from recgauge.comparison.groups import extreme_users
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
-from recgauge.report import markdown_table
+from recgauge.report.segment_tables import HIT, Listed, Story
 from recgauge.studies.conditions import Condition
 
 SHOWN = 10
 """How many items of a history or a list are shown."""
-HIT = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """One user's lists by two runs.
-
-    Parameters
-    ----------
-    title : str
-        The user and both values.
-    history : str
-        What the user had in training, latest first where times are known, else best rated first.
-    header : tuple of str
-    rows : tuple of tuple of str
-        Rank and the title at this rank in each list, hits marked.
-    """
-
-    title: str
-    history: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def markdown(self) -> str:
-        """Return the story as a section."""
-        return f"### {self.title}\n\n{self.history}\n\n{markdown_table(self.rows, self.header)}"
 
 
 def stories(
@@ -78,8 +51,8 @@ def stories(
         for user in [*gain, *loss]:
             told = f"{base} {values.loc[user, base]:.4f}, {name} {values.loc[user, name]:.4f}"
             title = f"user {user}: {key.replace('_at_', '@')} of {told}"
-            header, rows = _lists(runs, user, (base, name), titles)
-            found.append(Story(title, _history(split, user, titles), header, rows))
+            header, ranks = _lists(runs, user, (base, name), titles)
+            found.append(Story(title, _history(split, user, titles), header, ranks))
     return found
 
 
@@ -101,7 +74,7 @@ def _history(split: Split, user: Any, titles: Mapping[Any, str]) -> str:
 
 def _lists(
     runs: Condition, user: Any, names: Sequence[str], titles: Mapping[Any, str]
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+) -> tuple[tuple[str, ...], tuple[tuple[Listed, ...], ...]]:
     test, lowest = runs.first.test(), runs.first.record.dataset.relevant_from
     held = test[(test["user_id"] == user) & (True if lowest is None else test["rating"] >= lowest)]
     relevant = set(held["item_id"].tolist())
@@ -109,7 +82,7 @@ def _lists(
     for name in names:
         lists = runs.runs[name].recommended()
         items = lists[lists["user_id"] == user].sort_values("rank")["item_id"].tolist()[:SHOWN]
-        columns.append([f"{HIT if item in relevant else ''} {titles[item]}".strip() for item in items])
+        columns.append([Listed(titles[item], item in relevant) for item in items])
     depth = max(map(len, columns), default=0)
-    rows = [(str(i + 1), *(column[i] if i < len(column) else "" for column in columns)) for i in range(depth)]
-    return ("rank", *(f"{name} ({HIT} relevant, of {len(relevant)})" for name in names)), tuple(rows)
+    ranks = [tuple(column[i] if i < len(column) else Listed("") for column in columns) for i in range(depth)]
+    return ("rank", *(f"{name} ({HIT} relevant, of {len(relevant)})" for name in names)), tuple(ranks)

@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = {
     "ui": "open the tracked results in a browser",
     "evaluate": "measure and compare lists from files: CSV, TSV, parquet, JSON lines, TREC runs",
     "compare": "which run is better, by how much, how sure: intervals, paired tests, tables",
+    "report": "one page that shows the comparison: tables, figures, who gains, protocol, citations",
     "runs": "list the runs of a tracking store, or delete some with their files",
     "show": "print the tables of stored runs again",
     "sync": "track runs that are complete on disk, and that their tracking store did not take",

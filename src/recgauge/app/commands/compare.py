@@ -2,15 +2,26 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from recgauge.app.commands.options import add_sources, named, store_uri
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
+
+if TYPE_CHECKING:
+    from recgauge.app.compare.comparing import ComparedRuns
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``compare``."""
     add_sources(parser)
+    add_procedure(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, nargs="+", default=[], help="also write .md, .tex, .csv or .json"
+    )
+
+
+def add_procedure(parser: ArgumentParser) -> None:
+    """Add what is compared, and how."""
     parser.add_argument("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
     parser.add_argument("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     defaults, default = Procedure(), "(default: %(default)s)"
@@ -27,9 +38,6 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=defaults.seed, help=f"of the resamples {default}")
     told = "compare runs that differ in more than the model, and mark them, instead of refusing"
     parser.add_argument("--mark", action="store_true", help=told)
-    parser.add_argument(
-        "--out", metavar="FILE", type=Path, nargs="+", default=[], help="also write .md, .tex, .csv or .json"
-    )
 
 
 def carry_out(asked: Namespace) -> None:
@@ -40,13 +48,35 @@ def carry_out(asked: Namespace) -> None:
     RecgaugeError
         If a source is unknown, runs cannot be compared, or a file cannot be written.
     """
-    from recgauge.app.compare.comparing import compare_runs
     from recgauge.app.compare.printing import FORMATS, print_comparison, write_comparison
-    from recgauge.app.compare.sources import Where, find_runs
     from recgauge.app.compare.writing import check_formats
     from recgauge.app.terminal.printing import output
 
     check_formats(asked.out, FORMATS)
+    found = compared(asked)
+    files = write_comparison(found, asked.out)
+    print_comparison(found)
+    for file in files:
+        output().print(f"files    {file}", soft_wrap=True)
+
+
+def compared(asked: Namespace, wanted: tuple[str, ...] = ()) -> "ComparedRuns":
+    """Return the comparison that the options of `add_sources` and `add_procedure` ask for.
+
+    Parameters
+    ----------
+    asked : Namespace
+    wanted : tuple of str
+        Files of the runs that are copied from a remote store, too.
+
+    Raises
+    ------
+    RecgaugeError
+        If a source is unknown, or runs cannot be compared.
+    """
+    from recgauge.app.compare.comparing import compare_runs
+    from recgauge.app.compare.sources import Where, find_runs
+
     procedure = Procedure(
         asked.baseline,
         asked.correction,
@@ -57,9 +87,6 @@ def carry_out(asked: Namespace) -> None:
         asked.seed,
     )
     metrics = None if asked.metrics is None else named(asked.metrics)
-    runs, notes = find_runs(asked.sources, Where(store_uri(asked), asked.experiment, asked.where))
-    found = compare_runs(runs, procedure, metrics=metrics, mark=asked.mark, notes=notes)
-    files = write_comparison(found, asked.out)
-    print_comparison(found)
-    for file in files:
-        output().print(f"files    {file}", soft_wrap=True)
+    where = Where(store_uri(asked), asked.experiment, asked.where, wanted)
+    runs, notes = find_runs(asked.sources, where)
+    return compare_runs(runs, procedure, metrics=metrics, mark=asked.mark, notes=notes)

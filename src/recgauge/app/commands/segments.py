@@ -132,7 +132,7 @@ def print_segments(sources: Sequence[str], asked: Asked, *, where: Where, out: S
     own = _own_table(asked)
     dataset, split = data_of(runs.first, asked.packages)
     key = reference_key(runs, asked.metric)
-    found = [_segments(by, runs, key, asked, own, dataset, split) for by in asked.by]
+    found = [segments_by(by, runs, key, asked, own, dataset, split) for by in asked.by]
     told = stories(runs, key, dataset, split, asked.baseline, asked.examples) if asked.examples else []
     console = output()
     for segments in found:
@@ -172,7 +172,7 @@ def _without(segments: Segments) -> list[str]:
     return [f"{segments.n_without:,} {kind} have no group"] if segments.n_without else []
 
 
-def _segments(
+def segments_by(
     by: str,
     runs: Condition,
     key: str,
@@ -181,6 +181,13 @@ def _segments(
     dataset: Dataset,
     split: Split,
 ) -> Segments:
+    """Return the runs compared inside the groups of one attribute.
+
+    Raises
+    ------
+    RecgaugeError
+        If there is no such attribute, or the data do not have it.
+    """
     if by == "items":
         return _by_items(runs, key, asked, split)
     values = runs.values(key)

@@ -1,7 +1,7 @@
 """Stored runs compared: only those that differ in the model alone, paired by user, one table a data set."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 import numpy as np
@@ -31,12 +31,15 @@ class ComparedRuns:
     marks : tuple of str
         What a reader of the numbers must know: in what marked runs differ, guards, selection on test rows.
     notes : tuple of str
+    series : dict of (str, str) to Series
+        The runs themselves, by data set and run; empty where they are no stored runs.
     """
 
     comparison: Comparison
     costs: dict[tuple[str, str], Cost]
     marks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    series: dict[tuple[str, str], Series] = field(default_factory=dict)
 
 
 def compare_runs(
@@ -76,17 +79,18 @@ def compare_runs(
     told += [f"{one} is left out: it has one run alone" for one in by_dataset.keys() - several.keys()]
     marks: list[str] = []
     tables: list[UserValues] = []
-    costs: dict[tuple[str, str], Cost] = {}
+    known: dict[tuple[str, str], Series] = {}
     names: set[str] = set()
     for dataset, some in several.items():
         named, different = checked(dataset, some, keys, mark=mark)
         marks += [*different, *_warnings(named, f"{dataset}: " if len(several) > 1 else "")]
         names |= named.keys()
-        costs |= {(dataset, name): _cost(series) for name, series in named.items()}
+        known |= {(dataset, name): series for name, series in named.items()}
         values = {name: _values(series, some, keys) for name, series in named.items()}
         tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
     procedure = replace(procedure, baseline=known_baseline(procedure.baseline, names))
-    return ComparedRuns(compare_values(tables, procedure), costs, tuple(marks), (*notes, *told))
+    costs = {place: _cost(series) for place, series in known.items()}
+    return ComparedRuns(compare_values(tables, procedure), costs, tuple(marks), (*notes, *told), known)
 
 
 def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:

@@ -14,13 +14,17 @@ from recgauge.app.tracking.page import shortened
 from recgauge.app.tracking.stored_runs import SUMMARY_TAG, RunStore
 from recgauge.app.tracking.tracker import RunStart, Tracker
 from recgauge.comparison import Procedure
+from recgauge.report import markdown_line
 from recgauge.report.series import Series, all_series
 from recgauge.runs.outcome import JobOutcome
 
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
+MOST_ROWS = 200_000  # of a data set that is loaded again for the report
+MOST_VALUES = 20_000  # users x runs whose lists are evaluated under other conventions for the report
 MOST_CLAIMS = 4  # under a sweep's table
 MOST_FIGURES = 2
 NAME = "comparison"
+REPORT = "report.html"
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,17 @@ def compare_sweep(jobs: Sequence[JobOutcome], tracker: Tracker, folder: Path) ->
     return SweepComparison(found, [*files, *_draw(found, folder)])
 
 
+def report_sweep(made: SweepComparison, folder: Path) -> SweepComparison:
+    """Write report.html into the sweep's folder, beside the other files of its comparison.
+
+    What would keep the user waiting is left out of it; `recgauge report FOLDER` does it all.
+    """
+    from recgauge.app.compare.reporting import Effort, report_data, write_page
+
+    data = report_data(made.found, Effort(rows=MOST_ROWS, values=MOST_VALUES))
+    return replace(made, files=[*made.files, write_page(data, folder / REPORT)])
+
+
 def track_comparison(made: SweepComparison, tracker: Tracker, folder: Path) -> str | None:
     """Store a sweep's comparison as a run of its own, unless one has the same content; return its id."""
     text = next(file for file in made.files if file.suffix == ".md").read_text(encoding="utf-8")
@@ -106,7 +121,7 @@ def track_comparison(made: SweepComparison, tracker: Tracker, folder: Path) -> s
         "mlflow.source.type": "LOCAL",
     }
     with tracker.start(RunStart(name, {}, tags)) as log:
-        claims = [f"- {claim}" for claim in comparison.claims]
+        claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
         log.conclude(shortened([*claims, "", *text.splitlines()], f"{NAME}.md"), {}, made.files)
     return log.run_id
 

@@ -8,6 +8,7 @@ from recgauge.app.compare.comparing import ComparedRuns
 from recgauge.app.compare.writing import text_writer, write_files
 from recgauge.app.terminal.printing import fits, output, print_table
 from recgauge.comparison import DatasetsResult, MetricComparison
+from recgauge.report import markdown_line
 from recgauge.report.comparison_files import csv_text, json_text, latex, run_rows
 from recgauge.report.comparison_tables import (
     COSTS,
@@ -108,6 +109,6 @@ def write_comparison(found: ComparedRuns, files: Sequence[Path]) -> list[Path]:
         elif file.suffix == ".tex":
             texts[file] = latex(comparison, found.marks)
         else:
-            told = "\n".join(f"- {note}" for note in notes)
+            told = "\n".join(f"- {markdown_line(note)}" for note in notes)
             texts[file] = f"{markdown(comparison, costs)}\n" + (f"\n{told}\n" if told else "")
     return write_files({file: text_writer(text) for file, text in texts.items()})

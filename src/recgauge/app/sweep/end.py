@@ -69,6 +69,8 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
     compared = None if stopped else _compare(jobs, tracker, folder)
     lines = [] if compared is None else compared.lines
     print_sweep(jobs, address=address, server=tracker.server, folder=folder, said=lines)
+    if compared is not None and config.get("report", True):
+        compared = _report(compared, folder)
     if compared is not None and address is not None:
         _track_comparison(compared, tracker, folder)
     ended_well = not any(job.status in ("failed", "stopped", "not tracked", "not saved") for job in jobs)
@@ -93,6 +95,19 @@ def _compare(jobs: Sequence[JobOutcome], tracker: Tracker, folder: Path) -> "Swe
     except Exception as error:
         print_note(f"the runs are not compared: {said(error) or type(error).__name__}")
         return None
+
+
+def _report(compared: "SweepComparison", folder: Path) -> "SweepComparison":
+    """Write the report; a sweep does not fail since that cannot be done."""
+    from recgauge.app.compare.concluding import report_sweep
+
+    try:
+        reported = report_sweep(compared, folder)
+    except Exception as error:
+        print_note(f"no report is written: {said(error) or type(error).__name__}")
+        return compared
+    output().print(f"report   {reported.files[-1]}", soft_wrap=True)
+    return reported
 
 
 def _track_comparison(compared: "SweepComparison", tracker: Tracker, folder: Path) -> None:

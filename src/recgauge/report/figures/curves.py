@@ -10,9 +10,11 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from recgauge.metrics.curves.averaged import NAMED_CUTOFFS
 from recgauge.metrics.curves.points import PrecisionRecallCurve, PrecisionRecallOverK, RocCurve
 from recgauge.report.figures.style import (
+    COLUMN,
     MUTED,
     REFERENCE,
     SMALL,
+    WIDTH,
     check_labels,
     check_numbers,
     color,
@@ -35,6 +37,7 @@ def plot_metric_over_k(
     stderr: Mapping[str, npt.ArrayLike] | None = None,
     metric: str = "value",
     title: str | None = None,
+    width: float = WIDTH,
 ) -> Figure:
     """Draw a metric at each cutoff, one line per label, with 95 % intervals where there are standard errors.
 
@@ -49,6 +52,8 @@ def plot_metric_over_k(
     metric : str
         Name of the vertical axis.
     title : str or None
+    width : float
+        Inches.
 
     Returns
     -------
@@ -69,7 +74,7 @@ def plot_metric_over_k(
     ks = check_cutoffs(f"{owner}: cutoffs", cutoffs)
     errors = stderr or {}
     ends = []
-    with new_figure(title) as (figure, (axes,)):
+    with new_figure(title, width=width, height=3.2 if width == COLUMN else 3.7) as (figure, (axes,)):
         for index, (label, line) in enumerate(check_labels(owner, values).items()):
             numbers = check_numbers(owner, label, line, len(ks))
             widths = None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,11 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from recgauge.errors import MetricError
 from recgauge.utils.checks import DoubleArray
-
-if TYPE_CHECKING:
-    from matplotlib.transforms import Bbox
 
 # Okabe and Ito's colours, distinguished with any kind of colour vision, the dark ones first
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D5D5D")
@@ -28,8 +26,10 @@ INK, MUTED, GREY, RULE = "#222222", "#5D5D5D", "#9A9A9A", "#E3E3E3"
 REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
 """Look of lines to compare with, such as chance."""
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
+_MARK = 6  # pixels around the middle of a point that no name may cover
 _LONGEST = 32  # characters of a label next to a line: more would leave the lines too little space
-_WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
+WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
+COLUMN = 4.9  # inches: the width of figures two of which stand side by side, and of a telephone
 _LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # part of matplotlib: the same figure on every machine
     "font.size": 10.0,
@@ -53,6 +53,7 @@ _LOOK: dict[Any, Any] = {
     "text.color": INK,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
+    "text.parse_math": False,  # names of runs are no formulas, whatever signs are in them
 }
 _Values = TypeVar("_Values")
 
@@ -64,7 +65,7 @@ def look() -> AbstractContextManager[None]:
 
 @contextmanager
 def new_figure(
-    title: str | None, *, height: float = 3.7, panels: int = 1
+    title: str | None, *, height: float = 3.7, panels: int = 1, width: float = WIDTH
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """Give an empty figure and its panels, side by side, with the common look inside a ``with`` block.
 
@@ -72,11 +73,13 @@ def new_figure(
     ----------
     title : str or None
     height : float
-        Inches; every figure is 7.2 inches (1080 pixels) wide.
+        Inches.
     panels : int
+    width : float
+        Inches; a figure is 7.2 inches (1080 pixels) wide, or `COLUMN`.
     """
     with look():
-        figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
+        figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
         axes = list(figure.subplots(1, panels, squeeze=False)[0])
         if title is not None:
             figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
@@ -214,7 +217,8 @@ def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
     canvas = FigureCanvasAgg(axes.figure.get_figure(root=True))
     canvas.draw()  # settles the layout, without which no text has a place
     places = (((6, 0), "left", "center"), ((0, 6), "center", "bottom"), ((0, -6), "center", "top"))
-    taken: list[Bbox] = []
+    marks = axes.transData.transform(list(points.values()))
+    taken = [Bbox.from_extents(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in marks]
     for name, point in sorted(points.items(), key=lambda each: -each[1][1]):
         for shift, ha, va in (*places, ((-6, 0), "right", "center")):
             text = axes.annotate(name, point, shift, textcoords="offset points", ha=ha, va=va, fontsize=SMALL)

@@ -1,0 +1,148 @@
+"""Sections of what the numbers stand on: data, guards, protocol, citations, configuration, environment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recgauge.errors import listed
+from recgauge.report.data_card.page import card_tables, percent
+from recgauge.report.html.blocks import Block, Code, Folded, Heading, Lines, Section, Table, Text
+from recgauge.report.html.citations import cited
+from recgauge.report.html.data import ReportData
+from recgauge.report.html.words import protocol_words
+from recgauge.runs.settings import flat_settings
+
+NOT_SHOWN = ("tracking", "data", "engine", "jobs", "reuse", "force", "study")
+"""Settings that say where files and results go and how work is divided; they change no number."""
+MOST_COMMANDS = 8  # that are shown without a click
+
+
+def data_cards(data: ReportData) -> Section | None:
+    """Return the data card of each data set."""
+    blocks: list[Block] = []
+    leads = []
+    for part in data.parts:
+        if part.card is None:
+            continue
+        whole = part.card.data
+        leads.append(
+            f"{part.name}: {whole.n_rows:,} rows, {whole.n_users:,} users, {whole.n_items:,} items, density "
+            f"{percent(whole.density, 3)}."
+        )
+        tables = [
+            Table(
+                f"{part.name}: {table.title.lower()}"
+                if table.title != part.card.name
+                else f"Data card of {part.name}",
+                table.header if any(table.header) else (),
+                table.rows,
+                look="" if any(table.header) else "facts",
+            )
+            for table in card_tables(part.card)
+        ]
+        blocks += [Heading(part.name)] if data.several else []
+        blocks += tables[:2]
+        if tables[2:]:
+            blocks.append(Folded(f"Ratings, activity, popularity, drift: {part.name}", tuple(tables[2:])))
+    return Section("Data", " ".join(leads), tuple(blocks)) if blocks else None
+
+
+def guards(data: ReportData) -> Section:
+    """Return the guards that fired, and the names of those that did not."""
+    fired: dict[tuple[str, str, str], list[str]] = {}
+    checked: dict[str, None] = {}
+    for part in data.parts:
+        for run, record in part.records():
+            for guard in record.guards:
+                checked[guard.name] = None
+                if guard.fired:
+                    told = "overridden" if guard.overridden else guard.level
+                    runs = fired.setdefault((guard.name, told, guard.message), [])
+                    name = f"{part.name}, {run}" if data.several else run
+                    runs += [] if name in runs else [name]
+    if not checked:
+        return Section("Guards", "The runs have no guards on record.")
+    quiet = [name for name in checked if name not in {name for name, _, _ in fired}]
+    rows = tuple((*key[:2], key[2], listed(runs, most=6)) for key, runs in fired.items())
+    lead = (
+        f"{len(checked) - len(quiet)} of {len(checked)} guards fired."
+        if fired
+        else f"None of {len(checked)} guards fired."
+    )
+    table = Table(
+        "Guards that fired",
+        ("guard", "level", "what was found", "runs"),
+        rows,
+        words=("level", "what was found", "runs"),
+    )
+    silent = Text(f"Looked at without a warning: {', '.join(quiet)}.", "explanation")
+    return Section("Guards", lead, (*([table] if rows else []), *([silent] if quiet else [])))
+
+
+def protocol(data: ReportData) -> Section:
+    """Return the protocol in words, and BibTeX of what it uses."""
+    records = [record for part in data.parts for _, record in part.records()]
+    groups = cited(records, [part.card.citation if part.card else None for part in data.parts])
+    keys = "; ".join(f"{group}: {', '.join(one.key for one in some)}" for group, some in groups.items())
+    blocks: list[Block] = [Text(text) for text in protocol_words(data)]
+    if groups:
+        entries = "\n\n".join(one.entry for some in groups.values() for one in some)
+        blocks.append(Text(f"Cite {keys}.", "explanation"))
+        blocks.append(Folded("BibTeX", (Code("BibTeX of data, models and metrics", entries),)))
+    return Section(
+        "Protocol in words", "Ready to be pasted into a paper's experimental setup.", tuple(blocks)
+    )
+
+
+def configuration(data: ReportData) -> Section:
+    """Return commands, settings that runs share and those in which they differ, and the environment."""
+    records = [
+        (f"{part.name}, {run}" if data.several else run, one)
+        for part in data.parts
+        for run, one in part.records()
+    ]
+    commands = "\n".join(dict.fromkeys(record.command for _, record in records if record.command))
+    settings = [_shown(record.settings) for _, record in records]
+    environments = [flat_settings(dict(record.environment)) for _, record in records]
+    code = Code("Commands that repeat the runs", commands)
+    many = commands.count("\n") > MOST_COMMANDS
+    blocks: list[Block] = (
+        [Folded("Commands that repeat the runs", (code,)) if many else code] if commands else []
+    )
+    several = (
+        len({(name, record.seed) for name, record in records}) == len(records)
+        and len({record.seed for _, record in records}) > 1
+    )
+    names = [f"{name}, seed {record.seed}" if several else name for name, record in records]
+    blocks += _common_and_different("settings", settings, names)
+    blocks += _common_and_different("environment", environments, names)
+    lead = "Everything that decides a number; settings of paths and of tracking are left out."
+    return Section("Configuration", lead, tuple(blocks))
+
+
+def _shown(settings: Mapping[str, Any]) -> dict[str, str]:
+    return flat_settings({key: value for key, value in settings.items() if key not in NOT_SHOWN})
+
+
+def _common_and_different(what: str, found: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[Block]:
+    """Return what all runs have in common, and a row for each run of what they have not."""
+    keys = dict.fromkeys(key for one in found for key in one)
+    common = {key: found[0][key] for key in keys if len({one.get(key) for one in found}) == 1}
+    rows = tuple((key, value) for key, value in common.items())
+    blocks: list[Block] = []
+    if rows:
+        title = f"{what.capitalize()} of all runs"
+        blocks.append(Folded(title, (Table(title, (), rows, look="facts"),)))
+    lines = [
+        (name, ", ".join(f"{key}={one[key]}" for key in keys if key not in common and key in one))
+        for name, one in zip(names, found, strict=True)
+    ]
+    if any(text for _, text in lines):
+        title = f"{what.capitalize()} in which runs differ"
+        blocks.append(Folded(title, (Table(title, (), tuple(lines), look="facts"),)))
+    return blocks
+
+
+def left_out(data: ReportData) -> Section | None:
+    """Return which sections are not there, and why."""
+    notes = [f"{part.name}: {note}" if data.several else note for part in data.parts for note in part.notes]
+    return Section("Left out", "What this report does not show.", (Lines(tuple(notes)),)) if notes else None

@@ -1,0 +1,128 @@
+"""A comparison's protocol in sentences, ready to be pasted into a paper's "experimental setup"."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recgauge.errors import listed
+from recgauge.report.comparison_tables import explanation, on_dataset, shown
+from recgauge.report.html.data import DatasetPart, ReportData
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import flat_settings
+
+FIT_ON = {
+    "train": "on the training rows",
+    "train_validation": "on the training and validation rows",
+    "all": "on all rows, those of the test part among them",
+}
+
+
+def protocol_words(data: ReportData) -> list[str]:
+    """Return paragraphs: data, split, candidates, models, metrics, statistics, software."""
+    found = []
+    for part in data.parts:
+        record = part.record(next(iter(part.runs)))
+        found.append(" ".join([*_data(part, record), *_split(part, record), *_users(record)]))
+    first = data.parts[0]
+    record = first.record(next(iter(first.runs)))
+    found.append(" ".join([*_candidates(record), *_models(data), *_metrics(data)]))
+    some = on_dataset(data.comparison, data.comparison.datasets[0])
+    found.append(" ".join([explanation(data.comparison.procedure, some), *_software(record)]))
+    return found
+
+
+def _data(part: DatasetPart, record: RunRecord) -> Iterator[str]:
+    facts = record.dataset
+    kind = "ratings" if facts.feedback == "explicit" else "interactions"
+    filters = record.settings.get("filters") or {}
+    after = ""
+    if filters:
+        after = f" after the filters {listed([_with_settings(name, node) for name, node in filters.items()])}"
+    yield (
+        f"We use {part.name} with {facts.n_rows:,} {kind} of {facts.n_users:,} users and {facts.n_items:,} "
+        f"items{after} ({facts.provenance})."
+    )
+
+
+def _split(part: DatasetPart, record: RunRecord) -> Iterator[str]:
+    rows = [f"{found.rows:,} {name.replace('_', '-')} rows" for name, found in record.split.parts.items()]
+    split = _with_settings(record.names.get("split", "none"), record.settings.get("split"))
+    seeds = sorted({one.seed for _, one in part.records()})
+    repeats = f"seed {seeds[0]}" if len(seeds) == 1 else f"each with the seeds {listed(seeds)}"
+    yield f"The split {split} gives {', '.join(rows)}; {repeats}."
+    if dropped := record.split.dropped_rows:
+        yield f"Filters and split dropped {dropped:,} rows."
+
+
+def _users(record: RunRecord) -> Iterator[str]:
+    counts, lowest = record.counts, record.dataset.relevant_from
+    if "users_evaluated" in counts:
+        relevant = (
+            "Every test row is relevant"
+            if lowest is None
+            else f"A test item is relevant if it was rated {lowest:g} or higher"
+        )
+        left = counts.get("users_without_relevant_items", 0)
+        without = f", {left:,} without a relevant test item are left out" if left else ""
+        yield f"{relevant}; {counts['users_evaluated']:,} users are evaluated{without}."
+
+
+def _candidates(record: RunRecord) -> Iterator[str]:
+    name, settings = record.names.get("candidates", "all"), record.settings.get("candidates") or {}
+    if name == "all" and record.counts.get("users_evaluated"):
+        seen = " that the user does not have in training" if settings.get("seen") == "train" else ""
+        yield f"Every item of the catalogue{seen} is a candidate."
+    elif record.counts.get("users_evaluated"):
+        yield f"Candidates: {_with_settings(name, settings)}."
+    if record.incomparable:
+        yield f"Numbers are not comparable with those of the whole catalogue: {record.incomparable}."
+
+
+def _models(data: ReportData) -> Iterator[str]:
+    told: dict[str, str] = {}
+    for part in data.parts:
+        for run in part.runs:
+            record = part.record(run)
+            model = _with_settings(record.names["model"], record.settings.get("model"))
+            if (search := record.search) is not None:
+                by = f"{len(search.trials)} trials ({search.sampler}) by {shown(search.metric)}"
+                model += f", chosen in {by} on validation rows"
+            told.setdefault(model, FIT_ON.get(record.fit_on, record.fit_on))
+    for fit_on in dict.fromkeys(told.values()):
+        models = "; ".join(model for model, rows in told.items() if rows == fit_on)
+        yield f"Models, trained {fit_on}: {models}."
+
+
+def _metrics(data: ReportData) -> Iterator[str]:
+    keys = data.comparison.metrics
+    record = data.parts[0].record(next(iter(data.parts[0].runs)))
+    entries = [entry for key in keys if (entry := record.result(key)) is not None]
+    defined = "; ".join(f"{shown(entry.key)} is {entry.definition}" for entry in entries)
+    convention = record.names.get("conventions", "standard")
+    yield f"Metrics, under the convention {convention}: {defined}."
+    if record.policies:
+        yield f"Policies: {record.policies}."
+
+
+def _software(record: RunRecord) -> Iterator[str]:
+    environment = record.environment
+    packages: Mapping[str, Any] = environment.get("packages") or {}
+    named = [f"{name} {packages[name]}" for name in ("numpy", "scipy", "numba") if packages.get(name)]
+    if "recgauge" in environment:
+        python = [f"Python {environment['python']}"] if "python" in environment else []
+        yield f"Computed with recgauge {environment['recgauge']} ({listed([*python, *named])})."
+
+
+def _with_settings(name: str, node: Any) -> str:
+    """Return the name of a component with its settings."""
+    if not isinstance(node, Mapping):
+        return name
+    flat = flat_settings({key: value for key, value in node.items() if key not in ("_target_", "name")})
+    told = ", ".join(f"{key}={_short(value)}" for key, value in flat.items() if value != "None")
+    return f"{name} ({told})" if told else name
+
+
+def _short(value: str) -> str:
+    try:
+        return f"{float(value):.6g}" if "." in value else value
+    except ValueError:
+        return value

@@ -1,0 +1,89 @@
+"""Reads a report as a browser does, as far as tests need it: elements that close, ids, headings, tables."""
+
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+LOADS = ("src", "srcset", "data", "action", "background", "poster", "xlink:href")
+
+
+class Page(HTMLParser):
+    """What is in a page; `problems` is empty if it is as it should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.problems: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.headings: list[tuple[int, str]] = []
+        self.tables: dict[str, list[list[list[str]]]] = {}
+        self.elements: list[str] = []
+        self.pictures: list[str] = []
+        self._open: list[str] = []
+        self._caption = ""
+        self.feed(text)
+        self.close()
+        if self._open:
+            self.problems.append(f"not closed: {self._open}")
+        self.problems += [f"id twice: {one}" for one in set(self.ids) if self.ids.count(one) > 1]
+        self.problems += [f"link to nowhere: {one}" for one in self.targets if one not in self.ids]
+        levels = [level for level, _ in self.headings]
+        if levels.count(1) != 1 or any(b > a + 1 for a, b in pairwise(levels)):
+            self.problems.append(f"headings: {levels}")
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if len(given) < len(attrs):
+            self.problems.append(f"attribute twice in {tag}")
+        self.elements.append(tag)
+        if tag not in VOID:
+            self._open.append(tag)
+        self._attributes(tag, given)
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append((int(tag[1]), ""))
+        elif tag == "caption":
+            self._caption = ""
+        elif tag == "tr":
+            self.tables.setdefault(self._caption, []).append([])
+        elif tag in ("th", "td"):
+            self.tables[self._caption][-1].append([])
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self._attributes(tag, dict(attrs))
+
+    def _attributes(self, tag: str, given: dict[str, str | None]) -> None:
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        self.problems += [f"{tag} loads {given[name]}" for name in LOADS if name in given]
+        self.problems += [f"{tag} has {name}" for name in given if name.startswith("on")]
+        target = given.get("href")
+        if target is not None:
+            if not target.startswith("#"):
+                self.problems.append(f"{tag} leads to {target}")
+            self.targets.append(target[1:])
+        if given.get("role") == "img":
+            self.pictures.append(given.get("aria-label") or "")
+            if not given.get("aria-label"):
+                self.problems.append("a figure without a description")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open.pop() != tag:
+            self.problems.append(f"{tag} closes what is not open")
+
+    def handle_data(self, data: str) -> None:
+        where = self._open
+        if "style" in where and ("url(" in data or "@import" in data):
+            self.problems.append("a style loads something")
+        if where and where[-1] in ("h1", "h2", "h3") and self.headings:
+            self.headings[-1] = (self.headings[-1][0], self.headings[-1][1] + data)
+        if "caption" in where:
+            self._caption += data
+        elif ("th" in where or "td" in where) and data.strip():
+            self.tables[self._caption][-1][-1].append(data.strip())
+
+
+def read_page(path: Path) -> Page:
+    """Return a page that was written to a file."""
+    return Page(path.read_text(encoding="utf-8"))

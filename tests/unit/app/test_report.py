@@ -1,0 +1,244 @@
+"""`recgauge report`: one page, whose numbers are those of every other table, and which nothing can break."""
+
+import csv
+import re
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from finished import finished
+from recgauge.app.commands.cli import main
+from recgauge.app.compare import reporting
+from recgauge.app.compare.comparing import ComparedRuns, compare_runs
+from recgauge.app.compare.printing import print_comparison, write_comparison
+from recgauge.app.compare.reporting import Effort, report_data, write_figures, write_page
+from recgauge.app.compare.sources import Where, find_runs
+from recgauge.comparison import Procedure, compare
+from recgauge.report.comparison_tables import interval, number
+from recgauge.report.html import pictures, report_page, sections
+from recgauge.report.html.data import DatasetPart, ReportData
+from recgauge.report.segment_tables import Listed, Story
+from report_page import Page, read_page
+
+MODELS = ("svd", "popularity")
+WORDS = ("cutoffs=[5,10]", "metrics=[ranking,beyond_accuracy]")
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(1)>",
+    "a\nb | c & d % e _ f # g $x_1$ {h} \\i ~j ^k",
+    "\u202egnp.exe \u05d0\u05d1\u05d2 \x00\x1b[31m",
+    "",
+    "long " * 200,
+)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return [finished(folder, model, *WORDS) for model in MODELS]
+
+
+@pytest.fixture(scope="module")
+def found(folders):
+    runs, notes = find_runs([str(folder) for folder in folders], Where("sqlite:///none.db"))
+    return compare_runs(runs, Procedure(n_resamples=300), notes=notes)
+
+
+@pytest.fixture(scope="module")
+def data(found):
+    return report_data(found, Effort())
+
+
+@pytest.fixture(scope="module")
+def text(data):
+    return report_page(data)
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures take most of the time of a page; one test looks at all of them."""
+    monkeypatch.setattr("recgauge.report.html.page.svg_text", lambda *_: "<svg></svg>")
+
+
+def test_the_page_is_sound_and_loads_nothing(text, page):
+    assert page.problems == []
+    assert len(page.pictures) >= 10
+    assert len(text) < 1 << 20
+    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
+
+
+def test_it_has_every_section_that_the_runs_have_data_for(data, page):
+    titles = [title for level, title in page.headings if level == 2]
+    assert titles == [
+        *("The answer", "Leaderboard", "Pairs of runs", "Every metric over cutoffs", "Quality against cost"),
+        *("Beyond accuracy", "Does the winner stay?", "Who gains, who loses", "Example users"),
+        *("Popular and rare items", "Single users", "Data", "Guards", "Protocol in words", "Configuration"),
+    ]
+    assert all(section.lead.endswith(".") for section in sections(data))
+
+
+def leaderboard(page):
+    """Return the cells of the leaderboard by run and column: text, letters and lines below."""
+    (caption,) = (caption for caption in page.tables if re.fullmatch(r"demo: \d runs, \d+ users", caption))
+    (header, *rows) = page.tables[caption]
+    return {row[0][0]: dict(zip([cell[0] for cell in header], row, strict=True)) for row in rows}
+
+
+def test_every_cell_equals_terminal_markdown_latex_csv_and_record(found, page, tmp_path, capsys):
+    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv", ".json")]
+    write_comparison(found, names)
+    print_comparison(found)
+    printed = capsys.readouterr().out
+    markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
+    with names[2].open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with names[2].with_name("c_pairs.csv").open(encoding="utf-8") as file:
+        pairs = list(csv.DictReader(file))
+    cells = leaderboard(page)
+    assert len(rows) == len(MODELS) * len(found.comparison.metrics)
+    for row in rows:
+        shown = row["metric"].replace("_at_", "@")
+        cell = cells[row["run"]][shown]
+        ends = f"[{float(row['low']):.4f}, {float(row['high']):.4f}]"
+        assert cell[:3] == [f"{float(row['mean']):.4f}", row["letters"], ends]
+        for text in (markdown, latex, printed):
+            assert cell[0] in text
+            assert ends in text
+        assert cells[row["run"]]["fit s"][0] == f"{float(row['fit_seconds']):.2f}"
+        assert cells[row["run"]]["model MB"][0] == f"{float(row['model_bytes']) / 1e6:,.1f}"
+    for pair in pairs:
+        shown = pair["metric"].replace("_at_", "@")
+        (line,) = (
+            line
+            for line in page.tables[f"demo, {shown}: a less b"][1:]
+            if (line[0], line[1]) == ([pair["a"]], [pair["b"]])
+        )
+        difference = f"{float(pair['difference']):+.4f}"
+        assert line[2] == [difference]
+        assert f"| {pair['a']} | {pair['b']} | {difference} |" in markdown
+        assert difference in latex
+    every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
+    for (_, name), series in found.series.items():
+        record = series.jobs[0].record
+        mine = [line for line in every[1:] if line[0] == [name]]
+        values = {cell[0] for line in mine for cell in line[2:] if cell}
+        assert values == {f"{value:.4f}" for value in record.values().values()}
+
+
+def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, undrawn):
+    monkeypatch.setattr(reporting, "stability_of", lambda *_: None)
+    monkeypatch.setattr(reporting, "GROUPS", ("activity",))
+    out = tmp_path / "sub" / "r.html"
+    words = ["--resamples", "200", "--out", str(out), *map(str, folders[:2])]
+    assert main(["report", *words]) == 0
+    assert "svd is better than popularity" in capsys.readouterr().out
+    assert read_page(out).problems == []
+    assert main(["report", *words, "--metrics", "nothing"]) == 1
+    assert "no run has nothing" in capsys.readouterr().err
+    assert main(["report", "--out", str(tmp_path / "r.pdf"), *map(str, folders[:2])]) == 1
+    assert "must end in one of .html" in capsys.readouterr().err
+
+
+def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(reporting, "pictures", lambda data: islice(pictures(data), 2))
+    files = write_figures(data, tmp_path / "figures")
+    assert {path.suffix for path in files} == {".png", ".svg"}
+    assert all(path.stat().st_size > 500 for path in files)
+
+
+def test_what_cannot_be_found_out_is_left_out_with_a_reason(found, undrawn):
+    page = Page(report_page(report_data(found, Effort(rows=10, values=10))))
+    titles = [title for level, title in page.headings if level == 2]
+    assert "Example users" not in titles
+    assert titles[-1] == "Left out"
+
+
+def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monkeypatch, undrawn):
+    monkeypatch.setattr(reporting, "GROUPS", ())
+    series = dict(found.series)
+    place = ("demo", "svd")
+    job = series[place].jobs[0]
+    (tmp_path / "record.json").write_bytes((job.folder / "record.json").read_bytes())
+    (tmp_path / "per_user.parquet").write_bytes((job.folder / "per_user.parquet").read_bytes())
+    for name in ("recommendations.parquet", "test.parquet"):
+        (tmp_path / name).write_bytes(b"PAR1 no")
+    series[place] = replace(series[place], jobs=(replace(job, folder=tmp_path),))
+    page = Page(report_page(report_data(replace(found, series=series), Effort())))
+    assert page.problems == []
+    assert "Left out" in [title for _, title in page.headings]
+
+
+def hostile_comparison(rng):
+    users = np.arange(60)
+    tables = {
+        name: pd.DataFrame({"user": users, "ndcg@10": rng.normal(0.1 * place, 0.05, 60)})
+        for place, name in enumerate(HOSTILE)
+    }
+    return compare(tables, n_resamples=200)
+
+
+def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undrawn):
+    comparison = hostile_comparison(rng)
+    first = found.series["demo", "svd"]
+    story = Story(
+        HOSTILE[1],
+        "; ".join(HOSTILE),
+        ("rank", *HOSTILE[:2]),
+        (tuple(map(Listed, HOSTILE[:2], (True, False))),),
+    )
+    part = DatasetPart(
+        comparison.datasets[0], {row.run: first for row in comparison.results[0].rows}, stories=(story,)
+    )
+    hostile = ReportData(comparison, (part,), marks=HOSTILE, notes=HOSTILE)
+    write_page(hostile, tmp_path / "r.html")
+    page = read_page(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.problems == []
+    assert page.elements.count("script") == 1
+    assert "img" not in page.elements
+    assert not set("\x00\x1b\u202e") & set(text)
+    files = [tmp_path / "c.md", tmp_path / "c.tex"]
+    write_comparison(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), files)
+    markdown, latex = (path.read_text(encoding="utf-8") for path in files)
+    assert not re.search(r"<[a-zA-Z/!?]", markdown)
+    assert not set("\x00\x1b\u202e") & set(markdown + latex)
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {3, 12}
+    for table in latex.split("\\begin{tabular}")[1:]:
+        body = table.partition("\\midrule")[2].partition("\\bottomrule")[0].strip()
+        assert all(line.endswith(r" \\") for line in body.splitlines())
+        assert not re.search(r"(?<!\\)[#%_]", body.replace(r"\_", ""))
+
+
+def test_hostile_names_are_harmless_in_a_figure():
+    from recgauge.report.figures.bars import plot_bars
+    from recgauge.report.figures.compared import plot_tradeoff, short_names
+    from recgauge.report.figures.svg import svg_text
+
+    names = short_names([*HOSTILE, HOSTILE[-1] + "again"])
+    assert len(set(names)) == len(HOSTILE) + 1
+    figure = plot_tradeoff({name: (n + 1, n) for n, name in enumerate(HOSTILE)}, x_label="s", y_label="nDCG")
+    for drawn in (figure, plot_bars({"$\\frac{$": 0.5, "<b>&": 0.25})):
+        text = svg_text(drawn, '"><script>', "figure")
+        assert "<script" not in text
+        assert "<b>" not in text
+        assert text.count("<svg") == 1
+
+
+def test_numbers_of_a_figure_are_not_cut(found):
+    from recgauge.report.comparison_figures import forest
+    from recgauge.report.figures.svg import svg_text
+
+    text = svg_text(forest(found.comparison), "means", "forest")
+    assert text == svg_text(forest(found.comparison), "means", "forest"), "the same runs, the same figure"
+    for row in found.comparison.results[0].rows:
+        assert number(row.mean) in text
+    assert interval(found.comparison.results[0].rows[0]).startswith("[")
