@@ -4,6 +4,7 @@ The first argument is the file that gets a JSON object, the others are the words
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -22,6 +23,19 @@ def peak_mib():
     return int(line.split()[1]) / 1024
 
 
+def beside_mib():
+    """Return what the processes that this one has begun hold now, MiB."""
+    held = 0.0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            facts = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except OSError:  # it has ended
+            continue
+        if int(facts.get("PPid", 0)) == os.getpid() and "VmRSS" in facts:
+            held += int(facts["VmRSS"].split()[0]) / 1024
+    return held
+
+
 def seconds():
     """Return wall and CPU seconds."""
     return time.perf_counter(), time.process_time()
@@ -34,7 +48,7 @@ def sweep(words, file):
 
     def timed_job(*arguments):
         run_here(*arguments)
-        jobs.append((*seconds(), peak_mib()))
+        jobs.append((*seconds(), peak_mib(), beside_mib() if len(jobs) % 50 == 49 else 0.0))
 
     def timed_end(**named):
         begin = seconds()

@@ -70,13 +70,18 @@ def small_rows(few, many):
             "own work s": work * n_jobs,
             f"MiB after {few}": max(peaks[:few]),
             "MiB at the end": max(*peaks, told["peak"]),
+            f"MLflow's MiB after {few}": told["jobs"][few // 50 * 50 - 1][3],
+            "MLflow's at the end": told["jobs"][n_jobs // 50 * 50 - 1][3],
             "table s": told["table"][0][0],
+            "table cpu s": told["table"][0][1],
         }
     (one, one_cpu, _), (other, other_cpu, work) = whole[few], whole[many]
     wall, cpu = ((b - a) / (many - few) for a, b in ((one, other), (one_cpu, other_cpu)))
     besides = {"besides s": wall - work, "goal": GOAL}
     yield {"what": "a further job", "s": wall, "cpu s": cpu, "own work s": work, **besides}
     yield {"what": "growth of memory", "times": max(peaks) / max(peaks[:few]), "goal": GROWTH}
+    beside = [told["jobs"][place // 50 * 50 - 1][3] for place in (few, many)]
+    yield {"what": "growth of memory, MLflow's process", "times": beside[1] / beside[0], "goal": GROWTH}
 
 
 def medium(n_jobs, folder, models, seeds):
@@ -134,7 +139,7 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     both = asked.small == asked.medium
     if both or asked.small:
-        save("sweep_small", small_rows(10, 40) if asked.quick else small_rows(50, 500), asked.quick)
+        save("sweep_small", small_rows(50, 100) if asked.quick else small_rows(50, 500), asked.quick)
     if (both or asked.medium) and os.environ.get("RECGAUGE_MIRROR"):
         chosen = (MODELS[:2], "0,1") if asked.quick else (MODELS, "0,1,2")
         save("sweep_medium", medium_rows(1 if asked.quick else asked.repeats, *chosen), asked.quick)

@@ -68,6 +68,10 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
         (["seed=1,2"], "these are several values"),
         (["--cfg=job"], "leave out the other option"),
         (["-m", "seed=1,2", "jobs=0"], "jobs must be"),
+        (
+            ["-m", "seed=1,2", "tracking.uri=sqlite:////nowhere/at/all.db"],
+            "the folder /nowhere/at does",
+        ),
     ],
 )
 def test_typing_errors_say_what_those_of_a_run_say(workplace, words, message):

@@ -62,8 +62,9 @@ def show_plan(config: DictConfig, *, sweep: bool) -> bool:
     jobs = planned_jobs(config, grid_jobs(config)) if sweep else [planned_job(config, None)]
     if not jobs:
         raise ConfigError("--plan: the sweeper of this command chooses its jobs as it goes on.")
-    study, _ = study_and_tracker(config)
+    study, tracker = study_and_tracker(config)
     tell_problems(jobs, print_error)
+    tracker.check(write=False)
     if study is not None:
         study.check(experiments_folder() / study.name)
     fetched = _look_for_data(jobs)

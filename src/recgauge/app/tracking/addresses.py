@@ -24,7 +24,7 @@ _PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQL
 WORTH_SHARING = 1_000_000  # bytes
 
 
-def check_store(uri: str, *, connect: bool = True) -> None:
+def check_store(uri: str, *, connect: bool = True, write: bool = True) -> None:
     """Say at once what is wrong with a tracking address.
 
     Parameters
@@ -33,6 +33,8 @@ def check_store(uri: str, *, connect: bool = True) -> None:
         As for MLflow.
     connect : bool
         Whether to ask servers, too.
+    write : bool
+        Whether a file that does not exist may be begun, to see whether it can be written.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def check_store(uri: str, *, connect: bool = True) -> None:
     """
     scheme = uri.split("://", 1)[0] if "://" in uri else ""
     if uri.startswith(SQLITE):
-        _check_sqlite(uri)
+        _check_sqlite(uri, write=write)
     elif scheme in ("http", "https"):
         if connect:
             check_server(uri)
@@ -233,7 +235,7 @@ def database_file(uri: str) -> Path:
     return Path(uri.removeprefix(SQLITE).split("?", 1)[0])
 
 
-def _check_sqlite(uri: str) -> None:
+def _check_sqlite(uri: str, *, write: bool) -> None:
     path = database_file(uri)
     if not path.parent.is_dir():
         raise TrackingError(
@@ -244,6 +246,8 @@ def _check_sqlite(uri: str) -> None:
             f"tracking.uri={uri}: {path} cannot be opened: it is not a regular file but a {kind}. "
             "Use another address, or run with tracking=off."
         )
+    if not write and not path.exists():
+        return
     try:
         with closing(sqlite3.connect(path, timeout=30)) as connection:
             connection.execute("BEGIN IMMEDIATE")

@@ -55,12 +55,12 @@ class MlflowTracker(Tracker):
 
     def prepare(self) -> None:
         """Open the store, creating or migrating it, and make the experiment."""
-        self._check()
+        self.check()
         self._store.prepare()
 
-    def _check(self) -> None:
-        """Refuse what can be seen to be wrong without MLflow."""
-        check_store(self.uri, connect=False)
+    def check(self, *, write: bool = True) -> None:
+        """Refuse what can be seen to be wrong without MLflow; without `write` nothing is made."""
+        check_store(self.uri, connect=False, write=write)
         if not self.experiment:
             raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
         store = RunStore(self.uri)
@@ -96,7 +96,7 @@ class MlflowTracker(Tracker):
         self._store.end(log.run_id, "FINISHED")
 
     def _begin(self, run: RunStart) -> Future[str]:
-        self._check()
+        self.check()
         tags = {**run.tags, **alive_tags()}
         begun: Future[str] = later(self._store.begin, run.name, dict(run.params), tags)
         if not self.uri.startswith(SQLITE):

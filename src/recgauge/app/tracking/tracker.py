@@ -81,6 +81,9 @@ class Tracker:
     def prepare(self) -> None:
         """Create or migrate the store, once, before jobs that may run in parallel."""
 
+    def check(self, *, write: bool = True) -> None:
+        """Refuse what can be seen to be wrong without asking a server; without `write` nothing is made."""
+
     def check_there(self) -> None:
         """Refuse a store that `prepare` opened and that is gone, rather than begin a new one.
 
