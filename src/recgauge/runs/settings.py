@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any, TypeGuard
 
@@ -275,6 +276,7 @@ def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, st
     return flat
 
 
+@cache
 def _settings_that(name: str) -> frozenset[str]:
     return frozenset(one.name for one in fields(RunSettings) if one.metadata.get(name))
 

@@ -1,6 +1,7 @@
 """Reads dataclasses back from what JSON makes of them."""
 
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -59,12 +60,16 @@ def _unexpected(kind: Any, value: object, path: str) -> SchemaError:
 
 
 def _dataclass(kind: Any, value: Any, path: str) -> Any:
-    known = fields(kind)
-    names = {field.name for field in known}
-    needed = {one.name for one in known if one.default is MISSING and one.default_factory is MISSING}
-    if not isinstance(value, dict) or not needed <= value.keys() <= names:
+    hints, needed = _fields(kind)
+    if not isinstance(value, dict) or not needed <= value.keys() <= hints.keys():
         found = listed(value) if isinstance(value, dict) else repr(value)
-        listing = ", ".join(field.name for field in known)
-        raise SchemaError(f"{path}: expected the fields {listing}; got {found}.")
-    hints = get_type_hints(kind)
+        raise SchemaError(f"{path}: expected the fields {', '.join(hints)}; got {found}.")
     return kind(**{name: from_plain(hints[name], part, f"{path}.{name}") for name, part in value.items()})
+
+
+@cache
+def _fields(kind: Any) -> tuple[dict[str, Any], set[str]]:
+    """Return the types of a dataclass's fields by their names, and the names of those without a default."""
+    known, hints = fields(kind), get_type_hints(kind)
+    needed = {one.name for one in known if one.default is MISSING and one.default_factory is MISSING}
+    return {one.name: hints[one.name] for one in known}, needed
