@@ -20,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.names import check_single
 from recgauge.app.places import program
+from recgauge.app.sweep.clusters import check_typed
 from recgauge.app.sweep.composing import JobLoader
 from recgauge.app.sweep.launcher import SweepLauncher
 from recgauge.app.targets import TARGET, allowed_packages, check_plain, installed_options
@@ -53,11 +54,11 @@ def checked_hydra(overrides: Sequence[str]) -> Iterator[None]:
         What the user typed. Only here may ``allowed_targets`` be set: a file that someone else wrote must not
         say whose code is trusted.
     """
-    trusted = _trusted(overrides)
+    typed = OverridesParser.create().parse_overrides(list(overrides))
     OmegaConf.register_new_resolver("oc.env", _read_variable, replace=True)
     original, launchers = _PROGRAM.ConfigLoaderImpl, Plugins.instance().class_name_to_class
     basic = launchers[_BASIC["launcher"]]
-    _PROGRAM.ConfigLoaderImpl = partial(CheckedLoader, trusted=trusted)
+    _PROGRAM.ConfigLoaderImpl = partial(CheckedLoader, typed=typed)
     launchers[_BASIC["launcher"]] = SweepLauncher
     try:
         yield
@@ -110,15 +111,16 @@ class CheckedLoader(JobLoader):
     Parameters
     ----------
     config_search_path : ConfigSearchPath
-    trusted : tuple of str
-        The packages that ``allowed_targets`` may name.
+    typed : sequence of Override
+        The words of the command line, which alone can say whose code is trusted.
     """
 
-    def __init__(self, config_search_path: Any, trusted: tuple[str, ...]) -> None:
+    def __init__(self, config_search_path: Any, typed: Sequence[Override]) -> None:
         for name, folder in installed_options().items():  # after recgauge's own, which win
             config_search_path.prepend(name, f"file://{folder}", anchor="schema")
         super().__init__(config_search_path)
-        self.trusted = trusted
+        self.typed = typed
+        self.trusted = _trusted(typed)
 
     def load_configuration(self, *arguments: Any, **named: Any) -> DictConfig:
         """Compose a configuration and check it.
@@ -136,6 +138,7 @@ class CheckedLoader(JobLoader):
         _check_trust(config, self.trusted)
         with read_write(config):
             _check_hydra(config.hydra, self.trusted)
+            check_typed(config.hydra.launcher, self.typed)
         return config
 
     def _offer_metrics(self, overrides: Sequence[str]) -> None:
@@ -193,9 +196,8 @@ def _is_metric(name: object) -> bool:
     return any(name in convention.metrics for convention in conventions().values())
 
 
-def _trusted(overrides: Sequence[str]) -> tuple[str, ...]:
-    words = OverridesParser.create().parse_overrides(list(overrides))
-    values = [word.value() for word in words if word.key_or_group == "allowed_targets"]
+def _trusted(typed: Sequence[Override]) -> tuple[str, ...]:
+    values = [word.value() for word in typed if word.key_or_group == "allowed_targets"]
     return tuple(str(name) for value in values if isinstance(value, list) for name in value)
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from recgauge.app.sweep import on_submitit
-from recgauge.app.sweep.clusters import RaySettings, SubmititSettings
+from recgauge.app.sweep.clusters import RaySettings, SubmititSettings, check_typed
 from recgauge.app.sweep.on_submitit import _Submitted
 from recgauge.app.sweep.outcome import SweepPlan, write_outcome
 from recgauge.app.sweep.worker import LOG
@@ -114,8 +115,38 @@ def test_settings_reach_the_engines():
         (SubmititSettings, {"timeout_min": 1.5}),
         (SubmititSettings, {"array_parallelism": 0}),
         (SubmititSettings, {"setup": "module load python"}),
+        (SubmititSettings, {"partition": "cpu\ntouch /tmp/here"}),
     ],
 )
 def test_wrong_settings_are_named(kind, wrong):
     with pytest.raises(ConfigError, match=f"hydra.launcher.{next(iter(wrong))}"):
         kind(**wrong)
+
+
+@pytest.mark.parametrize(
+    "launcher",
+    [
+        {"setup": ["touch here"]},
+        {"address": "elsewhere:6379"},
+        {"additional_parameters": {"prolog": "here.sh", "reservation": "mine"}},
+    ],
+)
+def test_a_file_of_settings_cannot_run_code_by_a_launcher(launcher):
+    typed = OverridesParser.create().parse_overrides(
+        ["hydra.launcher.additional_parameters={reservation:mine}"]
+    )
+    with pytest.raises(ConfigError, match="a file of settings may not set it"):
+        check_typed(launcher, typed)
+
+
+def test_what_is_typed_of_a_launcher_is_the_users_own():
+    words = [
+        "hydra.launcher.setup=[module load python]",
+        "+hydra.launcher.additional_parameters.reservation=mine",
+    ]
+    launcher = {
+        "setup": ["module load python"],
+        "additional_parameters": {"reservation": "mine"},
+        "address": None,
+    }
+    check_typed(launcher, OverridesParser.create().parse_overrides(words))

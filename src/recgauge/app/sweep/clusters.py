@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from hydra.core.override_parser.types import Override
 from omegaconf import OmegaConf
 
 from recgauge.errors import ConfigError
@@ -15,6 +16,36 @@ if TYPE_CHECKING:
     from recgauge.app.sweep.on_submitit import SubmititEngine
 
 Engines = Literal["ray", "slurm", "local"]
+
+
+_RUN_CODE = ("address", "setup", "additional_parameters")
+"""Settings by which whoever writes them runs code here: lines of shell, options of sbatch, another's Ray."""
+
+
+def check_typed(launcher: Mapping[str, Any] | None, typed: Sequence[Override]) -> None:
+    """Refuse settings of a launcher that can run code unless the user has typed them.
+
+    Parameters
+    ----------
+    launcher : mapping or None
+        ``hydra.launcher``.
+    typed : sequence of Override
+        The words of the command line.
+
+    Raises
+    ------
+    ConfigError
+        If a file of settings, which someone else may have written, has one.
+    """
+    for name in _RUN_CODE:
+        node, path = (launcher or {}).get(name), f"hydra.launcher.{name}"
+        given = {word.key_or_group: word.value() for word in typed}
+        value = given.get(path)
+        names = {str(key) for key in value} if isinstance(value, dict) else set()
+        names |= {key.removeprefix(f"{path}.") for key in given if key.startswith(f"{path}.")}
+        mine = {str(key) for key in node} <= names if isinstance(node, Mapping) else path in given
+        if node and not mine:
+            raise ConfigError(f"{path}: a file of settings may not set it, since it can run code. Type it.")
 
 
 @dataclass(frozen=True)
@@ -63,6 +94,9 @@ class SubmititSettings:
         for name in ("poll_seconds", "mem_gb"):
             if getattr(self, name) is not None:
                 check_real(f"hydra.launcher.{name}", getattr(self, name), low=0, high=inf, low_open=True)
+        for name in ("partition", "account", "qos", "constraint", "exclude"):
+            if not str(getattr(self, name)).isprintable():  # a line of its own would be one of a shell script
+                raise ConfigError(f"hydra.launcher.{name}: must be one line, got {getattr(self, name)!r}.")
         if isinstance(self.setup, str):
             raise ConfigError(
                 "hydra.launcher.setup: expected a list of lines, such as ['module load python']."
