@@ -4,10 +4,11 @@ from threading import Barrier
 
 import pytest
 
-from recgauge.app.sweep import estimates, side_by_side
+from recgauge.app.sweep import begin, estimates, side_by_side
 from recgauge.app.sweep.estimates import Forecast
 from recgauge.app.sweep.launcher import Given
 from recgauge.app.sweep.outcome import SweepPlan, write_outcome
+from recgauge.app.sweep.planned import PlannedJob
 from recgauge.app.sweep.side_by_side import Room, SideBySide
 from recgauge.app.sweep.watching import Tally, Watching
 from recgauge.app.terminal.printing import ConsoleProgress, stages_of
@@ -146,3 +147,15 @@ def test_stages_show_the_whole_sweep_on_a_terminal(monkeypatch, capsys):
 
 def test_a_plan_without_estimates_can_be_read():
     assert SweepPlan(["a"]).peak_of(0) is None
+
+
+def test_jobs_that_may_not_fit_are_named_at_the_start(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(begin, "free_memory", lambda: GIB)
+    labels = ["model=a seed=0", "model=b seed=0", "model=b seed=1"]
+    jobs = [PlannedJob(number, label, tmp_path, "") for number, label in enumerate(labels)]
+    begin._note_memory(jobs, [None, 2 * GIB, 3 * GIB], ConsoleProgress())
+    assert (
+        "the jobs with model=b may need up to 3.2 GB of memory, 1.1 GB can be had" in capsys.readouterr().err
+    )
+    begin._note_memory(jobs, [None, 2, 3], ConsoleProgress())
+    assert capsys.readouterr().err == ""

@@ -21,6 +21,7 @@ from recgauge.app.sweep.outcome import SweepPlan, write_outcome
 from recgauge.app.sweep.planned import (
     PlannedJob,
     as_key,
+    named,
     planned_jobs,
     set_fingerprints,
     tell_problems,
@@ -35,6 +36,7 @@ from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.settings import data_settings
 from recgauge.studies import Study
 from recgauge.utils.checks import check_int
+from recgauge.utils.memory import free_memory, in_units
 from recgauge.utils.progress import Progress
 
 MISSING = "missing.json"
@@ -74,12 +76,25 @@ def begin(config: DictConfig) -> SweepPlan:
     with progress.stage("look for finished runs"):
         earlier = earlier_runs(jobs, all_of_them=bool(wanted))
     expected = estimates(jobs, earlier)
+    _note_memory(jobs, [one.peak_bytes for one in expected], progress)
     labels = [job.label for job in jobs]
     plan = SweepPlan(labels, [one.seconds for one in expected], [one.peak_bytes for one in expected])
     plan.write(folder)
     _settle(jobs, plan)
     _reuse(wanted, earlier, plan)
     return plan
+
+
+def _note_memory(jobs: Sequence[PlannedJob], peaks: Sequence[int | None], progress: ConsoleProgress) -> None:
+    """Say which jobs may not fit into memory; an estimate refuses none."""
+    free = free_memory()
+    known = [(job, peak) for job, peak in zip(jobs, peaks, strict=True) if job.waits and peak is not None]
+    if large := [(job, peak) for job, peak in known if free is not None and peak > free]:
+        most = in_units(max(peak for _, peak in large))
+        progress.note(
+            f"{named([job for job, _ in large], jobs)} may need up to {most} of memory, "
+            f"{in_units(free or 0)} can be had."
+        )
 
 
 def _settle(jobs: Sequence[PlannedJob], plan: SweepPlan) -> None:

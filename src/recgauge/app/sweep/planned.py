@@ -147,10 +147,10 @@ def tell_problems(jobs: Sequence[PlannedJob], tell: Callable[[str], None]) -> No
     if found and sum(map(len, found.values())) == len(jobs):
         raise ConfigError("\n".join(found))
     for reason, some in found.items():
-        tell(f"{_named(some, jobs)} cannot run. {reason}")
+        tell(f"{named(some, jobs)} cannot run. {reason}")
 
 
-def _named(some: Sequence[PlannedJob], jobs: Sequence[PlannedJob]) -> str:
+def named(some: Sequence[PlannedJob], jobs: Sequence[PlannedJob]) -> str:
     """Name some of all jobs, by what only they have in common if there is such a thing."""
     labels = dict(zip((job.number for job in jobs), short_labels([job.label for job in jobs]), strict=True))
     words = [set(labels[job.number].split(" ")) for job in some]
