@@ -1,6 +1,6 @@
 """The work of one job: reuse a finished run, or compute, write, track and print a new one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any
@@ -12,15 +12,18 @@ from recgauge.app.names import run_again, run_name
 from recgauge.app.sweep.begin import known_missing
 from recgauge.app.sweep.end import conclude_study
 from recgauge.app.sweep.outcome import read_plan, short_labels
+from recgauge.app.sweep.put_off import puts_off
 from recgauge.app.sweep.shared import prepared
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking.claims import ASKED, CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG, ElsewhereError
 from recgauge.app.tracking.environment import environment_of, fingerprint_of
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.servers import pauses
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, experiment_tag, find_finished
 from recgauge.app.tracking.untracked import Untracked, deliver_waiting, owing
+from recgauge.app.tracking.waiting import await_others
 from recgauge.app.tune import fixed_settings, given_by, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
 from recgauge.experiment import Experiment, run_experiment
@@ -68,16 +71,31 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
 
 
 def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
+    """Reuse a finished run, else claim the job and make one; wait, or put the job off, if others are at it.
+
+    Without reuse=true the user wants a repetition, which nobody else can do for this process.
+    """
     if job.typed.tune is not None:
         job, experiment, reason = _tuned(job, experiment)
         outcome = replace(outcome, reason=reason)
-    if job.may_reuse:
-        # a sweep has fetched its data, and reported on them, before its first job
-        told = ConsoleProgress() if job.sweep is None else None
-        wanted = fingerprint_of(job.settings, experiment.dataset.digest(told))
-        if (reused := reuse(job, outcome, wanted)) is not None:
+    if not job.may_reuse:
+        return _make(job, experiment, outcome)
+    # a sweep has fetched its data, and reported on them, before its first job
+    progress = ConsoleProgress()
+    wanted = fingerprint_of(job.settings, experiment.dataset.digest(progress if job.sweep is None else None))
+    passed_over: set[str] = set()
+    while True:
+        if reused := reuse(job, outcome, wanted, passed_over=passed_over):
             return reused
-    return _make(job, experiment, outcome)
+        tags = {CLAIM_TAG: ASKED, FINGERPRINT_TAG: wanted, PASSED_TAG: " ".join(sorted(passed_over))}
+        try:
+            return _make(job, experiment, outcome, {name: text for name, text in tags.items() if text})
+        except ElsewhereError as other:
+            if other.finished:
+                continue
+            if puts_off():
+                return replace(outcome, status="waiting", reason=f"{other}.", run_id=other.run_id)
+            await_others(job.tracker, {other.run_id: f"{outcome.label or 'this job'}: {other}"}, progress)
 
 
 def _tuned(job: Job, experiment: Experiment) -> tuple[Job, Experiment, str | None]:
@@ -118,7 +136,11 @@ def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
 
 
 def reuse(
-    job: Job, outcome: JobOutcome, wanted: str, run_ids: Sequence[str] | None = None
+    job: Job,
+    outcome: JobOutcome,
+    wanted: str,
+    run_ids: Sequence[str] | None = None,
+    passed_over: set[str] | None = None,
 ) -> JobOutcome | None:
     """Reuse a finished run for the job if there is one; the data are not loaded.
 
@@ -131,9 +153,13 @@ def reuse(
         Fingerprint of the run.
     run_ids : sequence of str, optional
         Those with this fingerprint, if they have been looked for.
+    passed_over : set of str, optional
+        Runs that are not looked at again; those that cannot be reused are added.
     """
-    progress = ConsoleProgress()
+    progress, passed_over = ConsoleProgress(), set() if passed_over is None else passed_over
     with progress.stage("look for a finished run"):
+        found_ids = job.tracker.find(wanted) if run_ids is None else run_ids
+        run_ids = [run_id for run_id in found_ids if run_id not in passed_over]
         found = find_finished(
             job.settings,
             wanted,
@@ -143,10 +169,12 @@ def reuse(
             folder=job.folder,
             progress=progress,
         )
+    passed_over.update(run_ids if found is None else run_ids[: run_ids.index(found[0])])
     if found is None:
         return None
     run_id, record = found
     if job.search is not None and not job.search.same(record.search):
+        passed_over.add(run_id)
         progress.note(f"run {run_id} is the same but was not chosen by this search, so it is repeated.")
         return None
     if job.grid is not None:
@@ -156,15 +184,19 @@ def reuse(
     return outcome
 
 
-def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
+def _make(
+    job: Job, experiment: Experiment, outcome: JobOutcome, claim: Mapping[str, str] | None = None
+) -> JobOutcome:
     """Do the work of a job: complete files first, then the store, whose failure costs no result.
 
     Raises
     ------
     TrackingError
         If the store fails before there is a result.
+    ElsewhereError
+        If the tags of `claim` are given and the job is another process's.
     """
-    start, facts = _start(job, experiment)
+    start, facts = _start(job, experiment, claim or {})
     progress = ConsoleProgress()
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)  # missing data leave no failed run in the store
@@ -208,13 +240,13 @@ def _make(job: Job, experiment: Experiment, outcome: JobOutcome) -> JobOutcome:
     return outcome if failure is None else _not_tracked(job, outcome, failure)
 
 
-def _start(job: Job, experiment: Experiment) -> tuple[RunStart, dict[str, Any]]:
+def _start(job: Job, experiment: Experiment, claim: Mapping[str, str]) -> tuple[RunStart, dict[str, Any]]:
     """Return name, params and tags of the run, and what its numbers may depend on beyond its settings."""
     command = run_again(job.words, sweeping=job.sweep is not None)
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
-    tags = {DELIVERY_TAG: job.delivery}
+    tags = {DELIVERY_TAG: job.delivery, **claim}
     tags |= {} if job.sweep is None else {"recgauge.sweep": job.sweep.as_posix()}
     if job.grid is not None:
         tags[experiment_tag(job.grid)] = "true"

@@ -21,6 +21,7 @@ STATUSES: dict[Status, str] = {
     "not tracked": "yellow",
     "not saved": "yellow",
     "no data": "yellow",
+    "waiting": "yellow",
     "stopped": "red",
     "failed": "red",
 }

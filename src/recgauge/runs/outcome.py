@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:  # the record knows numpy and scipy, which a wrong setting need not wait for
     from recgauge.runs.record import RunRecord
 
-Status = Literal["done", "reused", "not tracked", "not saved", "no data", "stopped", "failed"]
+Status = Literal["done", "reused", "not tracked", "not saved", "no data", "waiting", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,11 @@ class JobOutcome:
         Position in the sweep, from 0.
     label : str
         The words of the command line that make the job, such as ``model=svd dataset=demo``.
-    status : {"done", "reused", "not tracked", "not saved", "no data", "stopped", "failed"}
+    status : {"done", "reused", "not tracked", "not saved", "no data", "waiting", "stopped", "failed"}
         ``reused``: a finished run of the store was reused for the job; ``not tracked``: the store lacks the
         results, which are complete in `folder`; ``not saved``: all is there but the
         model; ``no data``: not begun, since its data are missing;
+        ``waiting``: put off, since another process is at the same job in its run `run_id`;
         ``stopped``: by Ctrl-C or a signal.
     reason : str or None
         Why the job is not simply done.

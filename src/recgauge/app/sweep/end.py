@@ -73,7 +73,8 @@ def end(config: DictConfig, plan: SweepPlan, *, stopped: bool) -> bool:
         compared = _report(compared, folder)
     if compared is not None and address is not None:
         _track_comparison(compared, tracker, folder)
-    ended_well = not any(job.status in ("failed", "stopped", "not tracked", "not saved") for job in jobs)
+    badly = ("failed", "stopped", "waiting", "not tracked", "not saved")
+    ended_well = not any(job.status in badly for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
     try:

@@ -145,6 +145,10 @@ class Forecast:
         """Take note that a job begins, again if it had begun."""
         self._begun[job] = monotonic()
 
+    def put_off(self, job: int) -> None:
+        """Take note that a job is tried again later."""
+        self._begun.pop(job, None)
+
     def end(self, job: int) -> None:
         """Take note that a job has ended."""
         self._ended[job] = monotonic() - self._begun.pop(job, monotonic())

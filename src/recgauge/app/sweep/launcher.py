@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,8 @@ from recgauge.utils.threads import usable_cpus
 if TYPE_CHECKING:
     from recgauge.app.sweep.on_ray import RayEngine
     from recgauge.app.sweep.on_submitit import SubmititEngine
+    from recgauge.app.sweep.put_off import PutOff
+    from recgauge.app.tracking.tracker import Tracker
 
 _OF_ROWS = (
     "dataset",
@@ -134,19 +136,26 @@ class SweepLauncher(BasicLauncher):
 
     def _one_after_the_other(self, jobs: Sequence[Given]) -> None:
         from recgauge.app.sweep.watching import Tally
-        from recgauge.app.terminal.printing import stages_of
+        from recgauge.app.terminal.printing import ConsoleProgress, stages_of
 
         assert self.config is not None
         assert self.task_function is not None
         order = [jobs[place] for place in grouped([job.key for job in jobs])]
         plan = read_plan(Path(str(self.config.hydra.sweep.dir)))
         tally = Tally(order, plan)
-        with stages_of(tally):
-            for place, job in enumerate(order):
-                later = any(other.key == job.key for other in order[place + 1 :])
-                tally.forecast.begin(place)
-                run_here(Task(self._composed(job.words, job.number), job.key, later), self.task_function)
-                tally.end(place, failed=has_failed(job.folder, plan))
+        put_off = self._put_off(order, ConsoleProgress().note, tally.forecast.put_off)
+        todo = list(range(len(order)))
+        while todo:
+            with stages_of(tally):
+                for turn, place in enumerate(todo):
+                    job = order[place]
+                    later = any(order[other].key == job.key for other in todo[turn + 1 :])
+                    tally.forecast.begin(place)
+                    task = Task(self._composed(job.words, job.number), job.key, later, True)
+                    run_here(task, self.task_function)
+                    if not put_off.takes(place):
+                        tally.end(place, failed=has_failed(job.folder, plan))
+            todo = put_off.await_ready()
 
     def _side_by_side(self, jobs: Sequence[Given], n_workers: int) -> None:
         from recgauge.app.sweep.side_by_side import Process, SideBySide
@@ -154,7 +163,7 @@ class SweepLauncher(BasicLauncher):
 
         def task(place: int, later: bool) -> Task:
             job = jobs[place]
-            return Task(self._composed(job.words, job.number), job.key, later)
+            return Task(self._composed(job.words, job.number), job.key, later, self.cluster is None)
 
         assert self.config is not None
         sweep, words = Path(str(self.config.hydra.sweep.dir)).absolute(), sys.argv[1:]
@@ -166,7 +175,21 @@ class SweepLauncher(BasicLauncher):
                 return
             hire = partial(Process, words, max(1, usable_cpus() // n_workers))
             told = (watching.ended, watching.room, watching.begun, watching.waits)
-            SideBySide(keys, task, hire, n_workers, *told).run()
+            put_off = self._put_off(jobs, watching.say, watching.put_off)
+            SideBySide(keys, task, hire, n_workers, *told, put_off).run()
+
+    def _put_off(
+        self, jobs: Sequence[Given], say: Callable[[str], None], taken: Callable[[int], None]
+    ) -> "PutOff":
+        from recgauge.app.compose import build_tracker
+        from recgauge.app.sweep.put_off import PutOff
+
+        def tracker_of(place: int) -> "Tracker":
+            config = self._composed(jobs[place].words, jobs[place].number)
+            settings: Any = OmegaConf.to_container(config.tracking, resolve=True)
+            return build_tracker(settings)
+
+        return PutOff([job.folder for job in jobs], tracker_of, say, taken)
 
     def _given(self, words: tuple[str, ...], number: int) -> Given:
         config = self._composed(words, number)

@@ -60,7 +60,7 @@ def is_settled(folder: Path, plan: SweepPlan) -> bool:
     """Whether it is known how the job with this output folder ended, in this sweep."""
     outcome = read_outcome(folder / FILE) if plan.id else None
     # one that was interrupted alone, with its worker, is done anew
-    return outcome is not None and outcome.sweep == plan.id and outcome.status != "stopped"
+    return outcome is not None and outcome.sweep == plan.id and outcome.status not in ("stopped", "waiting")
 
 
 def has_failed(folder: Path, plan: SweepPlan) -> bool:

@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from recgauge.app.sweep.put_off import PutOff
 from recgauge.app.sweep.worker import Task
 from recgauge.utils.memory import free_memory
 
@@ -124,6 +126,8 @@ class SideBySide:
         Told the place of each job as it begins.
     waits : callable
         Told the place of a job that a worker has time for and that `has_room` refuses.
+    put_off : PutOff
+        Takes jobs that other sweeps are at.
     """
 
     keys: Sequence[str]
@@ -134,6 +138,7 @@ class SideBySide:
     has_room: Callable[[Sequence[int], int], bool] = lambda _running, _job: True
     begun: Callable[[int], None] = lambda _job: None
     waits: Callable[[int], None] = lambda _job: None
+    put_off: PutOff = field(default_factory=PutOff)
     _waiting: list[int] = field(default_factory=list)
     _tried: set[int] = field(default_factory=set)
     _idle: list[Worker] = field(default_factory=list)
@@ -144,12 +149,11 @@ class SideBySide:
         self._waiting = list(range(len(self.keys)))
         pool = ThreadPoolExecutor(self.n_workers)
         try:
-            while self._waiting or self._busy:
+            while self._waiting or self._busy or self.put_off:
                 self._give_out(pool)
                 if not self._waiting:  # an engine may need their CPUs for the worker that follows a dead one
                     self._end_idle()
-                done, _ = wait(self._busy, return_when=FIRST_COMPLETED)
-                for one in done:
+                for one in self._await():
                     job, worker = self._busy.pop(one)
                     self._conclude(job, worker, lived=one.result())
             self._end_idle()
@@ -177,6 +181,17 @@ class SideBySide:
             self.begun(job)
             self._busy[pool.submit(worker.run, self._task(job))] = job, worker
 
+    def _await(self) -> Collection[Future[bool]]:
+        """Wait until jobs have ended, which are returned, or it is time to look at other sweeps again."""
+        if self._waiting or not self.put_off:
+            return wait(self._busy, return_when=FIRST_COMPLETED).done
+        self._waiting = self.put_off.ready(idle=not self._busy)
+        if self._waiting:
+            return ()
+        if not self._busy:
+            time.sleep(self.put_off.pause)
+        return wait(self._busy, self.put_off.pause, return_when=FIRST_COMPLETED).done
+
     def _end_idle(self) -> None:
         while self._idle:
             self._idle.pop().end()
@@ -194,7 +209,8 @@ class SideBySide:
         """Report how a job ended; one whose worker died is tried once more, by another."""
         if lived:
             self._idle.append(worker)
-            self.ended(job, "")
+            if not self.put_off.takes(job):
+                self.ended(job, "")
             return
         worker.await_end()
         if job in self._tried:

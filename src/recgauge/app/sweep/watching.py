@@ -108,6 +108,10 @@ class Watching:
         """Take note that the job at a place begins."""
         self._tally.forecast.begin(job)
 
+    def put_off(self, job: int) -> None:
+        """Take note that the job at a place will be tried again later."""
+        self._tally.forecast.put_off(job)
+
     def waits(self, job: int) -> None:
         """Say, once until something changes, that a job waits for memory."""
         if self._waited != (job, self._tally.ended):
@@ -122,6 +126,10 @@ class Watching:
         # sweepers other than Hydra's own choose jobs as they go on, so that no plan has their labels
         number = self._numbers[job]
         return self._labels[number] if number < len(self._labels) else f"job {number}"
+
+    def say(self, line: str) -> None:
+        """Print one line beside the bar."""
+        self._console.print(f"note: {line}")
 
     def ended(self, job: int, died: str) -> None:
         """Print how a job ended.

@@ -36,16 +36,20 @@ class Task:
         Equal for jobs whose data, split and candidates are the same.
     needed_later : bool
         Whether this worker should keep them for its next job.
+    tried_again : bool
+        Whether whoever gives it out tries it again if it ends as "waiting"; else it waits in its worker.
     """
 
     config: DictConfig
     key: str
     needed_later: bool
+    tried_again: bool = False
 
     def to_json(self) -> str:
         """Return the task in one line, its settings resolved."""
         plain = OmegaConf.to_container(self.config, resolve=True, enum_to_str=True)
-        return json.dumps({"config": plain, "key": self.key, "needed_later": self.needed_later})
+        rest = {"key": self.key, "needed_later": self.needed_later, "tried_again": self.tried_again}
+        return json.dumps({"config": plain, **rest})
 
     @classmethod
     def from_json(cls, line: str) -> Self:
@@ -61,7 +65,7 @@ class Task:
             with open_dict(settings.hydra):
                 config = OmegaConf.merge(settings, plain["config"])
         assert isinstance(config, DictConfig)
-        return cls(config, plain["key"], plain["needed_later"])
+        return cls(config, plain["key"], plain["needed_later"], plain["tried_again"])
 
 
 def serve() -> None:
@@ -124,10 +128,12 @@ def run_here(task: Task, run_job: Callable[[DictConfig], object]) -> None:
         Called with the job's settings; `HydraConfig` has Hydra's part of them.
     """
     from recgauge.app.sweep import shared  # takes a second to import
+    from recgauge.app.sweep.put_off import putting_off
 
     HydraConfig.instance().set_config(task.config)
     Path(task.config.hydra.runtime.output_dir).mkdir(parents=True, exist_ok=True)
-    with shared.while_needed(task.key, needed_later=task.needed_later):
+    kept = shared.while_needed(task.key, needed_later=task.needed_later)
+    with kept, putting_off(task.tried_again):
         run_job(settings_of(task.config))
 
 

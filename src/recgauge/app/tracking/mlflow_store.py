@@ -21,9 +21,9 @@ from recgauge.app.tracking.addresses import (
     local_folder,
     share_files,
 )
-from recgauge.app.tracking.alive import UNTIL_TAG, signs_of_life, why_dead
-from recgauge.app.tracking.once import create_once, runs_of
-from recgauge.app.tracking.opening import OpenedStore
+from recgauge.app.tracking.alive import UNTIL_TAG, alive_tags, signs_of_life
+from recgauge.app.tracking.claims import PASSED_TAG, ClaimedStore, ElsewhereError, StoredClaims, claim
+from recgauge.app.tracking.once import runs_of
 from recgauge.app.tracking.searches import store_trials
 from recgauge.app.tracking.servers import time_for
 from recgauge.errors import TrackingError
@@ -44,7 +44,7 @@ def abandon(reason: str) -> None:
             _open[run_id][0].end(run_id, "KILLED", reason)
 
 
-class MlflowStore(OpenedStore):
+class MlflowStore(ClaimedStore):
     """What is asked of an MLflow experiment in a store, which is opened when it is first asked."""
 
     def prepare(self) -> None:
@@ -56,24 +56,61 @@ class MlflowStore(OpenedStore):
         """Refuse a database that is gone, and a server or database that does not answer at once."""
         check_there(self.uri)
 
-    def begin(self, name: str, params: Mapping[str, str], tags: Mapping[str, str]) -> str:
+    def begin(self, name: str, params: Mapping[str, str], tags: Mapping[str, str], lease: float) -> str:
         """Open a run, which gives signs of life until it ends, and return its id."""
+        check_store(self.uri)
+        run_id = self.create(name, {**tags, **alive_tags(lease)})
+        self._live(run_id, params, lease)
+        return run_id
+
+    def claim(
+        self, name: str, params: Mapping[str, str], tags: Mapping[str, str], lease: float
+    ) -> tuple[str, str, bool]:
+        """Open a run that claims its job, as `begin` does.
+
+        Returns
+        -------
+        run_id : str
+            Of the run, or of another process's.
+        elsewhere : str
+            Why the job is another process's; empty if it is this one's.
+        finished : bool
+            Whether the other run has finished.
+        """
+        check_store(self.uri)
+        board = StoredClaims(self, name, {**tags, **alive_tags(lease)})
+        try:
+            run_id = claim(board, tags.get(PASSED_TAG, "").split()).run_id
+        except ElsewhereError as other:
+            return other.run_id, str(other), other.finished
+        self._live(run_id, params, lease)
+        return run_id, "", False
+
+    def _live(self, run_id: str, params: Mapping[str, str], lease: float) -> None:
         from mlflow.entities import Param
 
-        check_store(self.uri)
-        with explained(self.uri, "open a run"):
-            if self.uri.startswith("http"):
-                created = create_once(self.client, self.experiment_id, name, tags)
-            else:
-                created = self.client.create_run(self.experiment_id, tags=dict(tags), run_name=name)
-            run_id = str(created.info.run_id)
-            entries = [Param(key, value[:LONGEST_PARAM]) for key, value in params.items()]
-            for first in range(0, len(entries), MOST_TEXTS):
-                self.client.log_batch(run_id, params=entries[first : first + MOST_TEXTS])
         life = ExitStack()
-        life.enter_context(signs_of_life(partial(self._tag, run_id, UNTIL_TAG)))
+        life.enter_context(signs_of_life(partial(self._tag, run_id, UNTIL_TAG), lease))
         _open[run_id] = self, life
-        return run_id
+        entries = [Param(key, value[:LONGEST_PARAM]) for key, value in params.items()]
+        try:
+            with explained(self.uri, "open a run"):
+                for first in range(0, len(entries), MOST_TEXTS):
+                    self.client.log_batch(run_id, params=entries[first : first + MOST_TEXTS])
+        except TrackingError as error:
+            with suppress(TrackingError):
+                self.end(run_id, "FAILED", str(error))
+            raise
+
+    def finish(self, run_id: str, claimed: bool) -> bool:
+        """End a run as FINISHED; return False if it was a claim that has been given up meanwhile."""
+        if claimed:
+            with explained(self.uri, "finish the run"):
+                if self.client.get_run(run_id).info.status != "RUNNING":
+                    _open.pop(run_id, (self, ExitStack()))[1].close()
+                    return False
+        self.end(run_id, "FINISHED")
+        return True
 
     def end(self, run_id: str, status: str, error: str = "") -> None:
         """End a run as FINISHED, FAILED or KILLED; an error becomes a tag."""
@@ -156,17 +193,6 @@ class MlflowStore(OpenedStore):
         with explained(self.uri, "store the trials"):
             store_trials(self.client, self.experiment_id, search)
 
-    def find(self, fingerprint: str) -> list[str]:
-        """Return the ids of the newest runs that finished with this fingerprint; others never count."""
-        with explained(self.uri, "look for finished runs"):
-            found = self.client.search_runs(
-                [self.experiment_id],
-                f"tags.`recgauge.fingerprint` = '{fingerprint}' and attributes.status = 'FINISHED'",
-                max_results=10,
-                order_by=["attributes.start_time DESC"],
-            )
-        return [str(run.info.run_id) for run in found]
-
     def find_delivered(self, delivery: str) -> str | None:
         """Return the id of the finished run with this `DELIVERY_TAG`; parts of it are deleted."""
         with explained(self.uri, "look for the run"):
@@ -191,18 +217,6 @@ class MlflowStore(OpenedStore):
     def _tag(self, run_id: str, name: str, value: str) -> None:
         with explained(self.uri, f"mark run {run_id}"):
             self.client.set_tag(run_id, name, value)
-
-    def close_dead(self) -> list[str]:
-        """Mark runs as KILLED that are called RUNNING and have no process any more; say which, and why."""
-        closed = []
-        with explained(self.uri, "look for runs that died"):
-            running = self.client.search_runs([self.experiment_id], "attributes.status = 'RUNNING'")
-            for run in running:
-                if (reason := why_dead(run.data.tags)) is not None:
-                    self.client.set_tag(run.info.run_id, "error", reason)
-                    self.client.set_terminated(run.info.run_id, "KILLED")
-                    closed.append(f"run {run.info.run_id} ({run.info.run_name}): {reason}")
-        return closed
 
     def page(self, tag: str | None, value: str) -> str:
         """Return the deep link to the charts of all runs, or of those with one tag."""

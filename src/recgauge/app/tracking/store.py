@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.addresses import SQLITE, check_store, check_there
-from recgauge.app.tracking.alive import alive_tags
+from recgauge.app.tracking.alive import LEASE
+from recgauge.app.tracking.claims import CLAIM_TAG, Claim, ElsewhereError
 from recgauge.app.tracking.opening import check_experiment
 from recgauge.app.tracking.process import later, store_of
 from recgauge.app.tracking.run_log import MlflowRunLog
@@ -21,7 +22,7 @@ from recgauge.errors import TrackingError
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
-from recgauge.utils.checks import check_bool
+from recgauge.utils.checks import check_bool, check_real
 
 if TYPE_CHECKING:
     from recgauge.app.tracking.mlflow_store import MlflowStore
@@ -39,14 +40,18 @@ class MlflowTracker(Tracker):
         Name of the MLflow experiment; made if it does not exist.
     log_model : bool
         Also register each run's fitted model, so that ``mlflow models serve`` finds it.
+    lease : float
+        Seconds without a sign of life after which a run's process counts as dead on other machines.
     """
 
     uri: str = "sqlite:///mlflow.db"
     experiment: str = "recgauge"
     log_model: bool = False
+    lease: float = LEASE
 
     def __post_init__(self) -> None:
         check_bool("tracking.log_model", self.log_model)
+        check_real("tracking.lease", self.lease, low=3, high=86_400)
 
     @property
     def _store(self) -> "MlflowStore":
@@ -86,21 +91,36 @@ class MlflowTracker(Tracker):
         An SQLite file in which nothing is seen to be wrong is not waited for: MLflow takes seconds to be
         imported, in which short runs are done. What else is wrong, `RunLog.check` and `RunLog.run_id` say.
         """
-        begin = perf_counter()
-        log = MlflowRunLog(self._store, self._begin(run), self.log_model, perf_counter() - begin)
+        begin, claims = perf_counter(), CLAIM_TAG in run.tags
+        begun = self._claimed(run) if claims else self._begin(run)
+        log = MlflowRunLog(self._store, begun, self.log_model, perf_counter() - begin)
         try:
             yield log
         except BaseException as error:
             self._end(log.begun, error)
             raise
-        self._store.end(log.run_id, "FINISHED")
+        if not self._store.finish(log.run_id, claims):
+            message = f"run {log.run_id} was silent for so long that it was given up"
+            raise ElsewhereError(log.run_id, message)
 
     def _begin(self, run: RunStart) -> Future[str]:
         self.check()
-        tags = {**run.tags, **alive_tags()}
-        begun: Future[str] = later(self._store.begin, run.name, dict(run.params), tags)
+        params, tags = dict(run.params), dict(run.tags)
+        begun: Future[str] = later(self._store.begin, run.name, params, tags, self.lease)
         if not self.uri.startswith(SQLITE):
             begun.result()
+        return begun
+
+    def _claimed(self, run: RunStart) -> Future[str]:
+        """Open a run that claims its job: nothing should be done before it is known whose job it is."""
+        self.check()
+        run_id, elsewhere, finished = self._store.claim(
+            run.name, dict(run.params), dict(run.tags), self.lease
+        )
+        if elsewhere:
+            raise ElsewhereError(run_id, elsewhere, finished=finished)
+        begun: Future[str] = Future()
+        begun.set_result(run_id)
         return begun
 
     def _end(self, begun: Future[str], error: BaseException) -> None:
@@ -119,9 +139,13 @@ class MlflowTracker(Tracker):
         else:
             error.add_note(f"run {run_id} is marked {status}")
 
-    def close_dead(self) -> list[str]:
-        """Mark runs as KILLED that are called RUNNING and have no process any more; say which, and why."""
-        return self._store.close_dead()
+    def running(self) -> list[Claim]:
+        """Return the runs that the store calls RUNNING."""
+        return [Claim(*one) for one in self._store.running()]
+
+    def close(self, run: Claim, reason: str) -> bool:
+        """Mark a run as KILLED, unless it has ended or is alive by now; return whether it is marked."""
+        return self._store.close(run.run_id, dict(run.tags), reason)
 
     def deliver(self, run: RunStart, record: RunRecord, files: Sequence[Path]) -> str:
         """Store a run that is complete on disk, unless the store has it; what it has of a part is deleted.
@@ -136,8 +160,14 @@ class MlflowTracker(Tracker):
             return there
         if record.search is not None:
             self.store_search(record.names, record.search)
-        with replace(self, log_model=registers_model(record.settings)).start(run) as log:
-            log.finish(record, files)
+        try:
+            with replace(self, log_model=registers_model(record.settings)).start(run) as log:
+                log.finish(record, files)
+        except ElsewhereError as other:
+            if other.finished:  # while the store was away, another process has done the same job
+                return other.run_id
+            message = f"tracking.uri={self.uri}: the same job is under way elsewhere: {other}"
+            raise TrackingError(message) from other
         return str(log.run_id)
 
     def delete(self, run_id: str, location: str) -> None:

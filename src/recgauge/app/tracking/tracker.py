@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, finish, read_checksums, unfinished
 from recgauge.app.files.list_files import holds
 from recgauge.app.tracking.addresses import serving
+from recgauge.app.tracking.alive import why_dead
 from recgauge.app.tracking.once import DELIVERY_TAG as DELIVERY_TAG
 from recgauge.errors import SchemaError
 from recgauge.runs.facts import SearchFacts
@@ -17,6 +18,7 @@ from recgauge.runs.settings import registers_model, stores_model
 from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
+    from recgauge.app.tracking.claims import Claim
     from recgauge.app.tracking.stored_runs import StoredRun
 
 FILES_TAG = "recgauge.files_sha256"
@@ -95,12 +97,27 @@ class Tracker:
 
     @contextmanager
     def start(self, run: RunStart) -> Iterator[RunLog]:  # noqa: ARG002 - contract
-        """Open a run; leaving the context ends it, with its error if there was one."""
+        """Open a run; leaving the context ends it, with its error if there was one.
+
+        Raises
+        ------
+        ElsewhereError
+            If its tags claim a job that is another process's, or done; see `recgauge.app.tracking.claims`.
+        """
         yield RunLog()
+
+    def running(self) -> "list[Claim]":
+        """Return the runs that the store calls RUNNING."""
+        return []
+
+    def close(self, run: "Claim", reason: str) -> bool:  # noqa: ARG002 - contract
+        """Mark a run of a dead process as killed; return False if it has ended or is alive by now."""
+        return False
 
     def close_dead(self) -> list[str]:
         """Mark runs as killed whose processes ended without a word; return a line for each."""
-        return []
+        dead = [(one, reason) for one in self.running() if (reason := why_dead(one.tags)) is not None]
+        return [f"run {one.run_id} ({one.name}): {reason}" for one, reason in dead if self.close(one, reason)]
 
     def deliver(self, run: RunStart, record: RunRecord, files: Sequence[Path]) -> str:
         """Store a run that is complete on disk, once however often it is tried, and return its id.
