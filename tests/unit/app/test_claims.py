@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from recgauge.app.tracking import alive, claims
 from recgauge.app.tracking.alive import LEASE_TAG, PROCESS_TAG, UNTIL_TAG, Watch, alive_tags, why_dead
 from recgauge.app.tracking.claims import ASKED, CLAIM_TAG, HELD, Claim, ElsewhereError, claim
-from recgauge.app.tracking.tracker import DELIVERY_TAG, Tracker
+from recgauge.app.tracking.once import DELIVERY_TAG
+from recgauge.app.tracking.tracker import Tracker
 from recgauge.app.tracking.waiting import Waiting
 from recgauge.errors import TrackingError
 

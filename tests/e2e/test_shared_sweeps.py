@@ -1,0 +1,209 @@
+"""Sweeps over one store share their jobs, and survive being killed: every job is done once, as if undisturbed.
+
+36 jobs: three models, three data sets, four seeds. All of this takes minutes.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mlflow import MlflowClient
+from mlflow.entities import ViewType
+
+from conftest import REPOSITORY
+from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
+from recgauge.app.tracking.alive import LEASE_TAG, PROCESS_TAG, UNTIL_TAG
+from recgauge.app.tracking.claims import CLAIM_TAG, FINGERPRINT_TAG, HELD
+from recgauge.app.tracking.stored_runs import SUMMARY_TAG
+from recgauge.app.tracking.tracker import load_record
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+N_JOBS = 36
+SWEEP = (
+    "-m",
+    "dataset=table",
+    "dataset.path=a.csv,b.csv,c.csv",
+    "model=popularity,random,ease",
+    "seed=0,1,2,3",
+    "cutoffs=[5]",
+    "reuse=true",
+)
+
+
+class Place:
+    """A folder with three small data sets, in which sweeps are started, killed and looked at."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.uri = f"sqlite:///{folder}/mlflow.db"
+        folder.mkdir(exist_ok=True)
+        rng = np.random.default_rng(1)
+        for name in "abc":
+            pairs = sorted({(int(u), int(i)) for u, i in rng.integers(0, 60, (1500, 2))})
+            rows = [f"{user},{item},{rng.integers(1, 6)}" for user, item in pairs]
+            (folder / f"{name}.csv").write_text("\n".join(["user_id,item_id,rating", *rows]))
+
+    def start(self, *more: str, sweep: tuple[str, ...] = SWEEP) -> subprocess.Popen:
+        with (self.folder / "log.txt").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, str(REPOSITORY / "run.py"), *sweep, *more],
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # with its workers a group of its own, which is killed as one
+            )
+
+    def client(self) -> MlflowClient:
+        return MlflowClient(tracking_uri=self.uri)
+
+    def runs(self, view: int = ViewType.ACTIVE_ONLY) -> list:
+        if not (self.folder / "mlflow.db").exists():
+            return []
+        client = self.client()
+        found = client.get_experiment_by_name("recgauge")
+        runs = [] if found is None else client.search_runs([found.experiment_id], "", view, 5000)
+        return [run for run in runs if SUMMARY_TAG not in run.data.tags]
+
+    def log(self) -> str:
+        return (self.folder / "log.txt").read_text()[-8000:]
+
+
+def results(run) -> tuple[object, ...]:
+    """Return what must be equal wherever and however often a job is done: data, split, lists, numbers."""
+    folder = Path(run.info.artifact_uri.removeprefix("file://"))
+    record = load_record(folder)
+    lists = read_checksums(folder / CHECKSUMS)["recommendations.parquet"]
+    assert record.fingerprint() == run.data.tags[FINGERPRINT_TAG]
+    return record.dataset.sha256, record.split, lists, record.results
+
+
+def check_done(place: Place, expected: dict[str, tuple[object, ...]]) -> None:
+    """Every job once, none running, and the results of an undisturbed sweep."""
+    runs = place.runs()
+    finished = [run for run in runs if run.info.status == "FINISHED"]
+    assert len(finished) == len({run.data.tags[FINGERPRINT_TAG] for run in finished}) == N_JOBS, place.log()
+    assert "RUNNING" not in {run.info.status for run in place.runs(ViewType.ALL)}
+    assert {run.data.tags[FINGERPRINT_TAG]: results(run) for run in finished} == expected
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """The results of one sweep that nobody disturbs, by fingerprint."""
+    place = Place(tmp_path_factory.mktemp("undisturbed"))
+    assert place.start().wait(3000) == 0, place.log()
+    found = {run.data.tags[FINGERPRINT_TAG]: results(run) for run in place.runs()}
+    assert len(found) == N_JOBS
+    return found
+
+
+def kill(sweep: subprocess.Popen) -> None:
+    os.killpg(sweep.pid, signal.SIGKILL)
+    sweep.wait()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_sweep_killed_ten_times_and_then_two_at_once_do_every_job_once(tmp_path, expected, jobs):
+    place, chance = Place(tmp_path), random.Random(jobs)
+    for number in range(10):
+        sweep = place.start(f"jobs={jobs}")
+        # from before the first job until a few jobs have been done
+        wanted = len([run for run in place.runs() if run.info.status == "FINISHED"]) + number % 4
+        deadline = time.monotonic() + 300
+        while sweep.poll() is None and time.monotonic() < deadline:
+            if len([run for run in place.runs() if run.info.status == "FINISHED"]) >= wanted:
+                break
+            time.sleep(0.2)
+        time.sleep(chance.uniform(0, 3))
+        kill(sweep)
+    both = [place.start(), place.start(f"jobs={jobs}")]
+    assert [sweep.wait(3000) for sweep in both] == [0, 0], place.log()
+    check_done(place, expected)
+
+
+@pytest.mark.parametrize("repetition", range(5))
+def test_two_sweeps_that_begin_together_in_an_empty_folder_share_the_jobs(tmp_path, expected, repetition):
+    del repetition
+    place = Place(tmp_path)
+    both = [place.start(), place.start()]
+    assert [sweep.wait(3000) for sweep in both] == [0, 0], place.log()
+    check_done(place, expected)
+
+
+ONE = ("model=popularity", "cutoffs=[5]", "reuse=true", "tracking.lease=4")
+
+
+def foreign_owner(place: Place) -> str:
+    """Let a process of another machine, which is never heard of again, be at the job of `ONE`."""
+    (done,) = place.runs()
+    client = place.client()
+    tags = {
+        FINGERPRINT_TAG: done.data.tags[FINGERPRINT_TAG],
+        CLAIM_TAG: HELD,
+        PROCESS_TAG: "node2 4711 1 elsewhere",
+        UNTIL_TAG: str(int(time.time()) + 300),  # its clock goes wrong
+        LEASE_TAG: "4",
+    }
+    client.delete_run(done.info.run_id)
+    return str(client.create_run(done.info.experiment_id, tags=tags).info.run_id)
+
+
+def wait_for(place: Place, words: str, within: float = 300) -> None:
+    deadline = time.monotonic() + within
+    while words not in place.log():
+        assert time.monotonic() < deadline, place.log()
+        time.sleep(0.2)
+
+
+def test_who_waits_for_a_silent_process_says_so_and_takes_over_when_its_lease_has_ended(tmp_path):
+    place = Place(tmp_path)
+    assert place.start(sweep=ONE).wait(600) == 0, place.log()
+    dead = foreign_owner(place)
+    assert place.start(sweep=ONE).wait(600) == 0, place.log()
+    assert "waiting for 1 job of other processes" in place.log()
+    assert f"process 4711 on node2 is at it, run {dead}" in place.log()
+    assert {run.info.run_id == dead: run.info.status for run in place.runs()} == {
+        True: "KILLED",
+        False: "FINISHED",
+    }
+
+
+def test_ctrl_c_ends_the_wait_for_another_process_at_once(tmp_path):
+    place = Place(tmp_path)
+    assert place.start(sweep=ONE).wait(600) == 0, place.log()
+    owner = foreign_owner(place)
+    place.client().set_tag(owner, LEASE_TAG, "80000")
+    waiting = place.start("-m", "seed=0,0", sweep=ONE)
+    wait_for(place, "waiting for 2 jobs of other processes")
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.wait(60) == 130
+    assert "Traceback" not in place.log()
+    assert "2 waiting" in place.log()
+    (left,) = place.runs()
+    assert (left.info.run_id, left.info.status) == (owner, "RUNNING")
+
+
+def test_a_process_that_was_given_up_while_it_was_silent_leaves_the_job_to_the_other(tmp_path):
+    slow = ("model=biased_mf", "model.n_epochs=300", "cutoffs=[5]", "reuse=true")
+    place = Place(tmp_path)
+    first = place.start(sweep=slow)
+    deadline = time.monotonic() + 300
+    while not [run for run in place.runs() if run.data.tags.get(CLAIM_TAG) == HELD]:
+        assert time.monotonic() < deadline, place.log()
+        time.sleep(0.2)
+    (run,) = place.runs()
+    place.client().set_terminated(
+        run.info.run_id, "KILLED"
+    )  # as one that waits would when the lease has ended
+    second = place.start(sweep=slow)
+    assert [one.wait(1200) for one in (first, second)] == [0, 0], place.log()
+    assert sorted(run.info.status for run in place.runs()) == ["FINISHED", "KILLED"]
+    outcomes = [json.loads(file.read_text()) for file in place.folder.rglob("outcome.json")]
+    assert sorted(one["status"] for one in outcomes) == ["done", "reused"]
