@@ -1,4 +1,4 @@
-"""Sweeps over one store share their jobs, and survive being killed: every job is done once, as if undisturbed.
+"""Sweeps over one store share their jobs, and survive being killed: each is done once, as if undisturbed.
 
 36 jobs: three models, three data sets, four seeds. All of this takes minutes.
 """
