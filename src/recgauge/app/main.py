@@ -22,13 +22,19 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.app.hydra_checks import NOT_COMPOSED, checked_hydra, parse_words
 from recgauge.app.names import check_repeats, typed_words
-from recgauge.app.places import conf_folder, forget_empty_variables, give_libraries_a_home, program
+from recgauge.app.places import (
+    conf_folder,
+    forget_empty_variables,
+    give_libraries_a_home,
+    on_machine,
+    program,
+)
 from recgauge.app.settings import register_schema, typed_settings
 from recgauge.app.sweep.outcome import SweepPlan, is_settled, read_plan, write_outcome
 from recgauge.app.terminal.explain import Choices, check_words, explain_config_error, explain_os_error
 from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output, without_secrets
-from recgauge.errors import ConfigError, RecgaugeError
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError
 from recgauge.runs.outcome import JobOutcome
 from recgauge.utils.memory import explain_memory_error
 
@@ -79,6 +85,8 @@ def _run_command(words: Sequence[str]) -> int:
 
 def _explain(error: BaseException, folder: Path, choices: Choices | None = None) -> str | None:
     """Return the message of an error that the user can fix, None of a bug."""
+    if isinstance(error, MissingDataError):
+        return f"{on_machine()}{error}"
     if isinstance(error, RecgaugeError):
         return str(error)
     if isinstance(error, (HydraException, OmegaConfBaseException)):

@@ -1,6 +1,7 @@
 """Where files are: the configuration, the user's results and tracking store, a home for libraries."""
 
 import os
+import socket
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -24,6 +25,19 @@ def program(command: Literal["run", "ui"] = "run") -> str:
     if is_installed():
         return f"recgauge {command}"
     return "python run.py" if command == "run" else "make ui"
+
+
+_machine: list[str] = []
+
+
+def works_for_another_machine() -> None:
+    """Take note that this process does a job of a sweep that was started elsewhere."""
+    _machine[:] = [socket.gethostname()]
+
+
+def on_machine() -> str:
+    """Return what begins a message about files that are, or are not, on this machine of several."""
+    return f"on {_machine[0]}: " if _machine else ""
 
 
 def conf_folder() -> Path:

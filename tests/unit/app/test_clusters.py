@@ -1,17 +1,20 @@
 """What the settings of clusters mean, and when a job of Slurm is submitted again; no cluster is needed."""
 
 from pathlib import Path
+from socket import gethostname
 from types import SimpleNamespace
 
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
+from recgauge.app import places
+from recgauge.app.main import _explain
 from recgauge.app.sweep import on_submitit
 from recgauge.app.sweep.clusters import RaySettings, SubmititSettings, check_typed
 from recgauge.app.sweep.on_submitit import _Submitted
 from recgauge.app.sweep.outcome import SweepPlan, write_outcome
 from recgauge.app.sweep.worker import LOG
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, MissingDataError
 from recgauge.runs.outcome import JobOutcome
 
 
@@ -150,3 +153,10 @@ def test_what_is_typed_of_a_launcher_is_the_users_own():
         "address": None,
     }
     check_typed(launcher, OverridesParser.create().parse_overrides(words))
+
+
+def test_missing_data_are_told_with_the_machine_that_misses_them(monkeypatch):
+    monkeypatch.setattr(places, "_machine", [])
+    assert _explain(MissingDataError("no ratings.csv"), Path()) == "no ratings.csv"
+    places.works_for_another_machine()
+    assert _explain(MissingDataError("no ratings.csv"), Path()) == f"on {gethostname()}: no ratings.csv"

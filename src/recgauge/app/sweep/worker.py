@@ -15,6 +15,7 @@ from typing import NoReturn, Self
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from recgauge.app.places import works_for_another_machine
 from recgauge.app.sweep.composing import settings_of
 from recgauge.app.tracking import process
 from recgauge.utils.threads import limit_cpus
@@ -83,6 +84,7 @@ def serve() -> None:
     asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     begin = json.loads(asked.readline())
     if begin["bound"]:
+        works_for_another_machine()
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     process.start(begin["words"])
     limit_cpus(begin["n_threads"])
