@@ -4,13 +4,17 @@ import pytest
 from mlflow import MlflowClient
 
 from recgauge.app.commands.cli import main
+from report_page import read_page
+
+KEYS = {"F": "f1", "HitRate": "hit_rate"}
+"""Labels of metrics that are not their names."""
 
 pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture(scope="module")
 def sweep(shared_workplace):
-    done = shared_workplace.run("experiment=baselines", "cutoffs=[10]")
+    done = shared_workplace.run("experiment=baselines", "cutoffs=[10]", RECGAUGE_REPORT="true")
     assert done.code == 0, done.err
     return shared_workplace, done
 
@@ -45,9 +49,25 @@ def test_the_sweep_ends_with_its_claims_and_files_and_a_run_that_holds_them(swee
     )
     assert "svd is better than popularity" in summary.data.tags["mlflow.note.content"]
     stored = {entry.path for entry in MlflowClient(workplace.uri).list_artifacts(summary.info.run_id)}
-    names = {f"comparison.{kind}" for kind in ("md", "tex", "csv", "json", "png")}
+    names = {f"comparison.{kind}" for kind in ("md", "tex", "csv", "json", "png")} | {"report.html"}
     assert names <= stored
     assert names <= {path.name for path in folder.iterdir()}
+
+
+def test_the_report_has_the_numbers_of_mlflow(sweep):
+    workplace, done = sweep
+    (folder,) = workplace.output()
+    assert f"report   {folder.relative_to(workplace.folder)}/report.html" in done.out
+    page = read_page(folder / "report.html")
+    assert page.problems == []
+    every = next(rows for caption, rows in page.tables.items() if "every metric and cutoff" in caption)
+    for run in workplace.runs():
+        model = run.data.params["model"]
+        shown = {row[1][0]: row[2][0] for row in every[1:] if row[0] == [model]}
+        assert len(shown) == 7
+        for name, text in shown.items():
+            key = next(key for key in run.data.metrics if key == f"{KEYS.get(name, name.lower())}_at_10")
+            assert text == f"{run.data.metrics[key]:.4f}"
 
 
 def test_runs_are_the_same_wherever_they_are_found(sweep, compare):

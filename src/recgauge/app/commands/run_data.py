@@ -1,11 +1,13 @@
 """The settings of a data set by its name, and the data and the split of a finished run, made again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
 from hydra import compose as compose_config
 from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -50,10 +52,25 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     register_schema()
     words = [f"dataset={name}", *overrides]
     try:
-        with checked_hydra(words), initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        with (
+            _beside_a_sweep(),
+            checked_hydra(words),
+            initialize_config_dir(str(conf_folder()), version_base="1.3"),
+        ):
             return typed_settings(compose_config("config", overrides=words))
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain_config_error(error, Choices(words))) from error
+
+
+@contextmanager
+def _beside_a_sweep() -> Iterator[None]:
+    """Let Hydra compose where it has a sweep at work already, which goes on with its own afterwards."""
+    running = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        yield
+    finally:
+        GlobalHydra.instance().hydra = running
 
 
 _PLACES = ("mirror", "cache", "offline", "prepared", "limits")

@@ -139,7 +139,7 @@ def _tried(what: str, notes: list[str], make: Callable[[], _Found]) -> _Found | 
     """Return what a function makes; None, with a note, where the runs or this machine lack the data."""
     try:
         return make()
-    except RecgaugeError as error:
+    except Exception as error:  # one section less is better than no report
         # the rest of the message is for whoever sits at this machine: paths, and what to do
         notes.append(f"{what} {said(error).partition('. ')[0].removesuffix('.')}.")
         return None
