@@ -132,7 +132,7 @@ class Place(Workplace):
 
     def stored(self):
         """Return all runs of the experiment but those that sum up others."""
-        client = MlflowClient(tracking_uri=self.server.uri)
+        client = MlflowClient(tracking_uri=self.uri)
         found = client.get_experiment_by_name(self.experiment)
         runs = [] if found is None else client.search_runs([found.experiment_id])
         return [run for run in runs if "recgauge.summary" not in run.data.tags]

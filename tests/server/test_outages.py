@@ -217,5 +217,6 @@ def test_a_database_locked_by_another_process(tmp_path, server):
         sweep.go_on(3)
         done = sweep.end()
     assert done.code == 0, done.err
-    finished = [run for run in place.runs() if run.info.status == "FINISHED"]
-    assert len({run.data.tags["recgauge.fingerprint"] for run in finished}) == len(place.runs()) == 5
+    runs = place.stored()
+    assert [run.info.status for run in runs] == ["FINISHED"] * 5
+    assert len({run.data.tags["recgauge.fingerprint"] for run in runs}) == 5
