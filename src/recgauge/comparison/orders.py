@@ -197,6 +197,12 @@ class Stability:
 
         return markdown(self)
 
+    def _repr_html_(self) -> str:
+        from recgauge.report.html_tables import html_table
+        from recgauge.report.stability_tables import HEADER, claims, explanation, summary_rows
+
+        return html_table(summary_rows(self), HEADER, [*claims(self), explanation(self)])
+
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""
         from recgauge.report.figures.stability import plot_stability

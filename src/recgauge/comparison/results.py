@@ -196,7 +196,7 @@ class Comparison:
         return tuple(dict.fromkeys(one.dataset for one in self.results))
 
     def result(self, metric: str, dataset: str | None = None) -> MetricComparison:
-        """Return the comparison by one metric, on a data set if there are several.
+        """Return the comparison by one metric, such as ``ndcg@10``, on a data set if there are several.
 
         Raises
         ------
@@ -204,7 +204,7 @@ class Comparison:
             If there is none.
         """
         for one in self.results:
-            if one.metric == metric and dataset in (None, one.dataset):
+            if one.metric == metric.replace("@", "_at_") and dataset in (None, one.dataset):
                 return one
         raise ConfigError(
             f"Comparison: no metric {metric!r} {f'on {dataset!r} ' if dataset else ''}here; there are "

@@ -126,3 +126,9 @@ class Segments:
         from recgauge.report.segment_tables import markdown
 
         return markdown(self)
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.html_tables import html_table
+        from recgauge.report.segment_tables import cells, claims, explanation, header
+
+        return html_table(cells(self), header(self), [*claims(self), explanation(self)])

@@ -125,6 +125,11 @@ class Evaluation:
         columns = {result.key: result.per_user for result in self.results if result.per_user is not None}
         return pd.DataFrame(columns, index=pd.Index(self.users, name="user"))
 
+    def _repr_html_(self) -> str:
+        from recgauge.report.html_tables import evaluation_html  # formats, and knows this package
+
+        return evaluation_html(self)
+
 
 def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:
     """Return evaluations of the same users as one, its results in the order of `keys`."""
