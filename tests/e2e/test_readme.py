@@ -43,15 +43,6 @@ def test_the_library_example_runs(capsys):
     assert "ndcg_at_10" in capsys.readouterr().out
 
 
-def test_its_groups_and_options_are_those_of_the_program():
-    rows = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", README, re.MULTILINE))
-    assert len(rows) >= 9
-    for group, options in rows.items():
-        there = {path.stem for path in (REPOSITORY / "conf" / group).glob("*.yaml")}
-        # the articles' conventions are told of in words
-        assert set(options.split(", ")) == {name for name in there if not name.startswith("article_")}, group
-
-
 def test_every_page_is_named_and_every_link_leads_somewhere():
     pages = sorted((REPOSITORY / "docs").glob("*.md"))
     index = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
