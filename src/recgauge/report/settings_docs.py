@@ -27,12 +27,11 @@ GROUPS = {
     "metrics": "what is measured: suites, which add up, and single metrics ([metrics](metrics.md))",
     "conventions": "what the names of metrics mean ([metrics](metrics.md#conventions))",
     "tracking": "where results go",
+    "hydra/launcher": "where the jobs of a sweep run ([clusters](clusters.md))",
     "experiment": "a declared grid with a question ([experiments](experiments.md))",
     "debug": "a quick look",
 }
 """Group to what it decides, in the order of the page."""
-PARENTS = ("dataset", "filters", "split", "candidates", "model", "tune", "search", "tracking")
-"""Groups whose settings are set as GROUP.SETTING."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,13 @@ class Option:
 
 def settings_docs(conf: Path) -> str:
     """Return the text of docs/settings.md, made from the folder `conf`."""
-    groups = [path.name for path in conf.iterdir() if path.is_dir()]
-    if unknown := sorted(set(groups) ^ set(GROUPS)):
+    groups = {path.parent.relative_to(conf).as_posix() for path in conf.glob("**/*.yaml")}
+    below_experiments = {group for group in groups if group.startswith("experiment/")}
+    if unknown := sorted((groups - below_experiments - {"."}) ^ set(GROUPS)):
         raise ValueError(f"conf/ and GROUPS of settings_docs.py do not name the same groups: {unknown}")
-    contents = "\n".join(f"- [{group}](#{group}): {about}" for group, about in GROUPS.items())
+    contents = "\n".join(
+        f"- [{group}](#{group.replace('/', '')}): {about}" for group, about in GROUPS.items()
+    )
     root = read_option(conf / "config.yaml", skipped=("defaults", "hydra"))
     parts = [
         HEAD,
@@ -93,7 +95,7 @@ def _sections(group: str, options: list[Option]) -> Iterator[str]:
             yield f"{name}{option.about.rstrip('.')}.{built}"
         yield ""
         if settings:
-            yield _table(alike[0], f"{group}." if group in PARENTS else "")
+            yield _table(alike[0], f"{group.replace('/', '.')}.")
 
 
 def _named(group: str, option: str) -> str:
@@ -129,7 +131,9 @@ def read_option(path: Path, skipped: tuple[str, ...] = ("defaults",)) -> Option:
         about.append(lines.pop(0).lstrip("# "))
     rows = list(_settings(lines, skipped))
     target = next((row.default for row in rows if row.name.split(".")[-1] == "_target_"), "")
-    kept = tuple(row for row in rows if row.name.split(".")[-1] not in ("_target_", "name") or row.meaning)
+    kept = tuple(
+        row for row in rows if not row.name.endswith("_target_") and (row.name != "name" or row.meaning)
+    )
     words = [line for line in about if not line.startswith(("@package", "python run.py"))]
     return Option(path.stem, " ".join(words).strip(), target, kept)
 
