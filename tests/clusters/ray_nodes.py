@@ -2,11 +2,11 @@
 
 import sys
 
-from ray.cluster_utils import Cluster
-
 LIGHT = {"num_cpus": 2, "object_store_memory": 100 << 20}
 
 if __name__ == "__main__":
+    from ray.cluster_utils import Cluster
+
     cluster = Cluster(initialize_head=True, head_node_args=LIGHT | {"include_dashboard": False})
     try:
         cluster.add_node(**LIGHT)

@@ -353,7 +353,7 @@ def make_store(path):
 
     with closing(sqlite3.connect(path)) as base:
         base.execute("CREATE TABLE experiments (experiment_id INTEGER, name TEXT, lifecycle_stage TEXT)")
-        columns = "run_uuid, name, status, start_time, artifact_uri, experiment_id, lifecycle_stage"
+        columns = "run_uuid, name, status, start_time, end_time, artifact_uri, experiment_id, lifecycle_stage"
         base.execute(f"CREATE TABLE runs ({columns})")
         base.execute("CREATE TABLE tags (run_uuid, key, value)")
         base.execute("INSERT INTO experiments VALUES (1, 'recgauge', 'active')")
@@ -416,6 +416,8 @@ class Remembering(Tracker):
 
 
 class Log(RunLog):
+    run_id = None
+
     def conclude(self, note, values, files):
         self.note, self.values, self.files = note, values, files
 

@@ -49,6 +49,8 @@ class Remembering(Tracker):
 
 
 class Log(RunLog):
+    run_id = None
+
     def __init__(self, run_id):
         self.run_id = run_id
 

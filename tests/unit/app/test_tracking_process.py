@@ -12,7 +12,7 @@ import pytest
 from mlflow import MlflowClient
 
 from recgauge.app.tracking import process
-from recgauge.app.tracking.alive import PROCESS_TAG
+from recgauge.app.tracking.alive import PROCESS_TAG, UNTIL_TAG
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import RunStart
 from recgauge.errors import TrackingError
@@ -70,7 +70,11 @@ def track(tracker, folder):
 def stored(tracker):
     """What MLflow has of the only run, without ids and times."""
     (run,) = runs(tracker)
-    tags = {key: text for key, text in run.data.tags.items() if "seconds" not in key and "alive" not in key}
+    tags = {
+        key: text
+        for key, text in run.data.tags.items()
+        if key not in (UNTIL_TAG, PROCESS_TAG) and "seconds" not in key
+    }
     inputs = [
         (part.dataset.name, part.dataset.digest, part.tags[0].value) for part in run.inputs.dataset_inputs
     ]
@@ -121,7 +125,7 @@ def test_what_is_seen_to_be_wrong_is_told_before_any_work(uri, tmp_path, monkeyp
 def test_an_error_that_only_mlflow_sees_is_told_by_the_log(tracker, tmp_path, monkeypatch):
     client = MlflowClient(tracking_uri=tracker.uri)
     client.delete_experiment(client.create_experiment("old"))
-    monkeypatch.setattr(MlflowTracker, "_check", lambda _: None)
+    monkeypatch.setattr(MlflowTracker, "check", lambda _, **__: None)
     with pytest.raises(TrackingError, match="'old' was deleted"):
         track(MlflowTracker(tracker.uri, "old"), tmp_path)
 
@@ -198,7 +202,7 @@ def test_however_the_program_ends_its_run_is_marked_and_no_process_is_left(endin
     assert is_gone(other)
     run = MlflowClient(tracking_uri=uri).get_run(run_id)
     assert run.info.status == "KILLED"
-    assert run.data.tags[PROCESS_TAG].endswith(f" {running.pid}")
+    assert run.data.tags[PROCESS_TAG].split(" ")[1] == str(other)
     assert ("ended without a word" in run.data.tags["error"]) == (ending == signal.SIGKILL)
 
 
