@@ -1,4 +1,4 @@
-"""The code of the tutorial runs, and prints what the page shows.
+"""The code of the tutorial and of docs/tuning.md runs; the tutorial prints what the page shows.
 
 A fenced ``bash`` block or an indented one holds commands, ``python`` is executed, and ``text`` shows lines of
 what the commands before it printed: each is the beginning of a printed line. A comment before a block says
@@ -41,6 +41,10 @@ def blocks(text: str) -> list[Block]:
         if kind != "{toctree}":
             found.append(Block(kind, lines, match["mark"], match["said"]))
     return found
+
+
+HOW_TOS = ("tuning",)
+"""How-tos that run here; of the others, own_model has tests of its own (test_own_model.py)."""
 
 
 class Reader:
@@ -121,3 +125,12 @@ def test_every_block_of_a_page_is_found():
         ("bash", "make\n", "not run"),
         ("text", "c\n", None),
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOW_TOS)
+def test_the_commands_of_a_how_to_run(reader, name):
+    """After a sweep whose runs the page may name; on the demo data where the page downloads some."""
+    done = reader.workplace.run("-m", "model=popularity,svd", "save_model=true")
+    assert done.code == 0, done.err
+    reader.follow(DOCS / f"{name}.md")
