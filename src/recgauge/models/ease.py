@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
+from threadpoolctl import threadpool_limits
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
@@ -16,6 +17,7 @@ from recgauge.models._gram import check_memory, lower_gram, mirrored
 from recgauge.utils.checks import FloatArray, IntArray, check_int, check_real
 from recgauge.utils.memory import in_units
 from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.threads import process_cpus
 
 _LARGE = 8_000  # items beyond which the inverse takes long, so that its time is told and its progress shown
 _TRIAL = 1_000  # rows of the product that this machine's speed is measured by
@@ -150,7 +152,8 @@ class EASE(ItemWeightModel):
 def _invert(square: FloatArray, l2: float, progress: Progress) -> None:
     """Invert a positive definite matrix in place, but for the sign; only the lower half counts."""
     try:
-        with np.errstate(all="ignore"):
+        # with fewer threads LAPACK adds in another order; a job beside others has the weights of one alone
+        with np.errstate(all="ignore"), threadpool_limits(process_cpus(), "blas"):
             if len(square) <= _LARGE:
                 _invert_small(square)
             else:

@@ -26,10 +26,11 @@ def limit_cpus(n: int) -> None:
 
 def usable_cpus() -> int:
     """Return the number of CPUs of this process, which may be fewer than the machine has."""
-    return min([_all_cpus(), *_limit])
+    return min([process_cpus(), *_limit])
 
 
-def _all_cpus() -> int:
+def process_cpus() -> int:
+    """Return the number of CPUs that the system lets this process use, limited or not."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from conftest import make_checkerboard
 from recgauge.data.interactions import Interactions
@@ -41,6 +42,13 @@ def test_weights_are_those_of_the_closed_form(demo, l2, error):
     np.testing.assert_allclose(model.item_weights().weights, weights, atol=error)
     users = np.array([4, 900, 17], np.int32)
     np.testing.assert_allclose(model.score(users), (x @ weights)[users], atol=10 * error)
+
+
+def test_weights_do_not_depend_on_the_threads_that_others_leave(demo):
+    alone = fitted(demo.interactions).item_weights().weights
+    with threadpool_limits(1, "blas"):
+        beside = fitted(demo.interactions).item_weights().weights
+    assert np.array_equal(alone, beside)
 
 
 def test_the_withheld_item_comes_first(checkerboard):
