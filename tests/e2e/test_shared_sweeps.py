@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,10 @@ class Place:
                 start_new_session=True,  # with its workers a group of its own, which is killed as one
             )
 
+    def make_store(self) -> None:
+        """Make the store's tables, so that looking into it does not interfere with their making."""
+        self.client().search_experiments(max_results=1)
+
     def client(self) -> MlflowClient:
         return MlflowClient(tracking_uri=self.uri)
 
@@ -105,23 +110,25 @@ def expected(tmp_path_factory):
 
 
 def kill(sweep: subprocess.Popen) -> None:
-    os.killpg(sweep.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it has ended
+        os.killpg(sweep.pid, signal.SIGKILL)
     sweep.wait()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_sweep_killed_ten_times_and_then_two_at_once_do_every_job_once(tmp_path, expected, jobs):
     place, chance = Place(tmp_path), random.Random(jobs)
+    place.make_store()
     for number in range(10):
         sweep = place.start(f"jobs={jobs}")
         # from before the first job until a few jobs have been done
-        wanted = len([run for run in place.runs() if run.info.status == "FINISHED"]) + number % 4
+        wanted = len([run for run in place.runs() if run.info.status == "FINISHED"]) + number % 3
         deadline = time.monotonic() + 300
         while sweep.poll() is None and time.monotonic() < deadline:
             if len([run for run in place.runs() if run.info.status == "FINISHED"]) >= wanted:
                 break
-            time.sleep(0.2)
-        time.sleep(chance.uniform(0, 3))
+            time.sleep(0.05)
+        time.sleep(chance.uniform(0, 0.5))
         kill(sweep)
     both = [place.start(), place.start(f"jobs={jobs}")]
     assert [sweep.wait(3000) for sweep in both] == [0, 0], place.log()
@@ -180,19 +187,20 @@ def test_ctrl_c_ends_the_wait_for_another_process_at_once(tmp_path):
     assert place.start(sweep=ONE).wait(600) == 0, place.log()
     owner = foreign_owner(place)
     place.client().set_tag(owner, LEASE_TAG, "80000")
-    waiting = place.start("-m", "seed=0,0", sweep=ONE)
-    wait_for(place, "waiting for 2 jobs of other processes")
+    waiting = place.start("-m", "seed=0", sweep=ONE)
+    wait_for(place, "waiting for 1 job of other processes")
     waiting.send_signal(signal.SIGINT)
     assert waiting.wait(60) == 130
     assert "Traceback" not in place.log()
-    assert "2 waiting" in place.log()
+    assert "1 waiting" in place.log()
     (left,) = place.runs()
     assert (left.info.run_id, left.info.status) == (owner, "RUNNING")
 
 
 def test_a_process_that_was_given_up_while_it_was_silent_leaves_the_job_to_the_other(tmp_path):
-    slow = ("model=biased_mf", "model.n_epochs=300", "cutoffs=[5]", "reuse=true")
+    slow = ("model=biased_mf", "model.n_epochs=8000", "cutoffs=[5]", "reuse=true")
     place = Place(tmp_path)
+    place.make_store()
     first = place.start(sweep=slow)
     deadline = time.monotonic() + 300
     while not [run for run in place.runs() if run.data.tags.get(CLAIM_TAG) == HELD]:
