@@ -193,7 +193,7 @@ class RunStore:
         Raises
         ------
         MissingDataError
-            If the folder of a local store is gone.
+            If the folder of a local store is gone, or the run has not come to its end.
         """
         folder = local_folder(run.location)
         if folder is None:
@@ -201,6 +201,12 @@ class RunStore:
 
             folder = Path(mkdtemp(prefix="recgauge-"))
             MlflowTracker(self.uri).download(run.run_id, names, folder)
+        elif not folder.is_dir() and run.status != "FINISHED":
+            reason = f": {run.tags['error']}" if "error" in run.tags else ""
+            raise MissingDataError(
+                f"run {run.run_id} is {run.status} and has no files{reason}\n"
+                "`recgauge runs --status FINISHED` lists runs that have."
+            )
         elif not folder.is_dir():
             raise MissingDataError(
                 f"run {run.run_id}: its files are not in {folder}, where the tracking store says they are. "
