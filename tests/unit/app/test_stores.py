@@ -6,6 +6,7 @@ import pytest
 
 from recgauge.app.commands.cli import main
 from recgauge.app.tracking.addresses import check_store, store_lock
+from recgauge.app.tracking.mlflow_store import MlflowStore
 from recgauge.errors import TrackingError
 
 
@@ -72,3 +73,35 @@ def test_reading_a_run_makes_no_store(tmp_path, capsys):
     assert f"sqlite:///{file} does not exist" in told
     assert "give the run's output folder" in told
     assert not file.exists()
+
+
+def test_rows_that_another_process_adds_at_the_same_time_do_no_harm(tmp_path):
+    from sqlalchemy import event
+    from sqlalchemy.orm import Session
+
+    mine, other = (MlflowStore(f"sqlite:///{tmp_path}/mlflow.db", "e") for _ in range(2))
+    runs = [store.create("run", {}) for store in (mine, other)]
+    common = {"name": "ratings", "source_type": "code", "source": "{}", "profile": "{}"}
+    data = [{**common, "digest": part, "context": part} for part in ("train", "test")]
+    others = [
+        lambda: other.add_files(runs[1], [], str(tmp_path), data),
+        lambda: other.mark(runs[0], "seen"),
+    ]
+    writes = iter(())
+
+    def other_is_first(*_):  # between MLflow's look and its write
+        for write in writes:
+            write()
+
+    event.listen(Session, "before_flush", other_is_first)
+    try:
+        writes = iter(others[:1])
+        mine.add_files(runs[0], [], str(tmp_path), data)
+        writes = iter(others[1:])
+        mine.mark(runs[0], "seen")
+    finally:
+        event.remove(Session, "before_flush", other_is_first)
+    for run in runs:
+        inputs = mine.client.get_run(run).inputs.dataset_inputs
+        assert sorted(one.dataset.digest for one in inputs) == ["test", "train"]
+    assert mine.tag(runs[0], "seen") == "true"

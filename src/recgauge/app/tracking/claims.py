@@ -14,7 +14,7 @@ from typing import Protocol
 
 from recgauge.app.tracking.addresses import explained
 from recgauge.app.tracking.alive import UNTIL_TAG, process_of, why_dead
-from recgauge.app.tracking.once import DELIVERY_TAG, create_once
+from recgauge.app.tracking.once import DELIVERY_TAG, create_once, despite_others
 from recgauge.app.tracking.opening import OpenedStore
 from recgauge.errors import TrackingError
 
@@ -244,6 +244,6 @@ class ClaimedStore(OpenedStore):
             now = self.client.get_run(run_id)
             if now.info.status != "RUNNING" or now.data.tags.get(UNTIL_TAG) != tags.get(UNTIL_TAG):
                 return False
-            self.client.set_tag(run_id, "error", reason)
+            despite_others(lambda: self.client.set_tag(run_id, "error", reason))
             self.client.set_terminated(run_id, "KILLED")
         return True

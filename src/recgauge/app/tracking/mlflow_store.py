@@ -23,7 +23,7 @@ from recgauge.app.tracking.addresses import (
 )
 from recgauge.app.tracking.alive import UNTIL_TAG, alive_tags, signs_of_life
 from recgauge.app.tracking.claims import PASSED_TAG, ClaimedStore, ElsewhereError, StoredClaims, claim
-from recgauge.app.tracking.once import runs_of
+from recgauge.app.tracking.once import despite_others, runs_of
 from recgauge.app.tracking.searches import store_trials
 from recgauge.app.tracking.servers import time_for
 from recgauge.errors import TrackingError
@@ -117,7 +117,7 @@ class MlflowStore(ClaimedStore):
         _open.pop(run_id, (self, ExitStack()))[1].close()
         with explained(self.uri, "mark the run" if error else "finish the run"):
             if error:
-                self.client.set_tag(run_id, "error", error)
+                despite_others(lambda: self.client.set_tag(run_id, "error", error))
             self.client.set_terminated(run_id, status)
 
     def add_files(
@@ -146,7 +146,7 @@ class MlflowStore(ClaimedStore):
                 for part in inputs
             ]
             if parts:
-                self.client.log_inputs(run_id, datasets=parts)
+                despite_others(lambda: self.client.log_inputs(run_id, datasets=parts))
             for file in files:
                 folder = Path(file).parent.relative_to(root).as_posix()
                 with time_for(Path(file)):
@@ -216,7 +216,7 @@ class MlflowStore(ClaimedStore):
 
     def _tag(self, run_id: str, name: str, value: str) -> None:
         with explained(self.uri, f"mark run {run_id}"):
-            self.client.set_tag(run_id, name, value)
+            despite_others(lambda: self.client.set_tag(run_id, name, value))
 
     def page(self, tag: str | None, value: str) -> str:
         """Return the deep link to the charts of all runs, or of those with one tag."""

@@ -1,6 +1,6 @@
-"""Opens a run in a store once, whatever becomes of the answer, and finds it again."""
+"""Writes once what could come twice: a run whose answer was lost, a row that two processes add at once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import sleep
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 DELIVERY_TAG = "recgauge.delivery"
 """Tag of a stored run that tells it from all others, even if only a part of it has reached the store."""
+
+_MOST_CONFLICTS = 5
+_CONFLICTS = ("IntegrityError", "UniqueViolation", "duplicate key", "Duplicate entry")
+"""What SQLite, PostgreSQL and MySQL say, themselves or through a server, of a row that is there already."""
 
 
 def create_once(client: "MlflowClient", experiment_id: str, name: str, tags: Mapping[str, str]) -> "Run":
@@ -35,3 +39,21 @@ def create_once(client: "MlflowClient", experiment_id: str, name: str, tags: Map
 def runs_of(client: "MlflowClient", experiment_id: str, delivery: str) -> "list[Run]":
     """Return what a store has of a run: nothing, a part, all, or several parts after failed attempts."""
     return list(client.search_runs([experiment_id], f"tags.`{DELIVERY_TAG}` = '{delivery}'"))
+
+
+def despite_others(write: Callable[[], object]) -> None:
+    """Repeat a call of MLflow that fails because another process adds the same row at the same time.
+
+    MLflow looks whether a data set or a tag is there, and adds it if not: of two processes that do so at
+    once, one is refused by the table's unique key. Asked again, it finds the row of the other.
+    """
+    from mlflow.exceptions import MlflowException
+
+    for attempt in range(_MOST_CONFLICTS):
+        try:
+            write()
+        except MlflowException as error:
+            if attempt + 1 == _MOST_CONFLICTS or not any(said in str(error) for said in _CONFLICTS):
+                raise
+        else:
+            return

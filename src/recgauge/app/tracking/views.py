@@ -12,6 +12,8 @@ from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from recgauge.app.tracking.once import despite_others
+
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
@@ -229,7 +231,7 @@ def share(client: "MlflowClient", uri: str, experiment_id: str, search: str) -> 
         params = [run.data.params for run in runs if run.data.metrics]
         key, view = share_key(search), comparison(metrics, params, search)
         if view is not None:
-            client.set_experiment_tag(experiment_id, TAG + key, view)
+            despite_others(lambda: client.set_experiment_tag(experiment_id, TAG + key, view))
     except Exception:  # a page without chosen charts is no reason to fail
         return None
     return None if view is None else key
