@@ -53,6 +53,7 @@ def read_recorded(
     *,
     settings: ListSettings | None = None,
     formats: Mapping[Kind, ListFormat] | None = None,
+    ratings: bool = False,
 ) -> Recorded:
     r"""Read lists, relevance and, if given, training rows from files.
 
@@ -66,6 +67,8 @@ def read_recorded(
     settings : ListSettings, optional
     formats : mapping of {"lists", "relevant", "train"} to str, optional
         By default recognised.
+    ratings : bool
+        Whether predicted ratings are measured: a truth that has ratings and grades gives its ratings then.
 
     Raises
     ------
@@ -91,9 +94,8 @@ def read_recorded(
         for name, part in runs_of(read_rows(file, "lists", formats.get("lists"), third))
     ]
     of_runs = _distinct_names(of_runs)
-    truths = [
-        _judged(read_rows(f, "relevant", formats.get("relevant"))) for f in find_list_files(truth, "--truth")
-    ]
+    kind: Kind = "ratings" if ratings else "relevant"
+    truths = [_judged(read_rows(f, kind, formats.get("relevant"))) for f in find_list_files(truth, "--truth")]
     trains = (
         [read_rows(f, "train", formats.get("train")) for f in find_list_files(train, "--train")]
         if train

@@ -35,7 +35,8 @@ _TREC: Mapping[ListFormat, tuple[Role | None, ...]] = {
     "trec_run": ("user", None, "item", "rank", "score", "tag"),
     "trec_qrels": ("user", None, "item", "grade"),
 }
-_UNNAMED: Mapping[Kind, tuple[Role, ...]] = {"relevant": ("user", "item", "grade"), "train": ("user", "item")}
+_GRADED: tuple[Role, ...] = ("user", "item", "grade")
+_UNNAMED: Mapping[Kind, tuple[Role, ...]] = {"relevant": _GRADED, "ratings": _GRADED, "train": _GRADED[:2]}
 
 
 def read_cells(file: TableFile, kind: Kind, form: ListFormat, third: Role | None) -> Cells:

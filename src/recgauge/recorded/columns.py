@@ -21,7 +21,7 @@ _KNOWN: Mapping[Role, frozenset[str]] = {
         {"item", "itemid", "iid", "movieid", "docid", "docno", "doc", "bookid", "productid", "asin"}
     ),
     "rank": frozenset({"rank", "position"}),
-    "score": frozenset({"score", "prediction", "estimate", "est"}),
+    "score": frozenset({"score", "prediction", "predicted", "predictedrating", "estimate", "est"}),
     "grade": frozenset({"grade", "rating", "relevance", "rel", "label", "stars"}),
     "time": frozenset({"timestamp", "time"}),
     "tag": frozenset({"tag", "run", "runid", "system"}),
@@ -29,7 +29,8 @@ _KNOWN: Mapping[Role, frozenset[str]] = {
     "scores": frozenset({"scores"}),
 }
 _RATINGS = frozenset({"rating", "stars"})
-Kind = Literal["lists", "relevant", "train"]
+Kind = Literal["lists", "relevant", "ratings", "train"]
+"""What a file holds; of ``ratings`` the grades are ratings as they are, where the file has both."""
 
 Lines = LongArray | range
 """Lines of rows: a range where every line or row of a file is one, which takes no memory."""
@@ -77,25 +78,26 @@ def _plain(name: str) -> str:
     return "".join(sign for sign in name.partition(":")[0].lower() if sign.isalnum())
 
 
-def _named(names: Sequence[str], role: Role) -> list[int]:
-    """Return which columns have a role by their names; grades win over the ratings that they come from."""
+def _named(names: Sequence[str], role: Role, kind: Kind) -> list[int]:
+    """Return which columns have a role by their names; of grades and the ratings that they come from, one."""
     plain = [_plain(name) for name in names]
     found = [at for at, name in enumerate(plain) if name in _KNOWN[role]]
-    return [at for at in found if plain[at] not in _RATINGS] or found
+    return [at for at in found if (plain[at] in _RATINGS) == (kind == "ratings")] or found
 
 
 def roles_of(names: Sequence[str], kind: Kind) -> dict[Role, int]:
     """Return the columns that are recognised by their names; the first of each role."""
     found: dict[Role, int] = {}
     for role in _KNOWN:
-        if at := _named(names, role):
+        if at := _named(names, role, kind):
             found[role] = at[0]
     if kind == "lists" and "score" not in found and "grade" in found:
         found["score"] = found["grade"]  # predicted ratings
     if kind != "lists" and "grade" not in found and "score" in found:
         found["grade"] = found["score"]
-    unused = {"lists": ("grade", "time"), "relevant": ("rank", "score", "time", "tag")}
-    drop = unused.get(kind, ("rank", "score", "grade", "time", "tag"))
+    drop = {"lists": ("grade", "time"), "train": ("rank", "score", "grade", "time", "tag")}.get(
+        kind, ("rank", "score", "time", "tag")
+    )
     return {role: at for role, at in found.items() if role not in drop}
 
 
@@ -108,7 +110,7 @@ def require_roles(file: TableFile, roles: Mapping[Role, int], names: Sequence[st
         The message names the column and those that there are, or several that fit.
     """
     for role in roles:
-        known = [names[at] for at in _named(names, role)]
+        known = [names[at] for at in _named(names, role, kind)]
         if len(known) > 1:
             raise SchemaError(
                 f"{file}: several columns could be the {role}: {listed(known)}. Keep one of them."

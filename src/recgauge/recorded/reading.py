@@ -92,7 +92,7 @@ def read_rows(file: TableFile, kind: Kind, form: ListFormat | None = None, third
     Parameters
     ----------
     file : TableFile
-    kind : {"lists", "relevant", "train"}
+    kind : {"lists", "relevant", "ratings", "train"}
         What the rows are.
     form : str, optional
         By default taken from the file's ending, then from its first lines.

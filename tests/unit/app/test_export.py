@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from shutil import copytree
 
@@ -223,6 +224,24 @@ def test_predicted_ratings_are_exported_as_tables(runs, told):
         rows["predicted"].astype(stored_rows["predicted"].dtype).tolist() == stored_rows["predicted"].tolist()
     )
     assert "run again with metrics=ranking" in told(runs["ratings"], "--as", "trec", "--out", "y")[2]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_predicted_ratings_evaluate_to_the_numbers_of_the_run(runs, told, monkeypatch, form):
+    """Predictions stand beside the ratings that they are judged by, ratings beside grades."""
+    assert told(runs["ratings"], "--as", form, "--out", "x")[0] == 0
+    monkeypatch.chdir("x")
+    command = re.search("`recgauge (evaluate .*)`", Path("about.md").read_text("utf-8"))[1]
+    assert main([*command.split(), "--out", "found.json"]) == 0
+    (found,) = json.loads(Path("found.json").read_text("utf-8"))["runs"].values()
+    ours = stored(runs["ratings"])
+    assert found["values"].keys() == ours.keys() - {"rmse_user"}  # a metric of the suite alone
+    assert found["values"] == pytest.approx({key: ours[key] for key in found["values"]}, rel=1e-6)  # float32
+    again = finished(
+        Path("again"), "recorded", f"model.path=predictions.{form}", "metrics=[rating]", "figures=false"
+    )
+    assert stored(again) == pytest.approx(ours, rel=1e-6)
+    assert ours["rmse"] > 0.5
 
 
 def test_files_that_are_there_stay_unless_told(runs, told, tmp_path):

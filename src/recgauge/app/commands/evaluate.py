@@ -101,16 +101,18 @@ def carry_out(asked: argparse.Namespace) -> None:
         text_ids=convention.policies.ties == "id_descending",
     )
     formats = {"lists": asked.run_format, "relevant": asked.truth_format, "train": asked.train_format}
+    of_ratings = are_of_ratings(suite)
+    if of_ratings and asked.relevant_from is not None:
+        raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
     recorded = read_recorded(
         asked.run,
         asked.truth,
         asked.train,
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
+        ratings=of_ratings,
     )
-    if are_of_ratings(suite):
-        if asked.relevant_from is not None:
-            raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
+    if of_ratings:
         recorded, found = measured_predictions(recorded, suite, convention, settings)
     else:
         recorded = _with_threshold(recorded, asked.relevant_from)

@@ -46,16 +46,19 @@ Files of the run {asked}, written by `recgauge export` {__version__}. The run wa
 
 
 def _usage(record: RunRecord, files: Mapping[str, ExportFile]) -> str:
-    """Return the command that evaluates the files here again; an empty text if there are no lists."""
+    """Return the command that evaluates the files here again; an empty text if there is nothing to judge."""
     names = {name.removesuffix(".gz"): name for name in files}
     part, convention = record.evaluated_on, get_convention(record.names["conventions"])
     known = convention.known()
     found = [one for one in record.results if one.k is not None and one.name in known]
     wanted = [one for one in found if known[one.name].needs_relevant and not known[one.name].needs]
     keys = [f"{one.name}@{one.k}" for one in wanted]
-    for kind, of_truth in (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet")):
-        lists, truth = f"lists.{kind}", f"{part}.{of_truth}"
-        if lists in names and truth in names and keys:
-            words = f"--run {names[lists]} --truth {names[truth]} --metrics {','.join(keys)}"
+    rated = [one.name for one in record.results if one.name in known and known[one.name].kind == "ratings"]
+    kinds = (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet"))
+    of_lists = [(f"lists.{kind}", f"{part}.{of_truth}", keys) for kind, of_truth in kinds]
+    of_ratings = [(f"predictions.{kind}", f"{part}.{kind}", rated) for kind in ("csv", "parquet")]
+    for rows, truth, metrics in of_lists + of_ratings:
+        if rows in names and truth in names and metrics:
+            words = f"--run {names[rows]} --truth {names[truth]} --metrics {','.join(metrics)}"
             return f"recgauge evaluate {words} --conventions {convention.name}"
     return ""
