@@ -46,9 +46,9 @@ def swept(needs, n_workers=2, meet=None, free=10 * GIB, monkeypatch=None):
         lambda: FakeWorker(log, meet),
         n_workers,
         lambda job, _died: log.append(("ended", job)),
-        Room(needs),
-        lambda job: log.append(("begun", job)),
-        lambda job: log.append(("waits", job)),
+        has_room=Room(needs),
+        begun=lambda job: log.append(("begun", job)),
+        waits=lambda job: log.append(("waits", job)),
     ).run()
     return log
 
@@ -96,6 +96,42 @@ def test_time_left_follows_earlier_runs_at_the_speed_of_now(clock):
     assert Forecast([10.0, 20.0, 30.0], n_workers=2).left() == pytest.approx(40)
 
 
+def test_a_job_that_would_end_after_all_others_is_urgent(clock):
+    forecast = Forecast([None] * 6, 2, ["long", "short"] * 3)
+    forecast.begin(0)
+    forecast.begin(1)
+    assert forecast.urgent() == set()  # nothing is known
+    clock[0] = 1
+    forecast.end(1)
+    forecast.begin(3)
+    clock[0] = 8
+    forecast.end(3)  # 7 s; the long one has taken 8 s so far
+    assert forecast.urgent() == {2, 4}
+    forecast.begin(2)
+    clock[0] = 12
+    forecast.end(0)
+    assert forecast.left() == pytest.approx(8 + 7)  # of a long job that runs, then a short one
+    assert forecast.urgent() == {4}
+
+
+def test_while_shorter_jobs_fill_the_time_nothing_is_urgent():
+    assert Forecast([5.0, *[1.0] * 11], 2).urgent() == set()
+    assert Forecast([5.0, *[1.0] * 10], 2).urgent() == {0}
+
+
+def test_an_urgent_job_goes_before_those_whose_rows_the_worker_has():
+    log = []
+    SideBySide(
+        ["a", "a", "b", "b"],
+        lambda place, _later: place,
+        lambda: FakeWorker(log),
+        1,
+        lambda _job, _died: None,
+        lambda: {3},
+    ).run()
+    assert [job for _, job in log] == [3, 0, 1, 2]
+
+
 def test_without_earlier_runs_jobs_that_have_ended_tell_the_time(clock):
     forecast = Forecast([None, None, None])
     assert forecast.left() is None
@@ -106,7 +142,7 @@ def test_without_earlier_runs_jobs_that_have_ended_tell_the_time(clock):
 
 
 def given(folder, n_jobs):
-    return [Given((), number, folder / str(number), "") for number in range(n_jobs)]
+    return [Given((), number, folder / str(number), "", str(number)) for number in range(n_jobs)]
 
 
 def test_a_tally_tells_all_there_is_to_know(tmp_path, clock):

@@ -18,6 +18,7 @@ LEAST_BYTES = 1 << 30
 """What a job is thought to need at least; less than that would be a small part of any machine."""
 _LATEST = 5  # runs that count: older ones may be of another machine or version
 _ENOUGH = 1000  # runs to find those among
+_AS_LONG = 0.9  # of the longest job's time: as good as the longest
 _BYTES_PER_ROW = 200  # of a data set of which only the size is known; models come on top
 
 
@@ -134,10 +135,13 @@ class Forecast:
     seconds : sequence of float or None
         What is expected of each job that will run; None where nothing is known.
     n_workers : int
+    kinds : sequence of str, optional
+        Equal for jobs that should take equally long.
     """
 
     seconds: Sequence[float | None]
     n_workers: int = 1
+    kinds: Sequence[str] = ()
     _begun: dict[int, float] = field(default_factory=dict)
     _ended: dict[int, float] = field(default_factory=dict)
 
@@ -159,25 +163,49 @@ class Forecast:
         return len(self._begun)
 
     def left(self) -> float | None:
-        """Return the seconds that are left, None as long as nothing is known of them.
+        """Return the seconds that are left, None as long as nothing is known of them."""
+        running, waiting = self._to_go()
+        return together([*running, *waiting.values()], self.n_workers) if running or waiting else None
+
+    def urgent(self) -> set[int]:
+        """Return the longest of the waiting jobs if one of them, begun later, might end after all others.
+
+        While shorter jobs are left to fill the time beside it, a long one can still wait; empty then, and as
+        long as nothing is known.
+        """
+        running, waiting = self._to_go()
+        longest = max(waiting.values(), default=0.0)
+        if longest * (self.n_workers + 1) < sum(running) + sum(waiting.values()):
+            return set()
+        return {job for job, seconds in waiting.items() if seconds > _AS_LONG * longest}
+
+    def _to_go(self) -> tuple[list[float], dict[int, float]]:
+        """Return the seconds of running jobs, and of each waiting one; nothing if nothing is known.
 
         Earlier runs are right about the proportions between jobs; how fast this machine is now, jobs that
-        have ended say.
+        have ended say. A job that no earlier run resembles takes as long as one of its kind in this sweep.
         """
         known = [(self.seconds[job], took) for job, took in self._ended.items()]
         expected = sum(one for one, _ in known if one)
         factor = sum(took for one, took in known if one) / expected if expected else 1.0
         typical = [took for _, took in known] or [one for one in self.seconds if one]
         if not typical:
-            return None
-        mean = sum(typical) / len(typical)
-        now = monotonic()
-        running, waiting = [], []
+            return [], {}
+        mean, now = sum(typical) / len(typical), monotonic()
+        so_far = {job: now - begun for job, begun in self._begun.items()}
+        of_kind: dict[str, float] = {}
+        for job, least in so_far.items():
+            of_kind[self._kind(job)] = max(mean, least)
+        of_kind |= {self._kind(job): took for job, took in self._ended.items()}
+        running, waiting = [], {}
         for job, seconds in enumerate(self.seconds):
             if job not in self._ended:
-                needs = mean if seconds is None else seconds * factor
+                needs = of_kind.get(self._kind(job), mean) if seconds is None else seconds * factor
                 if job in self._begun:
-                    running.append(max(0.0, needs - now + self._begun[job]))
+                    running.append(max(0.0, needs - so_far[job]))
                 else:
-                    waiting.append(needs)
-        return together([*running, *waiting], self.n_workers)
+                    waiting[job] = needs
+        return running, waiting
+
+    def _kind(self, job: int) -> str:
+        return self.kinds[job] if self.kinds else str(job)

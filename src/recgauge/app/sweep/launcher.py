@@ -45,6 +45,8 @@ _OF_ROWS = (
     "engine",
 )
 """The settings that decide what a run has before its model is trained."""
+_OF_TIME = ("dataset", "filters", "model", "tune")
+"""The settings that decide most of the time that a run takes."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,15 @@ class Given:
         Gets its files.
     key : str
         Equal for jobs whose data, split and candidates are the same.
+    kind : str
+        Equal for jobs of the same model and data set, which take about equally long.
     """
 
     words: tuple[str, ...]
     number: int
     folder: Path
     key: str
+    kind: str
 
 
 class SweepLauncher(BasicLauncher):
@@ -174,7 +179,7 @@ class SweepLauncher(BasicLauncher):
                 self.cluster.run(keys, task, n_workers, words, watching)
                 return
             hire = partial(Process, words, max(1, usable_cpus() // n_workers))
-            told = (watching.ended, watching.room, watching.begun, watching.waits)
+            told = (watching.ended, watching.urgent, watching.room, watching.begun, watching.waits)
             put_off = self._put_off(jobs, watching.say, watching.put_off)
             SideBySide(keys, task, hire, n_workers, *told, put_off).run()
 
@@ -193,7 +198,8 @@ class SweepLauncher(BasicLauncher):
 
     def _given(self, words: tuple[str, ...], number: int) -> Given:
         config = self._composed(words, number)
-        return Given(words, number, Path(config.hydra.runtime.output_dir), rows_key(config))
+        kind = json.dumps({name: _plain(config.get(name), resolve=False) for name in _OF_TIME}, default=str)
+        return Given(words, number, Path(config.hydra.runtime.output_dir), rows_key(config), kind)
 
     def _composed(self, words: Sequence[str], number: int) -> DictConfig:
         """Return the configuration of a job with its place in the sweep."""
@@ -215,19 +221,17 @@ def _returned(job: Given) -> JobReturn:
     return ended
 
 
+def _plain(node: Any, *, resolve: bool) -> Any:
+    return OmegaConf.to_container(node, resolve=resolve) if OmegaConf.is_config(node) else node
+
+
 def rows_key(config: DictConfig) -> str:
     """Return a text that is equal for jobs whose data, split and candidates are the same.
 
     A job whose settings cannot be resolved has a key of its own: it says itself what is wrong.
     """
     try:
-        plain: Any = {
-            name: OmegaConf.to_container(config[name], resolve=True)
-            if OmegaConf.is_config(config[name])
-            else config[name]
-            for name in _OF_ROWS
-            if name in config
-        }
+        plain = {name: _plain(config[name], resolve=True) for name in _OF_ROWS if name in config}
     except OmegaConfBaseException:
         return f"job {config.hydra.job.num}"
     return json.dumps(plain, sort_keys=True, default=str)

@@ -98,7 +98,9 @@ class RayEngine:
             )
 
         try:
-            SideBySide(keys, task, hire, n_workers, watching.ended, begun=watching.begun).run()
+            SideBySide(
+                keys, task, hire, n_workers, watching.ended, watching.urgent, begun=watching.begun
+            ).run()
         finally:
             ray.shutdown()
 

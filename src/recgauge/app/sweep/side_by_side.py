@@ -120,6 +120,8 @@ class SideBySide:
         At a time.
     ended : callable
         Told the place of each job as it ends, and why it has no outcome if its worker died twice at it.
+    urgent : callable
+        Returns the places of jobs that should begin before others, though nobody has their rows.
     has_room : callable
         Whether another job, given second, may begin beside those that run.
     begun : callable
@@ -135,6 +137,7 @@ class SideBySide:
     hire: Callable[[], Worker]
     n_workers: int
     ended: Callable[[int, str], None]
+    urgent: Callable[[], Collection[int]] = tuple
     has_room: Callable[[Sequence[int], int], bool] = lambda _running, _job: True
     begun: Callable[[int], None] = lambda _job: None
     waits: Callable[[int], None] = lambda _job: None
@@ -197,9 +200,13 @@ class SideBySide:
             self._idle.pop().end()
 
     def _preferred(self, kept: str, running: Sequence[int]) -> list[int]:
-        """Return waiting jobs, first those whose rows the worker has, then those whose rows nobody has."""
-        elsewhere = {self.keys[job] for job in running}
-        return sorted(self._waiting, key=lambda job: (self.keys[job] != kept, self.keys[job] in elsewhere))
+        """Return waiting jobs, first the urgent, then those whose rows the worker has, or else nobody."""
+        elsewhere, first = {self.keys[job] for job in running}, self.urgent()
+
+        def place(job: int) -> tuple[bool, bool, bool]:
+            return job not in first, self.keys[job] != kept, self.keys[job] in elsewhere
+
+        return sorted(self._waiting, key=place)
 
     def _task(self, job: int) -> Task:
         later = any(self.keys[other] == self.keys[job] for other in self._waiting)

@@ -36,7 +36,7 @@ class Tally:
 
     def __init__(self, jobs: Sequence["Given"], plan: SweepPlan, n_workers: int = 1) -> None:
         known = [plan.seconds[job.number] if job.number < len(plan.seconds) else None for job in jobs]
-        self.forecast = Forecast(known, n_workers)
+        self.forecast = Forecast(known, n_workers, [job.kind for job in jobs])
         self.n_jobs, self.ended, self.failed = len(jobs), 0, 0
 
     def __str__(self) -> str:
@@ -107,6 +107,10 @@ class Watching:
     def begun(self, job: int) -> None:
         """Take note that the job at a place begins."""
         self._tally.forecast.begin(job)
+
+    def urgent(self) -> set[int]:
+        """Return the places of jobs that should begin now; see `Forecast`."""
+        return self._tally.forecast.urgent()
 
     def put_off(self, job: int) -> None:
         """Take note that the job at a place will be tried again later."""
