@@ -1,5 +1,6 @@
 """Statistics of ranks over data sets, performance profiles, and the Bayesian signed-rank test."""
 
+from functools import cache
 from itertools import combinations
 from math import inf, sqrt
 from typing import Literal
@@ -67,9 +68,17 @@ def post_hoc_test(
     z = np.array([abs(mean[i] - mean[j]) / stderr for i, j in pairs])
     if method == "holm":
         return None, dict(zip(pairs, holm(2 * ndtr(-z)).tolist(), strict=True))
-    critical = float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * stderr
+    critical = _studentized_range(alpha, k) / sqrt(2) * stderr
     p = np.minimum(studentized_range.sf(z * sqrt(2), k, inf), 1.0)
     return critical, dict(zip(pairs, p.tolist(), strict=True))
+
+
+@cache
+def _studentized_range(alpha: float, k: int) -> float:
+    """Return what the range of k normal values exceeds with probability `alpha`."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(1 - alpha, k, inf))
 
 
 def performance_profiles(

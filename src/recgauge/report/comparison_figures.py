@@ -50,12 +50,12 @@ def forest(comparison: Comparison, metric: str | None = None, dataset: str | Non
     where = f" on {one.dataset}" if one.dataset else ""
     title = f"{metric_label(one.metric)}{where}, {one.n_users:,} users"
     runs = [row.run for row in one.rows]
-    with new_figure(title, height=1.35 + 0.36 * len(runs), panels=2) as (figure, (left, right)):
+    with new_figure(title, height=1.5 + 0.36 * len(runs), panels=2) as (figure, (left, right)):
         _draw_means(left, one, reference)
         _draw_differences(right, one, reference)
         confidence = f"{100 * comparison.procedure.confidence:g} % interval"
-        left.set_xlabel(f"mean over users, {confidence}", fontsize=SMALL)
-        right.set_xlabel(f"difference to {_short(reference)}, {confidence}", fontsize=SMALL)
+        left.set_xlabel(f"mean over users,\n{confidence}", fontsize=SMALL)
+        right.set_xlabel(f"difference to {_short(reference)},\n{confidence}", fontsize=SMALL)
         for axes in (left, right):
             axes.set_ylim(len(runs) - 0.45, -0.7)
             axes.tick_params(axis="y", length=0)

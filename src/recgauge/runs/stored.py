@@ -52,15 +52,20 @@ class RunFolder:
         """Whether whole lists are stored."""
         return (self.folder / LISTS).is_file() and (self.folder / TEST).is_file()
 
-    def per_user(self) -> "pd.DataFrame":
+    def per_user(self, keys: Sequence[str] | None = None) -> "pd.DataFrame":
         """Return per-user values: a row per user id, a column per metric.
+
+        Parameters
+        ----------
+        keys : sequence of str, optional
+            Metrics; all if not given.
 
         Raises
         ------
         SchemaError
             If the run has stored none, or not those that its record is of.
         """
-        table: pd.DataFrame = user_table(self.folder, self.record).to_pandas()
+        table: pd.DataFrame = user_table(self.folder, self.record, keys).to_pandas()
         return table.set_index("user_id")
 
     def recommended(self) -> "pd.DataFrame":
@@ -70,6 +75,44 @@ class RunFolder:
     def test(self) -> "pd.DataFrame":
         """Return the held-out rows: user_id, item_id, rating."""
         return self._table(TEST)
+
+    def lists(self) -> "StoredLists":
+        """Return lists and held-out rows, to evaluate them under several definitions."""
+        test = self.test()
+        names = {"user_id": "user", "item_id": "item"}
+        listed = self.recommended().rename(columns=names)[["user", "item", "score"]]
+        return StoredLists(listed, test, bool(test.duplicated(list(names)).any()))
+
+    def inputs(self, relevant_from: float | None) -> EvaluationInputs:
+        """Return lists and relevance as an evaluation takes them; see `StoredLists.inputs`."""
+        return self.lists().inputs(relevant_from)
+
+    def judged(self, relevant_from: float | None) -> "pd.DataFrame":
+        """Return user_id, item_id and grade of each judged pair once; see `inputs`."""
+        return judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
+
+    def _table(self, name: str) -> "pd.DataFrame":
+        table: pd.DataFrame = read_table(self.folder / name).to_pandas()
+        return table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredLists:
+    """Lists and held-out rows of a run, read once.
+
+    Parameters
+    ----------
+    lists : pandas.DataFrame
+        With the columns user, item, score.
+    test : pandas.DataFrame
+        With the columns user_id, item_id, rating.
+    repeated : bool
+        Whether a user has an item in several held-out rows.
+    """
+
+    lists: "pd.DataFrame"
+    test: "pd.DataFrame"
+    repeated: bool
 
     def inputs(self, relevant_from: float | None, *, listed_only: bool = False) -> EvaluationInputs:
         """Return lists and relevance as an evaluation takes them.
@@ -81,44 +124,42 @@ class RunFolder:
         listed_only : bool
             Whether only the test rows of users with a list count.
         """
-        lists, test = self.recommended(), self.test()
+        test = self.test
         if listed_only:
-            test = test[test["user_id"].isin(lists["user_id"].unique())]
-        everybody = test["user_id"].unique()
-        judged = judged_rows(test, relevant_from)
-        names = {"user_id": "user", "item_id": "item"}
+            test = test[test["user_id"].isin(self.lists["user"].unique())]
+        judged = judged_rows(test, relevant_from, repeated=self.repeated)
         return convert(
-            lists.rename(columns=names)[["user", "item", "score"]],
-            judged.rename(columns=names)[["user", "item", "grade"]],
+            self.lists,
+            judged.rename(columns={"user_id": "user", "item_id": "item"})[["user", "item", "grade"]],
             train=None,
             item_features=None,
             n_items=None,
             scores=None,
-            users=list(everybody),
+            users=list(test["user_id"].unique()),
             threshold=0.0,
         )
 
-    def judged(self, relevant_from: float | None) -> "pd.DataFrame":
-        """Return user_id, item_id and grade of each judged pair once; see `inputs`."""
-        return judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
 
-    def _table(self, name: str) -> "pd.DataFrame":
-        table: pd.DataFrame = read_table(self.folder / name).to_pandas()
-        return table
+def judged_rows(
+    test: "pd.DataFrame", relevant_from: float | None, *, repeated: bool = True
+) -> "pd.DataFrame":
+    """Return test rows with their grades, as in the run: 0 where the rating is below `relevant_from`.
 
-
-def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFrame":
-    """Return test rows with their grades, as in the run: 0 where the rating is below `relevant_from`."""
+    An item that a user has in several rows is judged once; not `repeated` says that there is none.
+    """
     grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
-    # an item that a user has in several rows is judged once, with the highest of their grades
-    judged = test.assign(grade=grade).sort_values("grade", ascending=False, kind="stable")
+    graded = test.assign(grade=grade)
+    if not repeated:
+        return graded
+    # the highest of their grades counts
+    judged = graded.sort_values("grade", ascending=False, kind="stable")
     return judged.drop_duplicates(["user_id", "item_id"]).sort_index()
 
 
-def user_columns(folder: Path) -> set[str]:
-    """Return the metrics that a run has stored for each user."""
+def user_columns(folder: Path) -> list[str]:
+    """Return the metrics that a run has stored for each user, in their order."""
     with _opened(folder / PER_USER) as file:
-        return set(file.schema_arrow.names) - {"user_id"}
+        return [name for name in file.schema_arrow.names if name != "user_id"]
 
 
 def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = None) -> "pa.Table":

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from recgauge.conventions import Definition, get_convention
@@ -13,11 +13,13 @@ from recgauge.evaluation.values import evaluate_top_k
 from recgauge.report.series import FOLDS
 from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.settings import FREE_DATASET_SETTINGS
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.stored import RunFolder, StoredLists, user_columns
 from recgauge.studies import label
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from recgauge.evaluation.inputs import EvaluationInputs
 
 Frames = dict[str, "pd.DataFrame"]
 _LEFT_OUT = {"dataset": (*FREE_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
@@ -100,14 +102,20 @@ class Condition:
     @property
     def metrics(self) -> list[str]:
         """The metrics that every model has per-user values of."""
-        frames = list(self.stored.values())
-        return [key for key in frames[0].columns if all(key in frame for frame in frames)]
+        first, *others = (user_columns(run.folder) for run in self.runs.values())
+        return [key for key in first if all(key in columns for columns in others)]
 
     def values(self, key: str) -> "pd.DataFrame":
         """Return a row per user and a column per model."""
         import pandas as pd
 
         return pd.DataFrame({model: frame[key] for model, frame in self.stored.items()})
+
+    def only(self, key: str) -> "pd.DataFrame":
+        """Return the same as `values`, without reading other metrics."""
+        import pandas as pd
+
+        return pd.DataFrame({model: run.per_user([key])[key] for model, run in self.runs.items()})
 
     def check(self) -> None:
         """Refuse models that were not measured on the same rows."""
@@ -127,7 +135,14 @@ class Lists:
     def __init__(self, condition: Condition) -> None:
         self.runs = condition.runs
         self.record = condition.first.record
-        self._inputs: dict[Any, Any] = {}
+        self._stored: dict[str, StoredLists] = {}
+        self._inputs: dict[Any, EvaluationInputs] = {}
+
+    def stored(self, model: str) -> StoredLists:
+        """Return the lists and the held-out rows of a model, read once."""
+        if model not in self._stored:
+            self._stored[model] = self.runs[model].lists()
+        return self._stored[model]
 
     def longest(self) -> int:
         """Return the length of the lists."""
@@ -164,7 +179,7 @@ class Lists:
     ) -> Evaluation:
         place = (model, threshold, listed)
         if place not in self._inputs:
-            self._inputs[place] = self.runs[model].inputs(threshold, listed_only=listed)
+            self._inputs[place] = self.stored(model).inputs(threshold, listed_only=listed)
         lists = self._inputs[place]
         return evaluate_top_k(
             suite,
@@ -179,6 +194,7 @@ class Lists:
         )
 
 
+@cache
 def is_accuracy(name: str) -> bool:
     """Whether lists and relevant items are enough for a metric, so that models should agree on it."""
     known = get_convention("standard").known().get(name)

@@ -217,8 +217,8 @@ def _threshold_axis(lists: Lists, name: str, k: int, notes: list[str]) -> Frames
     own = lists.record.dataset.relevant_from
     if own is None:
         return {}
-    run = next(iter(lists.runs.values()))
-    test = run.test()
+    stored = lists.stored(next(iter(lists.runs)))
+    test = stored.test
     ratings = sorted(float(value) for value in test["rating"].unique() if value > 0)
     if len(ratings) > _MOST_THRESHOLDS:
         ratings = [value for value in ratings if value == int(value)][:_MOST_THRESHOLDS]
@@ -227,7 +227,7 @@ def _threshold_axis(lists: Lists, name: str, k: int, notes: list[str]) -> Frames
     for threshold in [float(own), *(value for value in ratings if value != own)]:
         frames, _ = lists.values(suite, [k], threshold, listed_only=True)
         found |= {f"{threshold:g}": frame for frame in frames.values()}
-    if n_listless := test["user_id"].nunique() - run.recommended()["user_id"].nunique():
+    if n_listless := test["user_id"].nunique() - stored.lists["user"].nunique():
         notes.append(
             f"relevant from: {n_listless:,} users had nothing relevant in the runs and so no list; they are "
             "left out under lower thresholds, too."
@@ -272,7 +272,7 @@ def _shared(axis: str, options: Mapping[str, Condition], key: str, notes: list[s
         if len(condition.runs) < 2 or key not in condition.metrics:
             notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
         else:
-            kept[option] = condition.values(key)
+            kept[option] = condition.only(key)
     common = [model for model in next(iter(kept.values())) if all(model in frame for frame in kept.values())]
     missing = sorted({str(model) for frame in kept.values() for model in frame} - set(common))
     if missing:

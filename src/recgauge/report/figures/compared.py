@@ -181,7 +181,7 @@ def plot_popularity_shares(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['training rows', 'svd']
     """
-    groups = np.arange(len(train), 0, -1)  # the popular ones, where runs differ most, on the right
+    groups = np.arange(1, len(train) + 1)  # the popular ones, where runs differ most, are on the right
     names = short_names(list(check_labels("plot_popularity_shares", shares)))
     with new_figure(title, height=3.4, width=COLUMN) as (figure, (axes,)):
         axes.plot(groups, train, **REFERENCE | {"linewidth": 1.6, "color": INK})

@@ -17,6 +17,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from recgauge.errors import MetricError
+from recgauge.report.figures.layout import Margins, renderer_of
 from recgauge.utils.checks import DoubleArray
 
 # Okabe and Ito's colours, distinguished with any kind of colour vision, the dark ones first
@@ -79,7 +80,7 @@ def new_figure(
         Inches; a figure is 7.2 inches (1080 pixels) wide, or `COLUMN`.
     """
     with look():
-        figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+        figure = Figure(figsize=(width, height), dpi=_DPI, layout=Margins())
         axes = list(figure.subplots(1, panels, squeeze=False)[0])
         if title is not None:
             figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
@@ -206,7 +207,7 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
 
 
 def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
-    """Write each point's name beside it: right, above, below or left, where it covers no other name.
+    """Write each point's name beside it: right, left, above or below, where it covers no other name.
 
     Parameters
     ----------
@@ -214,16 +215,22 @@ def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
         With its scales and limits set.
     points : mapping of str to (float, float)
     """
-    canvas = FigureCanvasAgg(axes.figure.get_figure(root=True))
-    canvas.draw()  # settles the layout, without which no text has a place
-    places = (((6, 0), "left", "center"), ((0, 6), "center", "bottom"), ((0, -6), "center", "top"))
+    figure = axes.figure.get_figure(root=True)
+    renderer = renderer_of(figure)
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)  # no text has a place before
+    places = (
+        *(((6, 0), "left", "center"), ((-6, 0), "right", "center")),
+        *(((0, 6), "center", "bottom"), ((0, -6), "center", "top")),
+    )
     marks = axes.transData.transform(list(points.values()))
     taken = [Bbox.from_extents(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in marks]
     for name, point in sorted(points.items(), key=lambda each: -each[1][1]):
-        for shift, ha, va in (*places, ((-6, 0), "right", "center")):
+        for shift, ha, va in places:
             text = axes.annotate(name, point, shift, textcoords="offset points", ha=ha, va=va, fontsize=SMALL)
-            box = text.get_window_extent(canvas.get_renderer())
-            if not any(box.overlaps(other) for other in taken):
+            box = text.get_window_extent(renderer)
+            inside = figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1
+            if inside and not any(box.overlaps(other) for other in taken):
                 break
             text.remove()
         else:  # crowded: no name is better than one that hides another

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from recgauge.errors import ConfigError, DataError, MetricError
 from recgauge.metrics.curves.points import PrecisionRecallOverK, precision_recall_curve, roc_curve
@@ -23,6 +24,7 @@ from recgauge.report.figures import (
     plot_roc,
 )
 from recgauge.report.figures.card import card_figures
+from recgauge.report.figures.compared import plot_popularity_shares, plot_tradeoff
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
@@ -198,6 +200,24 @@ def test_drift_shows_shares_of_both_parts(demo, split):
     assert len(popularity.patches) == 20
     assert times.lines[1].get_ydata()[1] == pytest.approx(card.over_time.counts["test"][0] / 12_000)
     assert times.lines[1].get_ydata()[-1] == pytest.approx(1)
+
+
+def test_the_most_popular_items_are_drawn_at_one_on_the_right():
+    train, svd = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0])
+    (axes,) = plot_popularity_shares({"svd": svd}, train, k=10).axes
+    for line, shares in zip(axes.lines, (train, svd), strict=True):
+        assert dict(line.get_xydata().tolist()) == {1: shares[0], 2: shares[1], 3: shares[2]}
+    assert axes.get_xlim() == (3, 1)
+    assert {text.get_text(): text.xy[1] for text in axes.texts} == {"training rows": 0.5, "svd": 0.9}
+
+
+def test_no_name_of_a_point_leaves_the_figure():
+    points = {"a rather long name 1": (0.1, 0.2), "a rather long name 2": (5.0, 0.4)}
+    figure = plot_tradeoff(points, x_label="seconds", y_label="nDCG", log_x=True)
+    FigureCanvasAgg(figure).draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 2
+    assert all(figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1 for box in boxes)
 
 
 def test_a_card_has_its_figures(demo, split):

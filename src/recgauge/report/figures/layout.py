@@ -1,0 +1,60 @@
+"""Room for the labels of a figure."""
+
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+
+def renderer_of(figure: Figure) -> RendererAgg:
+    """Return what tells how large the texts of a figure are."""
+    width, height = figure.get_size_inches() * figure.dpi
+    return RendererAgg(width, height, figure.dpi)
+
+
+class Margins(ConstrainedLayoutEngine):
+    """Makes room for labels, measured once: half of drawing a small figure is matplotlib measuring again.
+
+    A figure with a legend outside its panels is laid out by matplotlib.
+    """
+
+    _PAD, _BETWEEN = 0.055, 0.25  # inches around the figure, and between panels beside each other
+    _settled: tuple[float, float] | None = None
+
+    def execute(self, fig: Figure) -> None:
+        """Move the panels of a figure, unless that was done at this size."""
+        size = (float(fig.get_figwidth()), float(fig.get_figheight()))
+        if fig.legends:
+            super().execute(fig)
+        elif self._settled != size:
+            self._fit(fig)
+            self._settled = size
+
+    def _fit(self, fig: Figure) -> None:
+        renderer = renderer_of(fig)
+        width, height = fig.get_size_inches()
+        rooms = []  # of every panel: what its labels take on the left, below, on the right, above; inches
+        for axes in fig.axes:
+            inner = axes.get_window_extent(renderer)
+            outer = axes.get_tightbbox(renderer, for_layout_only=True) or inner
+            ends = (inner.x0 - outer.x0, inner.y0 - outer.y0, outer.x1 - inner.x1, outer.y1 - inner.y1)
+            rooms.append([max(0.0, float(end)) / fig.dpi for end in ends])
+        below, above = (self._text(fig, name, renderer) for name in ("_supxlabel", "_suptitle"))
+        below, above = (
+            edge + max(room[side] for room in rooms) + self._PAD for edge, side in ((below, 1), (above, 3))
+        )
+        taken = sum(room[0] + room[2] for room in rooms) + self._BETWEEN * (len(rooms) - 1) + 2 * self._PAD
+        across, down = max(0.2 * width, width - taken) / len(rooms), max(0.2 * height, height - below - above)
+        left = self._PAD
+        for axes, room in zip(fig.axes, rooms, strict=True):
+            left += room[0]
+            axes.set_position((left / width, below / height, across / width, down / height))
+            left += across + room[2] + self._BETWEEN
+
+    def _text(self, fig: Figure, name: str, renderer: RendererAgg) -> float:
+        """Move a text of the whole figure to its edge; return the inches that it takes there."""
+        text = getattr(fig, name)
+        if text is None:
+            return 0.0
+        pad = self._PAD / fig.get_figheight()
+        text.set_y(pad if name == "_supxlabel" else 1 - pad)
+        return float(text.get_window_extent(renderer).height) / fig.dpi + 1.5 * self._PAD
