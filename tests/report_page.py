@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
-VOID = {"meta", "br", "hr", "img", "input", "link"}
+VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 LOADS = ("src", "srcset", "data", "action", "background", "poster", "xlink:href")
 
 
@@ -81,7 +81,11 @@ class Page(HTMLParser):
         if "caption" in where:
             self._caption += data
         elif ("th" in where or "td" in where) and data.strip():
-            self.tables[self._caption][-1][-1].append(data.strip())
+            cell = self.tables[self._caption][-1][-1]
+            if self.elements[-1] == "wbr" and cell:
+                cell[-1] += data.strip()
+            else:
+                cell.append(data.strip())
 
 
 def read_page(path: Path) -> Page:

@@ -17,7 +17,10 @@ from recgauge.app.compare.printing import print_comparison, write_comparison
 from recgauge.app.compare.reporting import Effort, report_data, write_figures, write_page
 from recgauge.app.compare.sources import Where, find_runs
 from recgauge.comparison import Procedure, compare
+from recgauge.comparison.stability import compare_orders
 from recgauge.report.comparison_tables import interval, number
+from recgauge.report.figures.stability import plot_stability
+from recgauge.report.figures.svg import THEME, svg_text
 from recgauge.report.html import pictures, report_page, sections
 from recgauge.report.html.data import DatasetPart, ReportData
 from recgauge.report.segment_tables import Listed, Story
@@ -73,6 +76,16 @@ def test_the_page_is_sound_and_loads_nothing(text, page):
     assert len(page.pictures) >= 10
     assert len(text) < 1 << 20
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
+
+
+def test_every_colour_of_a_figure_is_another_one_on_a_dark_page(text):
+    turning = compare_orders(
+        {"k": {"1": {"a": [1, 1, 0.9], "b": [0, 0.1, 0]}, "5": {"a": [0, 0, 0.1], "b": [1, 1, 0.9]}}}
+    )
+    drawn = text + svg_text(plot_stability(turning), "turns", "turns")
+    colours = {found.lower() for found in re.findall(r'(?:fill|stroke)="(#[^"]+)"', drawn)}
+    assert len(colours) >= 6
+    assert colours <= THEME.keys()
 
 
 def test_it_has_every_section_that_the_runs_have_data_for(data, page):
@@ -221,7 +234,6 @@ def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undraw
 def test_hostile_names_are_harmless_in_a_figure():
     from recgauge.report.figures.bars import plot_bars
     from recgauge.report.figures.compared import plot_tradeoff, short_names
-    from recgauge.report.figures.svg import svg_text
 
     names = short_names([*HOSTILE, HOSTILE[-1] + "again"])
     assert len(set(names)) == len(HOSTILE) + 1
@@ -235,7 +247,6 @@ def test_hostile_names_are_harmless_in_a_figure():
 
 def test_numbers_of_a_figure_are_not_cut(found):
     from recgauge.report.comparison_figures import forest
-    from recgauge.report.figures.svg import svg_text
 
     text = svg_text(forest(found.comparison), "means", "forest")
     assert text == svg_text(forest(found.comparison), "means", "forest"), "the same runs, the same figure"

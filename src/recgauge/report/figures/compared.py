@@ -187,7 +187,7 @@ def plot_popularity_shares(
         axes.plot(groups, train, **REFERENCE | {"linewidth": 1.6, "color": INK})
         ends = [(float(train[0]), "training rows", INK)]
         for index, (name, line) in enumerate(zip(names, shares.values(), strict=True)):
-            axes.plot(groups, line, **line_look(index, marker=True))
+            axes.plot(groups, line, clip_on=False, **line_look(index, marker=True))
             ends.append((float(line[0]), name, color(index)))
         axes.set_ylim(bottom=0)
         axes.set_xlim(len(train), 1)

@@ -1,5 +1,6 @@
 """Room for the labels of a figure."""
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -49,6 +50,16 @@ class Margins(ConstrainedLayoutEngine):
             left += room[0]
             axes.set_position((left / width, below / height, across / width, down / height))
             left += across + room[2] + self._BETWEEN
+            self._keep_inside(axes, renderer)
+
+    def _keep_inside(self, axes: Axes, renderer: RendererAgg) -> None:
+        """Move the label below a panel to the left as far as it would leave the figure on the right."""
+        label, figure = axes.xaxis.label, axes.figure
+        if not label.get_text():
+            return
+        over = label.get_window_extent(renderer).x1 + self._PAD * figure.dpi - figure.bbox.x1
+        if over > 0:
+            label.set_x(label.get_position()[0] - over / axes.get_window_extent(renderer).width)
 
     def _text(self, fig: Figure, name: str, renderer: RendererAgg) -> float:
         """Move a text of the whole figure to its edge; return the inches that it takes there."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from recgauge.report.figures.style import INK, MUTED, PALETTE, SMALL, new_figure, write_beside
+from recgauge.report.figures.style import INK, MUTED, PALETTE, RULE, SMALL, new_figure, write_beside
 from recgauge.report.stability_tables import shorten, turned_text, winner_text
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _draw(axes: "Axes", row: int, axis: "AxisOrders") -> None:
     turns = axis.turns()
     sure = sum(turn.beyond_noise for turn in turns)
     share = 100 / axis.n_pairs
-    axes.barh(row, 100, height=0.42, color="#F2F2F2", zorder=0)
+    axes.barh(row, 100, height=0.42, color=RULE, zorder=0)
     axes.barh(row, sure * share, height=0.42, color=PALETTE[0])
     axes.barh(
         row,

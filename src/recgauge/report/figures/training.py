@@ -90,7 +90,7 @@ def plot_calibration(lines: Mapping[str, Line], *, title: str | None = None) -> 
     with new_figure(title, height=3.6, width=COLUMN) as (figure, (axes,)):
         ends = []
         for index, (predicted, actual) in enumerate(lines.values()):
-            axes.plot(predicted, actual, **line_look(index, marker=True))
+            axes.plot(predicted, actual, clip_on=False, **line_look(index, marker=True))
             ends.append((float(actual[-1]), names[index], color(index)))
         every = np.concatenate([np.concatenate(line) for line in lines.values()])
         low, high = float(every.min()), float(every.max())

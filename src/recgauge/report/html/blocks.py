@@ -178,11 +178,20 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks that are shown after a click."""
+    """Blocks that are shown after a click.
+
+    Parameters
+    ----------
+    title : str
+    blocks : tuple of Block
+    printed : bool
+        Whether they are on paper even if nobody has clicked.
+    """
 
     kind: ClassVar[str] = "folded"
     title: str
     blocks: "tuple[Block, ...]"
+    printed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

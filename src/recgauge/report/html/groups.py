@@ -94,7 +94,7 @@ def segments(data: ReportData) -> Section | None:
         claims = [claim for one in part.segments for claim in segment_tables.claims(one)]
         leads.append(claims[0])
         blocks += [Heading(part.name)] if data.several else []
-        blocks.append(Lines(tuple(claims)))
+        blocks.append(Lines(tuple(claims if data.several else claims[1:])))
         blocks.append(Pictures(tuple(_gain_pictures(part))))
         for one in part.segments:
             header = tuple(segment_tables.header(one))

@@ -143,7 +143,8 @@ def pairs(data: ReportData) -> Section | None:
         leads.append(f"{n_shown} of {n_pairs}{place} differ in {metric_label(first.metric)}")
         if data.comparison.procedure.baseline is None and len(first.rows) <= MOST_IN_MATRIX:
             blocks += [_matrix(first)]
-        title = f"All pairs{place}: differences, intervals and tests by {len(some)} metrics"
+        by = f"{len(some)} metrics" if len(some) > 1 else shown(first.metric)
+        title = f"All pairs{place}: differences, intervals and tests by {by}"
         blocks.append(Folded(title, tuple(_pair_table(one) for one in some if one.pairs)))
     alpha = 1 - data.comparison.procedure.confidence
     lead = f"{'; '.join(leads)}, at a corrected p of at most {alpha:.3g}."

@@ -1,7 +1,6 @@
 """Sections of what the numbers stand on: data, guards, protocol, citations, configuration, environment."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from recgauge.errors import listed
 from recgauge.report.data_card.page import card_tables, percent
@@ -9,6 +8,7 @@ from recgauge.report.html.blocks import Block, Code, Folded, Heading, Lines, Sec
 from recgauge.report.html.citations import cited
 from recgauge.report.html.data import ReportData
 from recgauge.report.html.words import protocol_words
+from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings
 
 NOT_SHOWN = ("tracking", "data", "engine", "jobs", "reuse", "force", "study")
@@ -87,7 +87,7 @@ def protocol(data: ReportData) -> Section:
     if groups:
         entries = "\n\n".join(one.entry for some in groups.values() for one in some)
         blocks.append(Text(f"Cite {keys}.", "explanation"))
-        blocks.append(Folded("BibTeX", (Code("BibTeX of data, models and metrics", entries),)))
+        blocks.append(Folded("BibTeX", (Code("BibTeX of data, models and metrics", entries),), printed=True))
     return Section(
         "Protocol in words", "Ready to be pasted into a paper's experimental setup.", tuple(blocks)
     )
@@ -101,44 +101,58 @@ def configuration(data: ReportData) -> Section:
         for run, one in part.records()
     ]
     commands = "\n".join(dict.fromkeys(record.command for _, record in records if record.command))
-    settings = [_shown(record.settings) for _, record in records]
+    settings = [_shown(record) for _, record in records]
     environments = [flat_settings(dict(record.environment)) for _, record in records]
     code = Code("Commands that repeat the runs", commands)
     many = commands.count("\n") > MOST_COMMANDS
     blocks: list[Block] = (
-        [Folded("Commands that repeat the runs", (code,)) if many else code] if commands else []
+        [Folded("Commands that repeat the runs", (code,), printed=True) if many else code] if commands else []
     )
-    several = (
-        len({(name, record.seed) for name, record in records}) == len(records)
-        and len({record.seed for _, record in records}) > 1
-    )
-    names = [f"{name}, seed {record.seed}" if several else name for name, record in records]
-    blocks += _common_and_different("settings", settings, names)
-    blocks += _common_and_different("environment", environments, names)
+    seeds = [(name, f"{record.seed}") for name, record in records]
+    blocks += _common_and_different("settings", settings, seeds)
+    blocks += _common_and_different("environment", environments, seeds)
     lead = "Everything that decides a number; settings of paths and of tracking are left out."
     return Section("Configuration", lead, tuple(blocks))
 
 
-def _shown(settings: Mapping[str, Any]) -> dict[str, str]:
-    return flat_settings({key: value for key, value in settings.items() if key not in NOT_SHOWN})
+def _shown(record: RunRecord) -> dict[str, str]:
+    hidden = NOT_SHOWN if record.search is not None else (*NOT_SHOWN, "search")
+    return flat_settings({key: value for key, value in record.settings.items() if key not in hidden})
 
 
-def _common_and_different(what: str, found: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[Block]:
-    """Return what all runs have in common, and a row for each run of what they have not."""
+def _common_and_different(
+    what: str, found: Sequence[Mapping[str, str]], seeds: Sequence[tuple[str, str]]
+) -> list[Block]:
+    """Return what all runs have in common, and a row for each run of what they have not.
+
+    Parameters
+    ----------
+    what : str
+    found : sequence of mapping of str to str
+    seeds : sequence of (str, str)
+        The run and the seed of each; seeds that differ in nothing else share a row.
+    """
     keys = dict.fromkeys(key for one in found for key in one)
     common = {key: found[0][key] for key in keys if len({one.get(key) for one in found}) == 1}
     rows = tuple((key, value) for key, value in common.items())
     blocks: list[Block] = []
     if rows:
         title = f"{what.capitalize()} of all runs"
-        blocks.append(Folded(title, (Table(title, (), rows, look="facts"),)))
+        blocks.append(Folded(title, (Table(title, (), rows, look="facts"),), printed=True))
+    told: dict[str, dict[str, list[str]]] = {}
+    for (name, seed), one in zip(seeds, found, strict=True):
+        text = ", ".join(
+            f"{key}={one[key]}" for key in keys if key not in common and key != "seed" and key in one
+        )
+        told.setdefault(name, {}).setdefault(text, []).append(seed)
     lines = [
-        (name, ", ".join(f"{key}={one[key]}" for key in keys if key not in common and key in one))
-        for name, one in zip(names, found, strict=True)
+        (name if len(texts) == 1 else f"{name}, seed {listed(of)}", text)
+        for name, texts in told.items()
+        for text, of in texts.items()
     ]
     if any(text for _, text in lines):
         title = f"{what.capitalize()} in which runs differ"
-        blocks.append(Folded(title, (Table(title, (), tuple(lines), look="facts"),)))
+        blocks.append(Folded(title, (Table(title, (), tuple(lines), look="facts"),), printed=True))
     return blocks
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recgauge.comparison import MetricComparison
 from recgauge.comparison.claims import metric_label
 from recgauge.errors import DataError
 from recgauge.report.comparison_tables import COSTS, Cost, cost_cells, number
@@ -39,7 +40,7 @@ def costs(data: ReportData) -> Section | None:
         first = data.comparison.result(data.comparison.metrics[0], part.name)
         means = {row.run: row.mean for row in first.rows}
         known = {run: data.costs.get((part.name, run)) for run in means}
-        pictures = tuple(_cost_pictures(part.name, known, means, metric_label(first.metric)))
+        pictures = tuple(_cost_pictures(part.name, known, means, first))
         if pictures:
             blocks += [Heading(part.name)] if data.several else []
             blocks.append(Pictures(pictures))
@@ -56,8 +57,9 @@ def _seconds(known: Mapping[str, Cost | None], what: str) -> dict[str, float]:
 
 
 def _cost_pictures(
-    dataset: str, known: Mapping[str, Cost | None], means: Mapping[str, float], label: str
+    dataset: str, known: Mapping[str, Cost | None], means: Mapping[str, float], first: MetricComparison
 ) -> Iterator[Picture]:
+    label, best = metric_label(first.metric), "upper" if first.higher_is_better else "lower"
     for what, axis in TIMES.items():
         points = {run: (seconds, means[run]) for run, seconds in _seconds(known, what).items()}
         if len(points) > 1:
@@ -69,7 +71,7 @@ def _cost_pictures(
                 f"cost_{slug(dataset)}_{what}",
                 partial(_draw_tradeoff, points, axis, label, log_x=True),
                 f"{label} against {axis.partition(',')[0]}: {told}",
-                f"{label} against seconds of {axis.partition(',')[0]}, {dataset}; upper left is best",
+                f"{label} against seconds of {axis.partition(',')[0]}, {dataset}; {best} left is best",
             )
 
 

@@ -46,6 +46,9 @@
       [head, ...all(block, "tbody tr").map((row) => row.cells[column])].forEach((cell) => { cell.hidden = hide; });
     }));
   });
+  const unfolded = [];  // on paper nobody can click
+  addEventListener("beforeprint", () => all(document, "details.printed:not([open])").forEach((one) => { one.open = true; unfolded.push(one); }));
+  addEventListener("afterprint", () => unfolded.splice(0).forEach((one) => { one.open = false; }));
   all(document, "table.leaderboard, table.every").forEach((table) => {
     if (table.tBodies[0].rows.length < 8) return;
     const before = table.closest(".scroll"), label = document.createElement("label"), input = document.createElement("input");
