@@ -41,8 +41,9 @@ MACHINES = {
 ALL = ()
 FEW = ("popularity", "svd")  # without vector code kernels are compiled anew: minutes for all models
 OTHERS = [
-    ("two threads", ALL),
+    ("two threads", FEW),
     ("no vector code", FEW),
+    pytest.param("two threads", ALL, marks=pytest.mark.slow),
     pytest.param("no vector code", ALL, marks=pytest.mark.slow),
 ]
 on_others = pytest.mark.parametrize(("machine", "models"), OTHERS)
@@ -65,7 +66,7 @@ def found(machine, models):
 
 def both(machine, models):
     """Each model's name, with what it gives here and there."""
-    here, there = found("this", ALL)["models"], found(machine, models)["models"]
+    here, there = found("this", models)["models"], found(machine, models)["models"]
     assert set(there) == (set(models) or set(here))
     return [(model, here[model], there[model]) for model in there]
 
@@ -73,7 +74,7 @@ def both(machine, models):
 @pytest.mark.parametrize(("machine", "models"), OTHERS[:2])
 @pytest.mark.parametrize("stage", ["data", "splits", "candidates"])
 def test_what_is_trained_and_tested_on_is_the_same(machine, models, stage):
-    assert found(machine, models)[stage] == found("this", ALL)[stage]
+    assert found(machine, models)[stage] == found("this", models)[stage]
 
 
 @on_others
@@ -94,6 +95,7 @@ def test_values_are_the_same(machine, models):
             assert there["values"][key] == near, f"{model} {key}"
 
 
+@pytest.mark.slow
 def test_every_model_is_tried():
     tried = found("this", ALL)["models"]
     assert {"svd", "popularity", "random", "bias", "biased_mf"} <= tried.keys()

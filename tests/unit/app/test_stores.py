@@ -75,6 +75,14 @@ def test_reading_a_run_makes_no_store(tmp_path, capsys):
     assert not file.exists()
 
 
+def test_only_the_making_of_a_store_does_not_wait_for_the_disk(tmp_path):
+    store = MlflowStore(f"sqlite:///{tmp_path}/mlflow.db", "e")
+    store.prepare()
+    with store.client._tracking_client.store.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+    assert not (tmp_path / ".mlflow.db.unfinished").exists()
+
+
 def test_rows_that_another_process_adds_at_the_same_time_do_no_harm(tmp_path):
     from sqlalchemy import event
     from sqlalchemy.orm import Session

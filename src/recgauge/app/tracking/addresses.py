@@ -1,5 +1,6 @@
 """Looks at a tracking address before MLflow does, since MLflow retries for minutes where it cannot work."""
 
+import os
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -164,6 +165,8 @@ def create_database(uri: str, create: Callable[[str], object]) -> None:
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     create(f"{SQLITE}{unfinished}")
+    with unfinished.open("rb") as file:
+        os.fsync(file.fileno())
     unfinished.replace(path)
 
 

@@ -1,8 +1,9 @@
 """Opens a tracking store with MLflow: database and experiment are made or brought up to date."""
 
 import logging
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from recgauge.app.tracking.addresses import (
     artifact_folder,
@@ -29,6 +30,24 @@ def check_experiment(uri: str, name: str, stage: str, location: str) -> None:
             "Restore it, or choose another name with tracking.experiment=NAME."
         )
     check_artifact_folder(location)
+
+
+def _unsafely(create: Callable[[str], object], uri: str) -> None:
+    """Make the tables of an SQLite store without waiting for the disk after each of a hundred steps.
+
+    A crash would damage the file, which has a temporary name until it is complete and written.
+    """
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    def relax(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA synchronous=OFF")
+
+    event.listen(Engine, "connect", relax)
+    try:
+        create(uri)
+    finally:
+        event.remove(Engine, "connect", relax)
 
 
 class OpenedStore:
@@ -60,7 +79,7 @@ class OpenedStore:
             return client
 
         with store_lock(self.uri):  # two first runs would race in creating the tables
-            create_database(self.uri, opened)
+            create_database(self.uri, partial(_unsafely, opened))
             return opened(self.uri)
 
     @cached_property
