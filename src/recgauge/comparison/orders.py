@@ -117,14 +117,11 @@ class AxisOrders:
         M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 1945;
         S. Vigna, "A weighted correlation index for rankings with ties", WWW 2015.
         """
-        from scipy.stats import kendalltau, weightedtau
-
         first, other = self.goodness[0], self.goodness[self.options.index(option)]
         if min(np.ptp(first), np.ptp(other)) == 0:
             return float("nan"), float("nan")
-        taus = (float(found(first, other).statistic) for found in (kendalltau, weightedtau))
-        tau, weighted = (round(value, DECIMALS) for value in taus)
-        return tau, weighted
+        both = [_tau(first, other, _from_top(*pair)) for pair in ((first, other), (other, first))]
+        return round(_tau(first, other), DECIMALS), round(sum(both) / 2, DECIMALS)
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the pairs of models that change their order between any two options."""
@@ -208,3 +205,18 @@ class Stability:
         from recgauge.report.figures.stability import plot_stability
 
         return plot_stability(self)
+
+
+def _tau(first: DoubleArray, other: DoubleArray, weights: DoubleArray | None = None) -> float:
+    """Return Kendall's tau-b of two orders, each pair of models counted with its weight."""
+    a, b = (np.sign(values[:, None] - values) for values in (first, other))
+    of = 1.0 if weights is None else weights
+    return float((of * a * b).sum() / np.sqrt((of * a**2).sum() * (of * b**2).sum()))
+
+
+def _from_top(first: DoubleArray, second: DoubleArray) -> DoubleArray:
+    """Return the weight of each pair: 1 / rank of both, best first, ties parted by the second values."""
+    share = np.empty(len(first))
+    share[np.lexsort((second, first))[::-1]] = 1 / np.arange(1, len(first) + 1)
+    weights: DoubleArray = share[:, None] + share
+    return weights

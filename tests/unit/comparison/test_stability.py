@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from recgauge.comparison import compare_orders
 from recgauge.errors import ConfigError, SchemaError
@@ -163,3 +164,18 @@ def test_what_cannot_be_compared_is_refused_in_one_line(axes, error, said):
     with pytest.raises(error, match=said) as caught:
         compare_orders(axes)
     assert "\n" not in str(caught.value)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8).filter(
+        lambda pairs: all(len(set(side)) > 1 for side in zip(*pairs, strict=True))
+    )
+)
+def test_agreement_is_that_of_scipy(pairs):
+    sides = [
+        {f"m{place}": [float(v)] * 2 for place, v in enumerate(side)} for side in zip(*pairs, strict=True)
+    ]
+    (axis,) = compare_orders({"x": dict(zip(("one", "two"), sides, strict=True))}).axes
+    first, other = ([values[0] for values in side.values()] for side in sides)
+    wanted = (stats.kendalltau(first, other).statistic, stats.weightedtau(first, other).statistic)
+    assert axis.agreement("two") == pytest.approx(wanted, abs=1e-11)
