@@ -14,13 +14,19 @@ what else there is:
     Without it, MovieLens in a command is the demo data.
 ``<!-- ends with CODE: WHY -->``
     Each command of the next block ends with this exit code.
-``<!-- other numbers: WHY -->``
-    The next block was printed with other numbers and ids.
+``<!-- without TEXT: WHY -->``
+    Lines of the next block that have this text cannot run in a test.
+``<!-- measured: WHAT -->``
+    Seconds, sizes in memory and ids of runs in the next block are those of one run on one machine.
+``<!-- writes: FILE, ... -->``
+    The next block writes these files, which may be patterns.
+``<!-- lines of: FILE -->``
+    The table below, in Markdown, has lines of this file.
 ``<!-- first: COMMAND -->``
     What the page takes for done at this point: the test does it.
 
-RUN_ID, outputs/... and the like stand for the newest runs and the newest sweep of the folder; where there are
-none, the test makes a sweep first.
+RUN_ID, outputs/... and the like stand for the newest runs and the newest sweep of the folder, and ratings.csv
+for the demo data; where there is none, the test makes it first. http://server:5000 is the folder's store.
 """
 
 import re
@@ -29,11 +35,13 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from conftest import REPOSITORY
 from e2e.conftest import Workplace
 from recgauge.app.commands.cli import main
+from recgauge.datasets.demo import Demo
 
 pytestmark = pytest.mark.e2e
 DOCS = REPOSITORY / "docs"
@@ -42,9 +50,6 @@ QUICK = {"tutorial", "metrics"}
 """Pages that the default tests run: a second or two each, and the tutorial; the others are slow."""
 
 NOT_YET = {
-    *("README", "compare", "comparison", "experiments", "report", "segments"),
-    *("stability", "stored_runs", "sweeps"),
-    # and, apart, since others see to them:
     *("candidates", "clusters", "data", "data-card", "engine", "export", "filters", "guards", "lists"),
     *("models", "other_libraries", "own_model", "saved_models", "server", "splits"),
 }
@@ -52,11 +57,12 @@ NOT_YET = {
 
 DATA = r"\b(ml_100k|ml_1m|ml_10m|ml_20m|ml_latest_small|gowalla)\b"
 KINDS = {"bash", "python", "text"}
-MARK = r"<!-- (?:not run|file|needs|ends with \d+|other numbers): [^\n]+ -->\n+"
+MARK = r"<!-- (?:not run|file|needs|ends with \d+|without [^:\n]+|measured|writes|lines of): [^\n]+ -->\n+"
 BLOCK = re.compile(
     r"^<!-- first: (?P<first>[^\n]+) -->$|"
     rf"(?P<marks>(?:^{MARK})*)"
-    r"(?:^```(?P<kind>\S*)\n(?P<fenced>.*?)^```$|(?P<indented>(?<=\n\n)(?: {4}[^\n]*\n|\n(?= {4}))+))",
+    r"(?:^```(?P<kind>\S*)\n(?P<fenced>.*?)^```$|(?P<indented>(?<=\n\n)(?: {4}[^\n]*\n|\n(?= {4}))+)|"
+    r"(?<=-->\n\n)(?P<table>(?:\|[^\n]*\n)+))",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -69,6 +75,16 @@ class Block:
     text: str
     marks: dict[str, str] = field(default_factory=dict)
 
+    def commands(self) -> list[str]:
+        """Return the lines of commands, without comments and what cannot run."""
+        without = [key.removeprefix("without ") for key in self.marks if key.startswith("without ")]
+        lines = re.sub(r"\\\n\s*", "", self.text).splitlines()
+        return [
+            shlex.join(words)
+            for line in lines
+            if not any(text in line for text in without) and (words := shlex.split(line, comments=True))
+        ]
+
 
 def blocks(text: str) -> list[Block]:
     """Return the blocks of a page, without those that build the site."""
@@ -78,17 +94,16 @@ def blocks(text: str) -> list[Block]:
             found.append(Block("bash", match["first"] + "\n"))
             continue
         marks = dict(re.findall(r"<!-- ([^:]+): (.+) -->", match["marks"]))
+        if match["table"]:
+            if "lines of" in marks:
+                found.append(Block("text", match["table"], marks))
+            continue
         fenced, kind = match["fenced"], match["kind"] or ""
         if fenced is None:
             fenced, kind = re.sub(r"(?m)^ {4}", "", match["indented"]), "bash"
         if kind != "{toctree}":
             found.append(Block(kind, fenced, marks))
     return found
-
-
-def commands(text: str) -> list[list[str]]:
-    lines = text.replace("\\\n", " ").splitlines()
-    return [words for line in lines if (words := shlex.split(line, comments=True))]
 
 
 def not_understood(page: Path) -> list[str]:
@@ -101,7 +116,7 @@ def not_understood(page: Path) -> list[str]:
         elif block.kind not in KINDS:
             found.append(f"a block that is {block.kind or 'of no kind'}:\n{block.text}")
         elif block.kind == "bash":
-            found += [shlex.join(words) for words in commands(block.text) if not runner_of(words)]
+            found += [line for line in block.commands() if not runner_of(shlex.split(line))]
     shown = sum(line.lstrip().startswith("```") for line in text.splitlines())
     fenced = len(re.findall(r"^```\S*\n.*?^```$", text, re.MULTILINE | re.DOTALL))
     return found if shown == 2 * fenced else [*found, "a fence that is indented or has no end"]
@@ -153,16 +168,25 @@ class Reader:
             exec(compile(self.filled(block.text), page, "exec"), self.names)
             self.printed = self.capsys.readouterr().out.splitlines()
         elif block.kind == "text":
-            same = pattern_of_any_numbers if "other numbers" in block.marks else pattern
-            for line in filter(str.strip, block.text.splitlines()):
-                there = any(re.match(same(line), one.strip()) for one in self.printed)
-                assert there, f"{page} shows {line!r}, printed was:\n" + "\n".join(self.printed)
+            self.compare(block, page)
         else:
             self.printed = []
-            for words in commands(self.filled(block.text)):
+            for line in block.commands():
+                words = shlex.split(self.filled(line))
                 run = runner_of(words)
-                assert run, f"{page}: say why this is not run, or what it is: {shlex.join(words)}"
+                assert run, f"{page}: say why this is not run, or what it is: {line}"
                 run(self, words)
+            for name in re.findall(r"[^,\s]+", block.marks.get("writes", "")):
+                assert list(Path().glob(self.filled(name))), f"{page}: {name} was not written"
+
+    def compare(self, block: Block, page: str) -> None:
+        printed = self.printed
+        if "lines of" in block.marks:
+            printed = Path(block.marks["lines of"]).read_text(encoding="utf-8").splitlines()
+        same = pattern_of_measured if "measured" in block.marks else pattern
+        for line in filter(str.strip, block.text.splitlines()):
+            there = any(re.match(same(line), one.strip()) for one in printed)
+            assert there, f"{page} shows {line!r}, it was:\n" + "\n".join(printed)
 
     def set(self, name: str, value: str) -> None:
         self.environment[name] = value
@@ -197,15 +221,21 @@ class Reader:
         """Put the folder's own runs and sweep in place of RUN_ID, outputs/... and the like."""
         if not self.as_it_stands:
             text = re.sub(rf"{DATA}(,{DATA})*", "demo", text)
+        text = text.replace("http://server:5000", self.workplace.uri)
+        if "ratings.csv" in text and not Path("ratings.csv").exists():
+            rows = Demo().load().interactions
+            named = {"user": rows.user, "item": rows.item, "rating": rows.value, "time": rows.timestamp}
+            pd.DataFrame(named).to_csv("ratings.csv", index=False)
         if re.search(r"\bRUN_ID\b|\bRUN\b|outputs/(\.\.\.|\d)|SWEEP\b", text):
             if not self.sweeps():
                 self.run(shlex.split("python run.py -m model=popularity,svd save_model=true"))
             ids = [run.info.run_id for run in self.workplace.runs()][::-1]
-            sweep = self.sweeps()[-1]
+            *_, other, sweep = [None, *self.sweeps()]
+            text = re.sub(r"\bOTHER_SWEEP\b", str(other), text)
             text = re.sub(r"outputs/\.\.\./RUN\b", f"{sweep}/0", text)
             text = re.sub(r"\bRUN_ID RUN_ID\b|\bRUN RUN\b", " ".join(ids[:2]), text)
             text = re.sub(r"\b(RUN_ID|RUN)\b", ids[0], text)
-            text = re.sub(r"outputs/\.\.\.|outputs/\d[\d/-]+\d|\b(OTHER_)?SWEEP\b", str(sweep), text)
+            text = re.sub(r"outputs/\.\.\.|outputs/\d[\d/-]+\d|\bSWEEP\b", str(sweep), text)
         return text
 
     def sweeps(self) -> list[Path]:
@@ -220,7 +250,7 @@ RUNNERS = {
     ("make",): Reader.make,
     ("source",): Reader.activate,
 }
-"""What does a command that begins with these words; the first that fits."""
+"""What runs a command that begins with these words; the first that fits."""
 
 
 def runner_of(words: list[str]):
@@ -231,10 +261,11 @@ def pattern(line: str) -> str:
     return re.escape(line.strip()).replace(r"\.\.\.", ".*")
 
 
-def pattern_of_any_numbers(line: str) -> str:
-    """Match lines that differ in numbers, ids and the blanks between columns."""
-    words = re.sub(r"\b[0-9a-f]{8,}\b|[\d.,:-]*\d", "#", line.strip())
-    return r"\s+".join(re.escape(word).replace(r"\#", r"[\w.,:-]+") for word in words.split())
+def pattern_of_measured(line: str) -> str:
+    """Match lines that differ in seconds, bytes, ids and the blanks between columns."""
+    measured = r"(?<![\w.])\d[\d.,]*(?= ?(?:ms|s|min|h|kB|MB|GB)\b)|\b[0-9a-f]{8,}\b|\b\d[\d-]*/\d[\d-]+\d\b"
+    words = re.sub(measured, "#", line.strip()).split()
+    return r"\s+".join(re.escape(word).replace(r"\#", r"[\w.,/-]+") for word in words)
 
 
 @pytest.mark.parametrize(
@@ -289,6 +320,7 @@ def test_what_does_not_run_is_found(text, tmp_path):
 def test_shown_lines_may_leave_something_open():
     assert re.match(pattern("run 6a0c... (1)"), "run 6a0c12 (1) on demo")
     assert not re.match(pattern("run 6a0c... (1)"), "run 6a0c12 (2)")
-    shown = pattern_of_any_numbers("1  svd  run a81bd7cdb8f5   1 s  412 MB")
-    assert re.match(shown, "0  svd  run 0123456789ab  0.5 s  1,412 MB")
-    assert not re.match(shown, "0  ease  run 0123456789ab  0.5 s  1,412 MB")
+    shown = pattern_of_measured("1  svd@10  reuse run a81bd7cdb8f5   1 s  412 MB")
+    assert re.match(shown, "1  svd@10  reuse run 0123456789ab  0.5 s  1,412 MB")
+    assert not re.match(shown, "2  svd@10  reuse run 0123456789ab  0.5 s  1,412 MB")
+    assert not re.match(shown, "1  svd@20  reuse run 0123456789ab  0.5 s  1,412 MB")
