@@ -50,6 +50,13 @@ def experiments_folder() -> Path:
     return conf_folder().parent / "experiments"
 
 
+def experiment_folder(name: str) -> Path:
+    """Return where an experiment's published numbers and page are: in the current folder, else in ours."""
+    here = Path("experiments") / name
+    is_here = any((here / file).is_file() for file in ("published.csv", "README.md"))
+    return here if is_here else experiments_folder() / name
+
+
 @cache
 def work_folder() -> Path:
     """Return the current folder, or one of the user's own where the current folder cannot be written.

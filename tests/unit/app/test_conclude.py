@@ -2,10 +2,12 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+from recgauge.app.places import experiment_folder
 from recgauge.app.sweep.end import conclude_study
 from recgauge.app.tracking.page import LONGEST
 from recgauge.app.tracking.tracker import RunLog, Tracker
@@ -67,7 +69,7 @@ def place(tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("recgauge.app.sweep.end.experiments_folder", lambda: published.parent)
+    monkeypatch.setattr("recgauge.app.places.experiments_folder", lambda: published.parent)
     return here
 
 
@@ -82,6 +84,14 @@ def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):
     page.mkdir(parents=True)
     (page / "README.md").write_text(text)
     return page
+
+
+def test_numbers_and_page_are_those_of_the_current_folder_if_it_has_some(place):
+    assert experiment_folder("x") == place.parent / "installed" / "x"
+    checkout(place)
+    assert experiment_folder("x") == Path("experiments/x")
+    (place / "experiments" / "y").mkdir()  # holds nothing
+    assert experiment_folder("y") == place.parent / "installed" / "y"
 
 
 def test_files_page_and_summary(place):

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.compose import build_dataset, build_study, build_tracker
-from recgauge.app.places import experiments_folder
+from recgauge.app.places import experiment_folder
 from recgauge.app.sweep.estimates import Earlier, earlier_runs, estimates, finished_runs
 from recgauge.app.sweep.outcome import SweepPlan, write_outcome
 from recgauge.app.sweep.planned import (
@@ -65,7 +65,7 @@ def begin(config: DictConfig) -> SweepPlan:
     jobs = planned_jobs(config, grid_jobs(config))
     tell_problems(jobs, print_error)
     if study is not None:
-        study.check(experiments_folder() / study.name)
+        study.check(experiment_folder(study.name))
     _note_missing_data(jobs, folder)
     tracker.prepare()
     progress = ConsoleProgress()

@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 from rich.markdown import Markdown
 
 from recgauge.app.names import typed_words
-from recgauge.app.places import experiments_folder
+from recgauge.app.places import experiment_folder
 from recgauge.app.sweep.begin import study_and_tracker
 from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, short_labels
 from recgauge.app.terminal.messages import print_error, print_note
@@ -210,7 +210,7 @@ def conclude_study(
     RecgaugeError
         If the study's inputs are missing or wrong.
     """
-    source = experiments_folder() / study.name
+    source = experiment_folder(study.name)
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from recgauge.app.compose import build_dataset
 from recgauge.app.job import Job
-from recgauge.app.places import experiments_folder
+from recgauge.app.places import experiment_folder
 from recgauge.app.sweep.begin import grid_jobs, study_and_tracker
 from recgauge.app.sweep.estimates import (
     Estimate,
@@ -66,7 +66,7 @@ def show_plan(config: DictConfig, *, sweep: bool) -> bool:
     tell_problems(jobs, print_error)
     tracker.check(write=False)
     if study is not None:
-        study.check(experiments_folder() / study.name)
+        study.check(experiment_folder(study.name))
     fetched = _look_for_data(jobs)
     set_fingerprints(job for job in jobs if job.number not in fetched)
     earlier = earlier_runs(jobs, all_of_them=True)
