@@ -9,7 +9,6 @@ from importlib.metadata import version as installed_version
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
-from pygments.lexers.special import TextLexer
 
 project = "recgauge"
 author = copyright = "The recgauge authors"
@@ -42,6 +41,7 @@ html_theme = "furo"
 html_title = "recgauge"
 html_additional_pages = {"index": "to_first_page.html"}  # the first page is docs/index.html
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
@@ -77,5 +77,4 @@ def draw_block(translator, node):
 def setup(app):
     """Add what the site needs beyond Sphinx's own."""
     app.connect("autodoc-process-docstring", own_footnotes, priority=400)  # before napoleon
-    app.add_lexer("mermaid", TextLexer)
     app.add_html_math_renderer("mathml", (draw_inline, None), (draw_block, None))
