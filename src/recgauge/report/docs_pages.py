@@ -106,7 +106,8 @@ def _link(text: str, heading: str) -> str:
 
 
 def _title(leaf: type[Metric]) -> str:
-    return f"{leaf.label}: `{leaf.name}`"
+    """Return the heading: the name alone, which the site's search then finds first."""
+    return f"`{leaf.name}`"
 
 
 def _conventions() -> Iterator[str]:
@@ -133,7 +134,7 @@ def _definitions(convention: Convention) -> str:
 
 def _metric(leaf: type[Metric]) -> str:
     text = inspect.getdoc(leaf) or ""
-    parts = [f"### {_title(leaf)}\n", _summary(text), _formula(text)]
+    parts = [f"### {_title(leaf)}\n", f"**{leaf.label}**: {_summary(text)}", _formula(text)]
     if fields(leaf):
         parts.append(_parameters(text) + "\n")
     parts += [_section(text, "Notes"), _reference(text), _used_by(leaf), _references(text)]
