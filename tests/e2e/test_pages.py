@@ -10,8 +10,8 @@ what else there is:
 ``<!-- file: PATH -->``
     The next block is a file.
 ``<!-- needs: NAME, ... -->``
-    The next block runs as it stands, with these data sets of the mirror and these packages, or is skipped.
-    Without it, MovieLens in a command is the demo data.
+    The next block runs, if there are these packages, these data sets in the mirror, or an "environment of" a
+    library in the cache folder; otherwise it is skipped. Data sets that are not named here are the demo data.
 ``<!-- ends with CODE: WHY -->``
     Each command of the next block ends with this exit code.
 ``<!-- without TEXT: WHY -->``
@@ -31,6 +31,7 @@ for the demo data; where there is none, the test makes it first. http://server:5
 
 import re
 import shlex
+import shutil
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +43,7 @@ from conftest import REPOSITORY
 from e2e.conftest import Workplace
 from recgauge.app.commands.cli import main
 from recgauge.datasets.demo import Demo
+from recgauge.isolated.environments import environments_folder
 
 pytestmark = pytest.mark.e2e
 DOCS = REPOSITORY / "docs"
@@ -51,9 +53,6 @@ QUICK = {"tutorial", "metrics"}
 
 NOT_YET = {
     *("README", "report", "segments", "stability", "sweeps"),
-    # and, apart, since others see to them:
-    *("candidates", "clusters", "data", "data-card", "engine", "export", "filters", "guards", "lists"),
-    *("models", "other_libraries", "own_model", "saved_models", "server", "splits"),
 }
 """Pages that were not looked at yet."""
 
@@ -135,7 +134,7 @@ class Reader:
         self.environment: dict[str, str] = {}
         self.printed: list[str] = []
         self.lacking: list[str] = []
-        self.code, self.as_it_stands = 0, False
+        self.code, self.needs = 0, ""
 
     def follow(self, page: Path) -> None:
         left_out = False  # what shows the output of a block that was left out is left out, too
@@ -146,20 +145,26 @@ class Reader:
                 left_out = "not run" in block.marks or self.lacks(block.marks.get("needs", ""))
             if not left_out:
                 self.code = next((int(key[10:]) for key in block.marks if key.startswith("ends with")), 0)
-                self.as_it_stands = "needs" in block.marks
+                self.needs = block.marks.get("needs", "")
                 self.do(block, page.name)
 
     def lacks(self, needs: str) -> bool:
         """Whether a data set or package is not here; where data are meant, let commands find the mirror."""
-        names = re.split(r",\s*", needs) if needs else []
-        lacking = [name for name in names if not re.fullmatch(DATA, name) and not find_spec(name)]
-        if any(re.fullmatch(DATA, name) for name in names):
-            try:
-                self.set("RECGAUGE_MIRROR", self.request.getfixturevalue("mirror"))
-            except pytest.skip.Exception as reason:
-                lacking.append(str(reason))
+        lacking = [name for name in re.split(r",\s*", needs) if name and not self.has(name)]
         self.lacking += lacking
         return bool(lacking)
+
+    def has(self, name: str) -> bool:
+        if re.fullmatch(DATA, name):
+            try:
+                mirror = self.request.getfixturevalue("mirror")
+            except pytest.skip.Exception:
+                return False
+            self.set("RECGAUGE_MIRROR", mirror)
+            return (Path(mirror) / f"{name.replace('_', '-')}.zip").is_file()
+        if name.startswith("environment of "):
+            return environments_folder(None).joinpath(name.rpartition(" ")[2]).is_dir()
+        return find_spec(name) is not None
 
     def do(self, block: Block, page: str) -> None:
         if "file" in block.marks:
@@ -211,6 +216,15 @@ class Reader:
         assert code == self.code, f"{shlex.join(words)}\n{out.out}{out.err}"
         self.printed += (out.out + out.err).splitlines()
 
+    def copy(self, words: list[str]) -> None:
+        """Copy a file, or a folder of the checkout."""
+        *sources, target = words[1:]
+        for source in sources:
+            if Path(source).is_file():
+                shutil.copy(source, target)
+            else:
+                shutil.copytree(REPOSITORY / source, Path(target) / source)
+
     def activate(self, words: list[str]) -> None:
         """The tests run in the environment."""
 
@@ -221,7 +235,7 @@ class Reader:
 
     def filled(self, text: str) -> str:
         """Put the folder's own runs and sweep in place of RUN_ID, outputs/... and the like."""
-        if not self.as_it_stands:
+        if not re.search(DATA, self.needs):
             text = re.sub(rf"{DATA}(,{DATA})*", "demo", text)
         text = text.replace("http://server:5000", self.workplace.uri)
         if "ratings.csv" in text and not Path("ratings.csv").exists():
@@ -251,6 +265,7 @@ RUNNERS = {
     ("export",): Reader.export,
     ("make",): Reader.make,
     ("source",): Reader.activate,
+    ("cp",): Reader.copy,
 }
 """What runs a command that begins with these words; the first that fits."""
 
@@ -279,7 +294,11 @@ def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
     monkeypatch.chdir(workplace.folder)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
     reader = Reader(workplace, request)
-    reader.set("RECGAUGE_CACHE", str(workplace.folder / "cache"))
+    cache, environments = workplace.folder / "cache", environments_folder(None)
+    cache.mkdir()
+    if environments.is_dir():
+        (cache / "environments").symlink_to(environments)
+    reader.set("RECGAUGE_CACHE", str(cache))
     reader.follow(PAGES[name])
     if reader.lacking:
         pytest.skip(f"all but what needs {', '.join(dict.fromkeys(reader.lacking))}")

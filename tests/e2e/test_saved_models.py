@@ -71,7 +71,7 @@ def test_the_page_on_the_format_is_right(finished):
     (folder,) = finished.output()
     text = (REPOSITORY / "docs" / "saved_models.md").read_text(encoding="utf-8")
     example = next(code for code in re.findall(r"```python\n(.*?)```", text, re.S) if "json.load" in code)
-    code = f"{example}\nprint(best[:5].tolist())"
+    code = example.replace("outputs/svd/model", "model") + "\nprint(best[:5].tolist())"
     ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
     assert json.loads(ran.stdout) == lists[lists["user_id"] == 1]["item_id"].tolist()
