@@ -2,6 +2,8 @@
 
 import csv
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from itertools import islice
 
@@ -229,6 +231,22 @@ def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undraw
         body = table.partition("\\midrule")[2].partition("\\bottomrule")[0].strip()
         assert all(line.endswith(r" \\") for line in body.splitlines())
         assert not re.search(r"(?<!\\)[#%_]", body.replace(r"\_", ""))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("lualatex") is None, reason="needs lualatex")
+def test_hostile_names_compile_as_latex(rng, tmp_path):
+    if subprocess.run(
+        ["kpsewhich", "siunitx.sty", "booktabs.sty"], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("this TeX has no siunitx or no booktabs")
+    write_comparison(ComparedRuns(hostile_comparison(rng), {}, HOSTILE, HOSTILE), [tmp_path / "c.tex"])
+    packages = r"\usepackage{booktabs, siunitx}\sisetup{detect-weight=true, table-align-text-before=false}"
+    lines = [r"\documentclass{article}", packages, r"\begin{document}", r"\input{c}", r"\end{document}"]
+    (tmp_path / "main.tex").write_text("\n".join(lines), encoding="utf-8")
+    words = ["lualatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_hostile_names_are_harmless_in_a_figure():
