@@ -24,7 +24,7 @@ START = RunStart("svd · demo", {"model": "svd", "seed": "0"}, {"recgauge.comman
 @pytest.fixture(scope="module")
 def beside():
     """A process that answers, for all tests that do not end it."""
-    one = process._Process()
+    one = process._Started()
     yield one
     one._leave()
     assert is_gone(one._process.pid)
@@ -116,7 +116,7 @@ def test_what_is_seen_to_be_wrong_is_told_before_any_work(uri, tmp_path, monkeyp
     client.create_experiment("moved", str(tmp_path / "m.db" / "in the way"))
     monkeypatch.setattr(process, "_running", [])
     monkeypatch.delitem(sys.modules, "mlflow")
-    monkeypatch.setattr(process, "_Process", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(process, "_Started", lambda **_: pytest.fail("asked"))
     for name, told in ("", "is empty"), ("old", "'old' was deleted"), ("moved", "cannot be written"):
         with pytest.raises(TrackingError, match=told), MlflowTracker(uri, name).start(START):
             pytest.fail("began")
@@ -139,7 +139,7 @@ def test_a_run_that_fails_is_marked_and_says_so(tracker):
 
 
 def test_if_the_process_is_killed_the_run_is_not_tracked_and_the_next_one_is(uri, tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "_running", [process._Process()])
+    monkeypatch.setattr(process, "_running", [process._Started()])
     tracker = MlflowTracker(uri)
 
     def killed():
@@ -162,21 +162,28 @@ import sys
 from recgauge.app.tracking import process
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import RunStart
-process.start([])
+process.start([], tuple(map(int, sys.argv[2:])) or None)
 with MlflowTracker(sys.argv[1]).start(RunStart("svd", {}, {})) as log:
-    print(process._running[0]._process.pid, log.run_id, "mlflow" in sys.modules, flush=True)
+    print(log.run_id, "mlflow" in sys.modules, flush=True)
     sys.stdin.read()
 """
 
 
-def program(uri):
+def program(uri, pipes=()):
     """Start a program that has a run open; return it, its other process and the run's id."""
-    command = [sys.executable, "-c", PROGRAM, uri]
     running = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", PROGRAM, uri, *map(str, pipes)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        pass_fds=pipes,
     )
-    other, run_id, imported = running.stdout.readline().split()
+    for end in pipes:
+        os.close(end)
+    run_id, imported = running.stdout.readline().split()
     assert imported == "False"
+    other = MlflowClient(tracking_uri=uri).get_run(run_id).data.tags[PROCESS_TAG].split(" ")[1]
     return running, int(other), run_id
 
 
@@ -206,6 +213,41 @@ def test_however_the_program_ends_its_run_is_marked_and_no_process_is_left(endin
     assert ("ended without a word" in run.data.tags["error"]) == (ending == signal.SIGKILL)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the process is copied on Linux only")
+def test_a_copy_ends_with_its_own_program_and_with_no_other(uri, monkeypatch):
+    origin = process._Started(copies=True)
+    monkeypatch.setattr(process, "_running", [origin])
+    (killed, its_copy, its_run), (lives, other_copy, other_run) = (
+        program(uri, process.copied()) for _ in range(2)
+    )
+    assert len({origin._process.pid, its_copy, other_copy}) == 3
+    killed.kill()
+    killed.communicate(timeout=60)
+    assert is_gone(its_copy)
+    origin._leave()
+    assert is_gone(origin._process.pid)
+    assert process.copied() is None
+    client = MlflowClient(tracking_uri=uri)
+    run = client.get_run(its_run)
+    assert run.info.status == "KILLED"
+    assert f"process {killed.pid} on " in run.data.tags["error"]
+    assert client.get_run(other_run).info.status == "RUNNING"
+    lives.communicate(timeout=60)
+    assert lives.returncode == 0
+    assert is_gone(other_copy)
+    assert client.get_run(other_run).info.status != "RUNNING"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process is copied on Linux only")
+def test_a_process_that_was_killed_is_not_copied(monkeypatch):
+    origin = process._Started(copies=True)
+    monkeypatch.setattr(process, "_running", [origin])
+    origin._process.kill()
+    origin._listener.join(60)
+    assert process.copied() is None
+    assert process._Started().copied() is None  # nobody has asked for copies
+
+
 def test_a_process_that_was_not_needed_is_ended_at_once():
     code = (
         "from recgauge.app.tracking import process as p; p.start(['x=1']); print(p._running[0]._process.pid)"
@@ -217,7 +259,7 @@ def test_a_process_that_was_not_needed_is_ended_at_once():
 
 @pytest.mark.parametrize("words", [["tracking=off"], ["--help"], ["seed=1", "--cfg", "job"]])
 def test_no_process_is_started_for_what_is_not_tracked(words, monkeypatch):
-    monkeypatch.setattr(process, "_Process", lambda: pytest.fail("started"))
+    monkeypatch.setattr(process, "_Started", lambda **_: pytest.fail("started"))
     monkeypatch.delitem(sys.modules, "mlflow")
     process.start(words)
 
@@ -225,9 +267,9 @@ def test_no_process_is_started_for_what_is_not_tracked(words, monkeypatch):
 def test_mlflow_is_imported_without_what_it_can_do_without():
     """The process hides libraries only while MLflow is imported, and only if there are no plugins."""
     code = (
-        "import queue, sys; from recgauge.app.tracking.process import _NOT_NEEDED, _import_mlflow;"
-        "_import_mlflow(queue.SimpleQueue()); import json;"
-        "print(json.dumps([name for name in _NOT_NEEDED if name in sys.modules])); import numpy, pandas"
+        "import json, sys; from recgauge.app.tracking.answering import NOT_NEEDED, import_mlflow;"
+        "import_mlflow();"
+        "print(json.dumps([name for name in NOT_NEEDED if name in sys.modules])); import numpy, pandas"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from recgauge.app.sweep.put_off import PutOff
 from recgauge.app.sweep.worker import Task
+from recgauge.app.tracking import process
 from recgauge.utils.memory import free_memory
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -56,14 +57,19 @@ class Process:
 
     def __init__(self, words: Sequence[str], n_threads: int, *, bound: bool = False) -> None:
         threads = {name: str(n_threads) for name in _THREADS if name not in os.environ}
+        pipes = process.copied()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "recgauge.app.sweep.worker"],
             env=os.environ | threads,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            pass_fds=pipes or (),
         )
-        self._send(json.dumps({"words": list(words), "n_threads": n_threads, "bound": bound}))
+        for end in pipes or ():
+            os.close(end)
+        begin = {"words": list(words), "n_threads": n_threads, "bound": bound, "pipes": pipes}
+        self._send(json.dumps(begin))
         self.key = ""
 
     def _send(self, line: str) -> None:

@@ -86,7 +86,7 @@ def serve() -> None:
     if begin["bound"]:
         works_for_another_machine()
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    process.start(begin["words"])
+    process.start(begin["words"], begin["pipes"])
     limit_cpus(begin["n_threads"])
     register_schema()
     prepare_streams()

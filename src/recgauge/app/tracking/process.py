@@ -1,34 +1,27 @@
-"""MLflow in a process of its own, which imports it while this one works.
+"""MLflow in a process of its own, which imports it while this one works; `answering` is what it does.
 
-Started with the program by `start`, else when a store is first asked. A request is a line of JSON on its
-standard input, an answer one on its standard output. The process ends with its standard input, however the
-program ends, and marks the runs that it has open as killed.
+Started with the program by `start`, else when a store is first asked. The process ends with the pipe of its
+requests, however the program ends, and marks the runs that it has open as killed. Workers of a sweep get
+copies of it, which have imported MLflow already.
 """
 
 import atexit
-import gc
 import json
 import os
-import signal
+import re
 import socket
 import subprocess
 import sys
-import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
-from queue import SimpleQueue
-from threading import Lock, Thread, Timer
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from threading import Lock, Thread
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from recgauge import errors
-from recgauge.app.places import forget_empty_variables, give_libraries_a_home
-from recgauge.app.terminal.secrets import learn_settings, private_output
-from recgauge.app.tracking.alive import ended_without_a_word
+from recgauge.app.tracking.answering import opened
 from recgauge.errors import RecgaugeError, TrackingError
 
 if TYPE_CHECKING:
@@ -49,20 +42,38 @@ _UNTRACKED = (
     "-c",
 )
 """Words of a command line that tracks nothing."""
-_NOT_NEEDED = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sklearn")
-"""What MLflow imports if it is there, and can do without: its package mlflow-skinny requires none of them."""
-_OWN_GROUPS = ("mlflow.app", "mlflow.app.client", "mlflow.deployments")
-"""Entry points of MLflow itself; others belong to plugins, which may need anything."""
+_SEVERAL = re.compile(r"jobs=(?!1$)")
+"""Word of a command line that has workers."""
 _GOODBYE = 2.0
 """Seconds that the program waits for the process to end, which has usually nothing left to do."""
-_PATIENCE = 20.0
-"""Seconds until the process ends although MLflow has not answered, once the program has ended."""
 
 
-def start(words: Sequence[str]) -> None:
-    """Begin to import MLflow, unless it is there or the command line says that nothing is tracked."""
-    if _process() is None and "mlflow" not in sys.modules and not set(words) & set(_UNTRACKED):
-        _running[:] = [_Process()]
+def start(words: Sequence[str], pipes: tuple[int, int] | None = None) -> None:
+    """Begin to import MLflow, unless it is there or the command line says that nothing is tracked.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The command line.
+    pipes : tuple of int and int, optional
+        From `copied`, in the program that has started this one.
+    """
+    if pipes is not None:
+        _running[:] = [_Copy(*pipes)]
+    elif _process() is None and "mlflow" not in sys.modules and not set(words) & set(_UNTRACKED):
+        _running[:] = [_Started(copies=any(map(_SEVERAL.match, words)))]
+
+
+def copied() -> tuple[int, int] | None:
+    """Copy the process that imports MLflow for a worker; return the pipes to it, which the worker inherits.
+
+    Returns
+    -------
+    tuple of int and int, or None
+        File descriptors for requests and answers, for the caller to close; None where it cannot be copied.
+    """
+    process = _process()
+    return process.copied() if isinstance(process, _Started) else None
 
 
 def store_of(uri: str, experiment: str, *, here: bool = False) -> "MlflowStore":
@@ -76,7 +87,7 @@ def store_of(uri: str, experiment: str, *, here: bool = False) -> "MlflowStore":
         Whether this process must do.
     """
     if here or (_process() is None and "mlflow" in sys.modules):
-        return _opened(uri, experiment)
+        return opened(uri, experiment)
     return cast("MlflowStore", _Beside(uri, experiment))
 
 
@@ -117,7 +128,7 @@ class _Question:
     def send(self, *arguments: Any) -> Future[Any]:
         """Ask; the process is started unless it runs."""
         if (process := _process()) is None:
-            process = _Process()
+            process = _Started()
             _running[:] = [process]
         return process.send(self.store.uri, self.store.experiment, self.name, arguments)
 
@@ -125,24 +136,21 @@ class _Question:
         return self.send(*arguments).result()
 
 
-class _Process:
+class _Process(ABC):
     """The other process, as this one sees it; a thread takes its answers."""
 
-    def __init__(self) -> None:
-        # in a session of its own Ctrl-C does not reach it; -P: modules in the user's folder are not ours
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "recgauge.app.tracking.process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if sys.stderr is None else None,
-            text=True,
-            start_new_session=True,
-        )
+    def __init__(self, requests: IO[str], answers: IO[str]) -> None:
+        self._requests = requests
         self._owner, self._lock, self._ended = os.getpid(), Lock(), ""
         self._asked: dict[int, tuple[str, Future[Any]]] = {}
         self._n_asked = 0
         atexit.register(self._leave)
-        Thread(target=self._listen, daemon=True, name="answers of MLflow").start()
+        self._listener = Thread(target=self._listen, args=[answers], daemon=True, name="answers of MLflow")
+        self._listener.start()
+
+    @abstractmethod
+    def _await_end(self) -> str:
+        """Wait until it has ended; return how."""
 
     @property
     def is_usable(self) -> bool:
@@ -166,22 +174,20 @@ class _Process:
         return answer
 
     def _write(self, line: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{line}\n")
-        self._process.stdin.flush()
+        self._requests.write(f"{line}\n")
+        self._requests.flush()
 
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as answers:
+    def _listen(self, answers: IO[str]) -> None:
+        with answers:
             for answer in map(json.loads, answers):
                 _, asked = self._asked.pop(answer["number"])
                 if "error" in answer:
                     asked.set_exception(_error(*answer["error"]))
                 else:
                     asked.set_result(answer["value"])
-        code = self._process.wait()
+        how = self._await_end()
         with self._lock:
-            self._ended = f"signal {-code}" if code < 0 else f"exit code {code}"
+            self._ended = how
             self._fail()
             self._close()
 
@@ -193,19 +199,88 @@ class _Process:
             asked.set_exception(TrackingError(f"tracking.uri={uri}: {told}"))
 
     def _leave(self) -> None:
-        """Let it end: at once if it was not needed."""
-        if not self.is_usable:
-            return
-        if not self._n_asked:
-            self._process.kill()
-        self._close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GOODBYE)
+        """Let it end."""
+        if self.is_usable:
+            self._close()
+            self._listener.join(_GOODBYE)
 
     def _close(self) -> None:
-        assert self._process.stdin is not None
         with suppress(OSError):
-            self._process.stdin.close()
+            self._requests.close()
+
+
+class _Started(_Process):
+    """A process that this one has started.
+
+    Parameters
+    ----------
+    copies : bool
+        Whether it may be copied.
+    """
+
+    def __init__(self, *, copies: bool = False) -> None:
+        self._copies = theirs = None
+        if copies and sys.platform == "linux":  # elsewhere libraries may not survive a fork
+            self._copies, theirs = socket.socketpair()
+        passed = [] if theirs is None else [theirs.fileno()]
+        # in a session of its own Ctrl-C does not reach it; -P: modules in the user's folder are not ours
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "recgauge.app.tracking.answering", *map(str, passed)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if sys.stderr is None else None,
+            text=True,
+            start_new_session=True,
+            pass_fds=passed,
+        )
+        if theirs is not None:
+            theirs.close()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        super().__init__(self._process.stdin, self._process.stdout)
+
+    def copied(self) -> tuple[int, int] | None:
+        """See the function of this name."""
+        if self._copies is None:
+            return None
+        (asked, requests), (answers, answered) = os.pipe(), os.pipe()
+        try:
+            socket.send_fds(self._copies, [b"1"], [asked, answered])
+        except OSError:  # it has ended
+            os.close(requests)
+            os.close(answers)
+            return None
+        finally:
+            os.close(asked)
+            os.close(answered)
+        return requests, answers
+
+    def _await_end(self) -> str:
+        code = self._process.wait()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _leave(self) -> None:
+        """Let it end: at once if it was not needed."""
+        if self.is_usable and not self._n_asked:
+            self._process.kill()
+        super()._leave()
+
+    def _close(self) -> None:
+        super()._close()
+        if self._copies is not None:
+            self._copies.close()
+
+
+class _Copy(_Process):
+    """A copy of the process of another program, which has given this one the pipes to it."""
+
+    def __init__(self, requests: int, answers: int) -> None:
+        super().__init__(os.fdopen(requests, "w", encoding="utf-8"), os.fdopen(answers, encoding="utf-8"))
+        with suppress(OSError):
+            self._write(str(os.getpid()))
+
+    def _await_end(self) -> str:
+        return "it is a copy"
 
 
 _running: list[_Process] = []
@@ -220,76 +295,3 @@ def _error(kind: str, text: str) -> Exception:
     if isinstance(found, type) and issubclass(found, RecgaugeError):
         return found(text)
     return RuntimeError(f"in the process that talks to MLflow:\n{text}")
-
-
-@cache
-def _opened(uri: str, experiment: str) -> "MlflowStore":
-    """Return this process's store with an address, which all jobs of a sweep share."""
-    from recgauge.app.tracking.mlflow_store import MlflowStore
-
-    learn_settings({"uri": uri})
-    return MlflowStore(uri, experiment)
-
-
-def serve() -> None:
-    """Answer the requests on standard input until it ends; close the runs that are open then."""
-    from recgauge.app.tracking.mlflow_store import abandon
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print is no answer
-    program, requests = os.getppid(), SimpleQueue[str | None]()
-    Thread(target=_read, args=[requests], daemon=True).start()
-    forget_empty_variables()
-    give_libraries_a_home()
-    with private_output(()), suppress(BrokenPipeError):
-        _import_mlflow(requests)
-        while (request := requests.get()) is not None:
-            answers.write(f"{json.dumps(_answer(json.loads(request)))}\n")
-            answers.flush()
-    abandon(ended_without_a_word(program, socket.gethostname()))
-    os._exit(0)  # not held up by threads of MLflow
-
-
-def _read(requests: SimpleQueue[str | None]) -> None:
-    for line in sys.stdin:
-        requests.put(line)
-    requests.put(None)
-    Timer(_PATIENCE, os._exit, [1]).start()
-
-
-def _import_mlflow(requests: SimpleQueue[str | None]) -> None:
-    """Import MLflow and, while nothing is asked yet, what it needs for databases."""
-    from recgauge.app.tracking.servers import give_defaults
-
-    give_defaults()
-    plugins = any(group.startswith("mlflow.") and group not in _OWN_GROUPS for group in entry_points().groups)
-    absent = () if plugins else [name for name in _NOT_NEEDED if name not in sys.modules]
-    gc.disable()  # a tenth of the time
-    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type] # None: cannot be imported
-    try:
-        import_module("mlflow")
-        if requests.empty():
-            import_module("mlflow.store.tracking.sqlalchemy_store")
-    finally:
-        for name in absent:
-            del sys.modules[name]
-        gc.freeze()
-        gc.enable()
-
-
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    number = request["number"]
-    try:
-        if request["folder"] is not None:
-            os.chdir(request["folder"])
-        value = getattr(_opened(*request["store"]), request["do"])(*request["with"])
-    except RecgaugeError as error:
-        return {"number": number, "error": [type(error).__name__, str(error)]}
-    except Exception:
-        return {"number": number, "error": ["", traceback.format_exc()]}
-    return {"number": number, "value": value}
-
-
-if __name__ == "__main__":
-    serve()
