@@ -16,10 +16,12 @@ import pytest
 from clusters.slurm import Slurm, missing
 from e2e.conftest import Workplace
 from recgauge.app.files.artifacts import file_digest
+from recgauge.app.tracking.alive import PROCESS_TAG
 
 pytestmark = pytest.mark.clusters
 WORDS = ("-m", "model=random,popularity", "seed=0,1", "cutoffs=[5]")
 PATIENCE = 600  # seconds, on a machine that does other work
+RAY_STARTS = 5  # Ray itself gives a node 30 s to start
 
 # A model of the user's own that kills a process when it is trained: 1 its own, once; 2 its parent's, once,
 # which is the one that Ray or Slurm knows; 3 its own, always.
@@ -60,22 +62,30 @@ def workplace(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def ray_address():
+def ray_address(tmp_path_factory):
     if find_spec("ray") is None:
         pytest.skip("ray is not installed: make clusters")
-    nodes = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("ray_nodes.py"))],
-        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert nodes.stdout is not None
-    address = nodes.stdout.readline().strip()
-    assert address
+    log = tmp_path_factory.mktemp("ray") / "log.txt"
+    for _ in range(RAY_STARTS):
+        nodes = ray_nodes(log)
+        if address := nodes.stdout.readline().strip():
+            break
+        nodes.communicate(timeout=PATIENCE)
+    assert address, log.read_text()[-3000:]
     yield address
     nodes.communicate(timeout=PATIENCE)
+
+
+def ray_nodes(log):
+    with log.open("ab") as file:
+        return subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("ray_nodes.py"))],
+            env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            text=True,
+        )
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +162,7 @@ def test_a_cluster_gives_what_one_process_gives(engine, serial, workplace):
     assert "compared" in said
     for job in range(4):
         assert facts(workplace, job) == facts(serial, job)
-    processes = {run.data.tags["recgauge.process"] for run in workplace.runs()}
+    processes = {run.data.tags[PROCESS_TAG] for run in workplace.runs()}
     # two nodes with room for one worker each; a job of Slurm has a process of its own
     assert len(processes) == (2 if "ray" in engine.words[0] else 4)
     code, said = sweep(workplace, *WORDS, *engine.words, "reuse=true")

@@ -215,3 +215,6 @@ def test_a_process_that_was_given_up_while_it_was_silent_leaves_the_job_to_the_o
     assert sorted(run.info.status for run in place.runs()) == ["FINISHED", "KILLED"]
     outcomes = [json.loads(file.read_text()) for file in place.folder.rglob("outcome.json")]
     assert sorted(one["status"] for one in outcomes) == ["done", "reused"]
+    (done,) = [run for run in place.runs() if run.info.status == "FINISHED"]
+    assert f"done by another process, run {done.info.run_id}" in place.log()
+    assert not list(place.folder.glob("untracked/*.json"))  # the next command has nothing to deliver

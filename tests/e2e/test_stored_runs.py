@@ -19,7 +19,7 @@ from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
 from recgauge.app.tracking import alive
 from recgauge.app.tracking.alive import PROCESS_TAG, UNTIL_TAG, alive_tags, why_dead
 from recgauge.app.tracking.store import MlflowTracker
-from recgauge.app.tracking.tracker import RunStart, load_record
+from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, load_record
 from recgauge.app.tracking.untracked import deliver, untracked, waiting
 from recgauge.errors import MissingDataError, TrackingError
 from recgauge.runs.stored import LISTS, TEST
@@ -130,7 +130,7 @@ def test_what_is_no_run_is_told(told, tmp_path):
 def test_a_run_is_delivered_once_however_often_and_whatever_the_store_has_of_it(run, workplace):
     stored, folder = run
     tracker = MlflowTracker(workplace.uri)
-    tags = {"recgauge.delivery": stored.data.tags["recgauge.delivery"]}
+    tags = {DELIVERY_TAG: stored.data.tags[DELIVERY_TAG]}
     start = RunStart("svd", {"model": "svd"}, tags)
     files = [*(folder / name for name in read_checksums(folder / CHECKSUMS)), folder / CHECKSUMS]
     record = load_record(folder)
@@ -144,7 +144,7 @@ def test_a_run_is_delivered_once_however_often_and_whatever_the_store_has_of_it(
 
 def test_a_run_whose_folder_has_another_one_by_now_is_given_up(run, workplace, monkeypatch):
     monkeypatch.chdir(workplace.folder)
-    tracker, tags = MlflowTracker(workplace.uri), {"recgauge.delivery": "d"}
+    tracker, tags = MlflowTracker(workplace.uri), {DELIVERY_TAG: "d"}
     one = untracked(RunStart("svd", {}, tags), tracker, run[1])
     replace(one, files_sha256="0").remember()
     with pytest.raises(MissingDataError, match="not there any more"):

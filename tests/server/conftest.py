@@ -14,6 +14,7 @@ from mlflow import MlflowClient
 
 from conftest import REPOSITORY
 from e2e.conftest import Done, Workplace
+from recgauge.app.tracking.once import DELIVERY_TAG
 from recgauge.app.tracking.servers import TIMEOUT
 from server.stack import Network, Postgres, Server, own_environment
 
@@ -141,7 +142,7 @@ class Place(Workplace):
         """Check that the store has each run once, with all that belongs to it, and nothing else."""
         runs = self.stored()
         assert [run.info.status for run in runs] == ["FINISHED"] * n_runs
-        for tag in ("recgauge.delivery", "recgauge.fingerprint"):
+        for tag in (DELIVERY_TAG, "recgauge.fingerprint"):
             assert len({run.data.tags[tag] for run in runs}) == n_runs, tag
         assert len({run.data.params["model.number"] for run in runs}) == n_runs
         metrics, params = (

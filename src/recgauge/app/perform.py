@@ -1,7 +1,7 @@
 """The work of one job: reuse a finished run, or compute, write, track and print a new one."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,12 +17,12 @@ from recgauge.app.sweep.shared import prepared
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, print_run
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking import untracked
 from recgauge.app.tracking.claims import ASKED, CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG, ElsewhereError
 from recgauge.app.tracking.environment import environment_of, fingerprint_of
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.servers import pauses
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, experiment_tag, find_finished
-from recgauge.app.tracking.untracked import Untracked, deliver_waiting, owing
 from recgauge.app.tracking.waiting import await_others
 from recgauge.app.tune import fixed_settings, given_by, nothing_to_search, plan, tune
 from recgauge.errors import TrackingError
@@ -57,7 +57,7 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
     names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
     job, outcome = replace(job, names=names), replace(outcome, names=names)
     if job.sweep is None:
-        deliver_waiting(job.tracker, ConsoleProgress())
+        untracked.deliver_waiting(job.tracker, ConsoleProgress())
         return _reuse_or_make(job, experiment, outcome)  # an address that does not work ends the job
     if (reason := known_missing(job.sweep, job.settings["dataset"])) is not None:
         return replace(outcome, status="no data", reason=reason)
@@ -86,6 +86,7 @@ def _reuse_or_make(job: Job, experiment: Experiment, outcome: JobOutcome) -> Job
     passed_over: set[str] = set()
     while True:
         if reused := reuse(job, outcome, wanted, passed_over=passed_over):
+            untracked.done_by(reused.run_id, wanted, job.folder, progress)
             return reused
         tags = {CLAIM_TAG: ASKED, FINGERPRINT_TAG: wanted, PASSED_TAG: " ".join(sorted(passed_over))}
         try:
@@ -227,12 +228,16 @@ def _make(
                 owed.forget()
                 pauses.worked(job.tracker.uri)
         outcome = replace(outcome, run_id=log.run_id)
-        if log.run_id is not None and job.sweep is None:
-            address = job.tracker.run_address(log.run_id)
     except TrackingError as error:
         if written is None:
             raise
-        failure = error
+        if owed is not None and (job.sweep is None or not owed.note.exists()):
+            run_id = untracked.stored_all_the_same(owed, written.record.fingerprint(), job.tracker, progress)
+            outcome = replace(outcome, run_id=run_id)
+        failure = error if outcome.run_id is None else None
+    if outcome.run_id is not None and job.sweep is None:
+        with suppress(TrackingError):
+            address = job.tracker.run_address(outcome.run_id)
     _print(job, written.record, outcome, address, written.said)
     if written.unsaved is not None:
         print_error(f"the run is complete, but its model is not saved: {written.unsaved}")
@@ -255,13 +260,13 @@ def _start(job: Job, experiment: Experiment, claim: Mapping[str, str]) -> tuple[
     return start, facts
 
 
-def _owed(start: RunStart, job: Job, held: ExitStack) -> Untracked | None:
+def _owed(start: RunStart, job: Job, held: ExitStack) -> untracked.Untracked | None:
     """Note that the run, which is complete on disk, is not in the store that its settings name."""
     store = build_tracker(job.typed.tracking)
     if not store.uri:
         return None
     try:
-        return held.enter_context(owing(start, store, job.folder))
+        return held.enter_context(untracked.owing(start, store, job.folder))
     except OSError as error:
         print_error(f"if the store fails now, `recgauge sync` will not know of {job.folder}: {error}.")
         return None
@@ -270,17 +275,8 @@ def _owed(start: RunStart, job: Job, held: ExitStack) -> Untracked | None:
 def _not_tracked(job: Job, outcome: JobOutcome, error: TrackingError) -> JobOutcome:
     """Report that the store lacks the results, and name the folder that has all of them."""
     pauses.failed(job.tracker.uri, error)
-    told = f"The complete results are in {job.folder}; `recgauge sync`, or the next run, tracks them."
-    if job.sweep is None:
-        print_error(f"not tracked: {error} {told}")
-    elif str(error) not in _reported:  # the table at the end has the others
-        _reported.add(str(error))
-        print_error(f"not tracked: {error} The sweep goes on. {told}")
+    untracked.tell_untracked(error, job.folder, of_sweep=job.sweep is not None)
     return replace(outcome, status="not tracked", reason=str(error), run_id=None)
-
-
-_reported: set[str] = set()
-"""Why this process's jobs could not be tracked."""
 
 
 def _print(

@@ -6,9 +6,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from recgauge.app.tracking import servers
+from recgauge.app.tracking.claims import ASKED, CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG
 from recgauge.app.tracking.servers import Pauses, check_server, plain_reason
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker
-from recgauge.app.tracking.untracked import deliver, deliver_each, owing, untracked, waiting
+from recgauge.app.tracking.untracked import (
+    deliver,
+    deliver_each,
+    done_by,
+    owing,
+    stored_all_the_same,
+    untracked,
+    waiting,
+)
 from recgauge.errors import TrackingError
 
 JSON, HTML = "application/json", "text/html; charset=utf-8"
@@ -172,3 +181,71 @@ def test_a_run_that_is_being_tracked_is_left_alone(three_wait, tmp_path):
             assert deliver(three_wait[0], store) is None
     assert store.asked == 0
     assert deliver(owed, store) == "id of d"
+
+
+class Notes:
+    """Progress that keeps its notes."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.told.append(text)
+
+
+class Holding(Store):
+    """A store that has finished runs, each with the delivery that made it."""
+
+    def __init__(self, runs: dict[str, str], *, works: bool = True) -> None:
+        super().__init__(works=works)
+        self.runs = runs
+
+    def find(self, fingerprint: str) -> list[str]:
+        assert fingerprint == "f"
+        return list(self.runs)
+
+    def tag(self, run_id: str, name: str) -> str | None:
+        assert name == DELIVERY_TAG
+        return self.runs[run_id]
+
+
+CLAIMED = {CLAIM_TAG: ASKED, FINGERPRINT_TAG: "f", PASSED_TAG: "damaged"}
+
+
+@pytest.mark.parametrize(
+    ("tags", "store", "run_id", "told"),
+    [
+        (CLAIMED, Holding({"other": "e"}), "other", ["done by another process, run other"]),
+        (CLAIMED, Holding({"damaged": "e"}), None, []),  # the reason why the job was done again
+        ({}, Holding({"other": "e"}), None, []),  # a repetition, which nobody else does
+        ({}, Holding({"other": "e", "own": "d"}), "own", ["the store has it, run own"]),
+        (CLAIMED, Holding({}), None, []),
+        (CLAIMED, Holding({"other": "e"}, works=False), None, []),
+    ],
+)
+def test_a_run_that_could_not_be_tracked_may_be_in_the_store(
+    tmp_path, monkeypatch, tags, store, run_id, told
+):
+    monkeypatch.setattr("recgauge.app.tracking.untracked.work_folder", lambda: tmp_path)
+    (tmp_path / "SHA256SUMS").write_text("")
+    one, progress = untracked(RunStart("d", {}, {DELIVERY_TAG: "d", **tags}), store, tmp_path), Notes()
+    one.remember()
+    assert stored_all_the_same(one, "f", store, progress) == run_id
+    assert progress.told == told
+    assert one.note.exists() is (run_id is None)
+
+
+def test_a_run_that_was_given_up_is_forgotten_when_the_other_s_files_are_in_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("recgauge.app.tracking.untracked.work_folder", lambda: tmp_path)
+    folders = [tmp_path / name for name in ("given up", "elsewhere")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "SHA256SUMS").write_text("")
+        tags = {DELIVERY_TAG: folder.name, FINGERPRINT_TAG: "f"}
+        untracked(RunStart("d", {}, tags), Store(), folder).remember()
+    progress = Notes()
+    done_by("other", "another fingerprint", folders[0], progress)
+    assert len(waiting()) == 2
+    done_by("other", "f", folders[0], progress)
+    assert progress.told == ["done by another process, run other; this one was silent for too long"]
+    assert [one.folder for one in waiting()] == [str(folders[1].resolve())]

@@ -10,9 +10,10 @@ from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, time
 
+from recgauge.app.tracking.once import HIDDEN_TAG
 from recgauge.errors import TrackingError
 
-UNTIL_TAG, PROCESS_TAG, LEASE_TAG = "recgauge.alive_until", "recgauge.process", "recgauge.lease"
+UNTIL_TAG, PROCESS_TAG, LEASE_TAG = (f"{HIDDEN_TAG}{name}" for name in ("alive_until", "process", "lease"))
 LEASE = 180.0
 """Seconds after a sign of life until a process counts as dead; it gives six of them meanwhile."""
 CLOCKS = 600.0
@@ -69,7 +70,7 @@ def process_of(tags: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> process_of({"recgauge.process": "node2 4711 86021 0f3a"})
+    >>> process_of({"mlflow.recgauge.process": "node2 4711 86021 0f3a"})
     'process 4711 on node2'
     """
     host, number = [*tags.get(PROCESS_TAG, "").split(" "), ""][:2]
@@ -89,7 +90,7 @@ def why_dead(tags: Mapping[str, str]) -> str | None:
 
     Examples
     --------
-    >>> why_dead({"recgauge.process": "elsewhere 1", "recgauge.alive_until": "1000"})
+    >>> why_dead({PROCESS_TAG: "elsewhere 1", UNTIL_TAG: "1000"})
     'process 1 on elsewhere gave no sign of life for ... minutes'
     >>> why_dead(alive_tags()) is None
     True

@@ -14,13 +14,13 @@ from typing import Protocol
 
 from recgauge.app.tracking.addresses import explained
 from recgauge.app.tracking.alive import UNTIL_TAG, process_of, why_dead
-from recgauge.app.tracking.once import DELIVERY_TAG, create_once, despite_others
+from recgauge.app.tracking.once import DELIVERY_TAG, HIDDEN_TAG, create_once, despite_others
 from recgauge.app.tracking.opening import OpenedStore
 from recgauge.errors import TrackingError
 
 FINGERPRINT_TAG = "recgauge.fingerprint"
-CLAIM_TAG, ASKED, HELD = "recgauge.claim", "asked", "held"
-PASSED_TAG = "recgauge.passed_over"
+CLAIM_TAG, ASKED, HELD = f"{HIDDEN_TAG}claim", "asked", "held"
+PASSED_TAG = f"{HIDDEN_TAG}passed_over"
 """Tag of a claim with the finished runs of the same fingerprint that its job cannot use."""
 LOOKS, PAUSE = 20, 0.1
 """How often, and after how many seconds, a claimant looks again whether the others have withdrawn."""

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-DELIVERY_TAG = "recgauge.delivery"
+HIDDEN_TAG = "mlflow.recgauge."
+"""What tags begin with that only programs need: MLflow's page shows no tag that begins with ``mlflow.``."""
+DELIVERY_TAG = f"{HIDDEN_TAG}delivery"
 """Tag of a stored run that tells it from all others, even if only a part of it has reached the store."""
 
 _MOST_CONFLICTS = 5

@@ -11,8 +11,10 @@ from filelock import FileLock, Timeout
 from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
 from recgauge.app.places import work_folder
 from recgauge.app.sweep.outcome import FILE, read_outcome, write_outcome
+from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.addresses import SQLITE, database_file
+from recgauge.app.tracking.claims import CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, load_record
 from recgauge.errors import IntegrityError, MissingDataError, RecgaugeError, TrackingError
 from recgauge.utils.progress import Progress
@@ -161,6 +163,50 @@ def deliver(one: Untracked, tracker: Tracker) -> str | None:
             write_outcome(replace(outcome, status="done", reason=None, run_id=run_id), folder)
         one.forget()
         return run_id
+
+
+def stored_all_the_same(one: Untracked, fingerprint: str, tracker: Tracker, progress: Progress) -> str | None:
+    """Return the run in which the store has a job that could not be tracked; None if it has none, or fails.
+
+    Another process has delivered the run from its folder, or has done the same claimed job; or the store had
+    all of it and only its last answer was lost.
+    """
+    passed_over = one.tags.get(PASSED_TAG, "").split()
+    try:
+        tracker.check_there()
+        for run_id in tracker.find(fingerprint):
+            mine = tracker.tag(run_id, DELIVERY_TAG) == one.tags[DELIVERY_TAG]
+            if mine or (CLAIM_TAG in one.tags and run_id not in passed_over):
+                progress.note(
+                    f"the store has it, run {run_id}" if mine else f"done by another process, run {run_id}"
+                )
+                one.forget()
+                return run_id
+    except TrackingError:
+        pass
+    return None
+
+
+def done_by(run_id: str | None, fingerprint: str, folder: Path, progress: Progress) -> None:
+    """Forget a run that was given up while it was silent, and whose files another one's have replaced."""
+    for one in waiting():
+        if one.tags.get(FINGERPRINT_TAG) == fingerprint and one.folder == str(folder.resolve()):
+            one.forget()
+            progress.note(f"done by another process, run {run_id}; this one was silent for too long")
+
+
+def tell_untracked(error: TrackingError, folder: Path, *, of_sweep: bool) -> None:
+    """Say that the store lacks the results in a folder; jobs of a sweep that fail alike say so once."""
+    if of_sweep and str(error) in _told:  # the table at the end has the others
+        return
+    _told.add(str(error))
+    goes_on = "The sweep goes on. " if of_sweep else ""
+    told = f"The complete results are in {folder}; `recgauge sync`, or the next run, tracks them."
+    print_error(f"not tracked: {error} {goes_on}{told}")
+
+
+_told: set[str] = set()
+"""Why this process's jobs could not be tracked."""
 
 
 def deliver_each(
