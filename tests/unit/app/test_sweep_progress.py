@@ -7,7 +7,7 @@ import pytest
 from recgauge.app.sweep import begin, estimates, side_by_side
 from recgauge.app.sweep.estimates import Forecast
 from recgauge.app.sweep.launcher import Given
-from recgauge.app.sweep.outcome import SweepPlan, write_outcome
+from recgauge.app.sweep.outcome import SweepPlan, read_outcome, write_outcome
 from recgauge.app.sweep.planned import PlannedJob
 from recgauge.app.sweep.side_by_side import Room, SideBySide
 from recgauge.app.sweep.watching import Tally, Watching
@@ -171,6 +171,15 @@ def test_each_ended_job_has_a_line_and_waiting_is_said_once(tmp_path, monkeypatc
     said = capsys.readouterr().err
     assert said.count("waiting  model=b may need 2.1 GB of memory, 0 bytes is left") == 1
     assert said.count("model=a: no luck") == 1
+
+
+def test_a_job_whose_worker_died_before_it_had_a_folder_is_failed(tmp_path, capsys):
+    plan = SweepPlan(["model=a"], [None], [None])
+    plan.write(tmp_path)
+    with Watching(given(tmp_path, 1), tmp_path) as watching:
+        watching.ended(0, "its machine was lost")
+    assert read_outcome(tmp_path / "0" / "outcome.json").reason == "its machine was lost"
+    assert "model=a: its machine was lost" in capsys.readouterr().err
 
 
 def test_stages_show_the_whole_sweep_on_a_terminal(monkeypatch, capsys):

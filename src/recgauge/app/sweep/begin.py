@@ -102,9 +102,9 @@ def _settle(jobs: Sequence[PlannedJob], plan: SweepPlan) -> None:
     for one in jobs:
         outcome = _outcome(one, plan)
         if one.problem is not None:
-            _leave(replace(outcome, status="failed", reason=one.problem))
+            write_outcome(replace(outcome, status="failed", reason=one.problem), one.folder)
         elif one.no_data is not None:
-            _leave(replace(outcome, status="no data", reason=one.no_data))
+            write_outcome(replace(outcome, status="no data", reason=one.no_data), one.folder)
 
 
 def _reuse(wanted: Sequence[PlannedJob], earlier: Earlier, plan: SweepPlan) -> None:
@@ -119,17 +119,12 @@ def _reuse(wanted: Sequence[PlannedJob], earlier: Earlier, plan: SweepPlan) -> N
             with suppress(RecgaugeError, OSError):  # the job itself tells it
                 ids = [run.run_id for run in runs]
                 if (reused := reuse(one.job, _outcome(one, plan), one.fingerprint, ids)) is not None:
-                    _leave(reused)
+                    write_outcome(reused, one.folder)
 
 
 def _outcome(one: PlannedJob, plan: SweepPlan) -> JobOutcome:
     outcome = JobOutcome(one.number, one.label, sweep=plan.id, folder=one.folder)
     return outcome if one.job is None else replace(outcome, names=one.job.names, settings=one.job.settings)
-
-
-def _leave(outcome: JobOutcome) -> None:
-    outcome.folder.mkdir(parents=True, exist_ok=True)
-    write_outcome(outcome, outcome.folder)
 
 
 def study_and_tracker(config: DictConfig) -> tuple[Study | None, Tracker]:

@@ -52,7 +52,11 @@ def read_plan(folder: Path) -> SweepPlan:
 
 
 def write_outcome(outcome: JobOutcome, folder: Path) -> None:
-    """Write outcome.json, whole or not at all; the record is a file of its own."""
+    """Write outcome.json, whole or not at all; the record is a file of its own.
+
+    The folder is made where the job has not come to it, such as one whose worker died before.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
     _write(folder / FILE, {name: getattr(outcome, name) for name in _STORED})
 
 
