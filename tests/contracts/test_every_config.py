@@ -41,6 +41,8 @@ def test_every_option_builds(group, option):
     extra = [f"{group}.{key}=given" for key, value in content.items() if value == "???"]
     if group == "candidates" and "path" in content:
         extra = ["candidates.path=items.txt"]
+    if option == "recorded":
+        extra = [f"model.path='{__file__}'"]  # a file that is there
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
     settings = OmegaConf.to_object(compose_config(f"{group}={choice}", *extra))

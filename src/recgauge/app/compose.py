@@ -129,6 +129,8 @@ def check_ready(model: Recommender | RatingPredictor) -> None:
     ------
     ConfigError
         If it lacks something, such as another library.
+    MissingDataError
+        If a file that a setting names is not there.
     """
     if isinstance(model, Recommender):
         try:

@@ -1,8 +1,10 @@
 """Rows with equal codes, side by side."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recgauge.utils.checks import BoolArray, IntArray, LongArray
 
@@ -36,6 +38,18 @@ def grouped(codes: IntArray, n_codes: int) -> tuple[LongArray, LongArray]:
     return start, np.argsort(codes, kind="stable")
 
 
+def run_starts(codes: npt.NDArray[Any]) -> LongArray:
+    """Return where runs of equal codes begin, shape (n_runs,).
+
+    Examples
+    --------
+    >>> run_starts(np.array([4, 4, 2, 4])).tolist()
+    [0, 2, 3]
+    """
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    return np.concatenate((np.zeros(min(1, len(codes)), np.int64), changes))
+
+
 def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None:
     """Return which codes an earlier row of their group has, shape (n,); None if there are none.
 
@@ -52,6 +66,9 @@ def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None
     >>> repeats(np.array([0, 3, 4]), np.array([1, 0, 1, 1], np.int32), 2).tolist()
     [False, False, True, False]
     """
+    lengths = np.diff(start)
+    if len(lengths) and (lengths == lengths[0]).all() and not _any_repeat(codes.reshape(len(lengths), -1)):
+        return None
     table = np.empty(max(TABLE, n_codes), np.int32)
     found: BoolArray | None = None
     for rows, row_of_table in _blocks(start, n_codes):
@@ -66,6 +83,13 @@ def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None
             found = np.zeros(len(codes), bool) if found is None else found
             found[rows] = again
     return found
+
+
+def _any_repeat(lists: IntArray) -> bool:
+    """Whether a list of several of one length holds a code twice; some at a time stay near the processor."""
+    step = max(1, (1 << 16) // max(1, lists.shape[1]))
+    ordered = (np.sort(lists[first : first + step], axis=1) for first in range(0, len(lists), step))
+    return any((some[:, 1:] == some[:, :-1]).any() for some in ordered)
 
 
 def shared(

@@ -30,6 +30,8 @@ class Ragged:
         Scores or grades.
     n_codes : int or None
         Items are codes below this number, int32, with the same meaning in every table; None: items are ids.
+    distinct : bool
+        Whether nobody is known to have an item twice, so that it need not be looked for again.
     """
 
     users: IdArray
@@ -37,6 +39,7 @@ class Ragged:
     items: IdArray
     values: DoubleArray | None
     n_codes: int | None = None
+    distinct: bool = False
 
     def first(self, k: int) -> Self:
         """Return the first `k` items of each user.

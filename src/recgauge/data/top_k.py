@@ -61,12 +61,15 @@ class TopK:
         Falling in a row, equal scores by rising item code unless ties are shuffled; -inf where padded.
     beyond : Beyond or None
         What ties with the last items of the lists; None: not known.
+    distinct : bool
+        Whether no list is known to hold an item twice, so that it need not be looked for again.
     """
 
     users: IntArray
     items: IntArray
     scores: FloatArray
     beyond: Beyond | None = None
+    distinct: bool = False
 
     def __post_init__(self) -> None:
         if self.items.shape != self.scores.shape or len(self.items) != len(self.users):
@@ -80,7 +83,10 @@ class TopK:
     @property
     def lengths(self) -> IntArray:
         """Number of items in each list, shape (m,)."""
-        lengths: IntArray = (self.items >= 0).sum(axis=1, dtype=np.int32)
+        # nearly all lists are full: only the others are counted, which saves a pass over everything
+        lengths = np.full(len(self.items), self.items.shape[1], np.int32)
+        short = np.flatnonzero(self.items[:, -1:].ravel() < 0)
+        lengths[short] = (self.items[short] >= 0).sum(axis=1)
         return lengths
 
     def of(self, users: IntArray) -> "TopK":

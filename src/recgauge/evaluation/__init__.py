@@ -244,7 +244,7 @@ def ties_at_cutoffs(
         return Ties(dict.fromkeys(ks, 0.0), 0.0)
     more = np.zeros(len(items), bool) if beyond is None else beyond.size[rows] > 0
     shares = {k: float(_cut_at(k, items, scores, more).mean()) for k in ks}
-    is_open = np.zeros(len(items), bool) if beyond is not None else _ends_tied(items, scores)
+    is_open = np.zeros(len(items), bool) if beyond is not None else _ends_tied(top_k.lengths[rows], scores)
     expected: dict[str, float] = {}
     exact = {
         name: replace(definition, policies=replace(definition.policies, ties="expected"))
@@ -279,9 +279,9 @@ def _cut_at(k: int, items: IntArray, scores: npt.NDArray[np.floating], more: Boo
     return cut
 
 
-def _ends_tied(items: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
+def _ends_tied(lengths: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
     """Return which lists end with two equal scores at least."""
-    last = np.maximum((items >= 0).sum(axis=1) - 1, 0)
-    rows = np.arange(len(items))
+    last = np.maximum(lengths - 1, 0)
+    rows = np.arange(len(last))
     tied: BoolArray = (last > 0) & (scores[rows, last] == scores[rows, np.maximum(last - 1, 0)])
     return tied

@@ -153,40 +153,38 @@ def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) 
         items[filled] = codes
     if lists.values is None:
         # no scores, no ties: any falling row says so, and one row serves all users
-        return TopK(
-            _everybody(n_users), items, np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
-        )
+        scores: Any = np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
+        return TopK(_everybody(n_users), items, scores, distinct=lists.distinct)
     values = lists.values if order is None else lists.values[order]
-    scores: Any = values.reshape(items.shape) if full else np.full(items.shape, -np.inf)
+    scores = values.reshape(items.shape) if full else np.full(items.shape, -np.inf)
     if not full:
         scores[filled] = values
-    return TopK(_everybody(n_users), items, scores)
+    return TopK(_everybody(n_users), items, scores, distinct=lists.distinct)
 
 
 def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, threshold: float) -> Relevant:
     """Keep what the threshold calls relevant, users in order of their codes."""
-    owner = np.repeat(rows, truth.lengths)
     grades = np.ones(len(codes)) if truth.values is None else truth.values
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
         raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
-    is_judged = _spread(truth.lengths, rows, n_users) > 0
+    n_judged = _spread(truth.lengths, rows, n_users)
+    order, counts = _row_order(truth.lengths, rows), n_judged
+    if order is not None:
+        codes, grades = codes[order], grades[order]
     if truth.values is not None and not (kept := (grades >= threshold) & (grades > 0)).all():
-        owner, codes, grades = owner[kept], codes[kept], grades[kept]
-    if (owner[1:] < owner[:-1]).any():
-        order = np.argsort(owner, kind="stable")
-        owner, codes, grades = owner[order], codes[order], grades[order]
-    counts = np.bincount(owner, minlength=n_users)
+        counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
+        codes, grades = codes[kept], grades[kept]
     start = np.concatenate(([0], np.cumsum(counts)))
     from recgauge.judging import _lookup
 
-    row = _lookup.first_repeat_ragged(start, codes)
+    row = None if truth.distinct else _lookup.first_repeat_ragged(start, codes)
     if row is not None:
         name = next(iter(truth.users[rows == row]))
         raise SchemaError(
             f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
         )
-    none_relevant = np.flatnonzero(is_judged & (counts == 0)).astype(np.int32)
+    none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
     return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
 
 

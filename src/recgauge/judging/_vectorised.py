@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recgauge.data.grouped import TABLE, repeats
+from recgauge.data.grouped import TABLE, repeats, run_starts
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 
@@ -13,7 +13,7 @@ def look_up(
     k, n_codes, counts = items.shape[1], max(1, n_codes), np.diff(start)
     step = max(1, TABLE // n_codes)
     # places of relevant items among their users', from 1; the smaller the table, the less it leaves the cache
-    kind = np.int16 if counts.max(initial=0) <= np.iinfo(np.int16).max else np.int32
+    kind = np.min_scalar_type(counts.max(initial=0))
     places = (_within(counts) + 1).astype(kind)
     marks, base = np.zeros(step * n_codes, kind), np.arange(step) * n_codes
     cells, found = [], []
@@ -38,7 +38,7 @@ def look_up(
         if again is not None:
             cell, place = cell[~again], place[~again]
     row, column = np.divmod(cell, max(1, k))
-    ordinal = np.arange(len(row)) - np.searchsorted(row, row) + 1
+    ordinal = _within(np.diff(run_starts(row), append=len(row))) + 1
     gain = gains[start[row] + place - 1]
     return row, (column + 1).astype(np.int32), ordinal.astype(np.int32), gain
 

@@ -156,11 +156,12 @@ def judge(
     from recgauge.judging import _lookup
 
     chosen = policies or Policies()
+    known_distinct = top_k.distinct
     if chosen.ties == "random":
         top_k = shuffled(top_k, *order)
     users, top_k, relevant = _align(top_k, relevant, users)
     items, scores = top_k.items, top_k.scores
-    if chosen.duplicates == "error":
+    if chosen.duplicates == "error" and not known_distinct:
         row = _lookup.first_repeat(items)
         if row is not None:
             raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
@@ -171,22 +172,22 @@ def judge(
         sign = -1 if chosen.ties == "id_descending" else 1
         items = order_ties(items, scores, lambda _, tied: sign * tied)
     start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
-    every = chosen.duplicates in ("every", "distinct")
+    every = known_distinct or chosen.duplicates in ("every", "distinct")  # without repeats it is the same
     owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
     if chosen.duplicates == "distinct" and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
     shared = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
-    hits, lengths = RankedGains(owner, rank, gain, ordinal, len(users), *shared), _lengths(items)
+    hits = RankedGains(owner, rank, gain, ordinal, len(users), *shared)
     return JudgedTopK(
         users,
         items,
-        lengths,
+        top_k.lengths,
         hits,
         np.diff(start),
         _lookup.best_first(start, gains),
         np.isin(users, relevant.none_relevant),
         catalogue,
-        TiedGains.of(items, scores, lengths, hits, top_k.beyond) if chosen.ties == "expected" else None,
+        TiedGains.of(items, scores, top_k.lengths, hits, top_k.beyond) if chosen.ties == "expected" else None,
     )
 
 
@@ -215,14 +216,6 @@ def _repeated(user: object) -> str:
         f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an error. "
         "Remove it, or choose policies with duplicates='first', 'every' or 'distinct'."
     )
-
-
-def _lengths(items: IntArray) -> IntArray:
-    # nearly all lists are full: only the others are counted, which saves a pass over everything
-    lengths = np.full(len(items), items.shape[1], np.int32)
-    short = np.flatnonzero(items[:, -1:].ravel() < 0)
-    lengths[short] = (items[short] >= 0).sum(axis=1)
-    return lengths
 
 
 def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[IntArray, TopK, Relevant]:

@@ -120,6 +120,8 @@ class Recommender(ABC):
         ------
         ConfigError
             If something is not installed, with the command that installs it, or a setting cannot be used.
+        MissingDataError
+            If a file that a setting names is not there.
         """
         return
 

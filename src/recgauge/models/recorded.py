@@ -83,6 +83,20 @@ class Recorded(Recommender, RatingPredictor):
         self._missing: tuple[Found, ...] = ()
         self._n_items = 0
 
+    def check_ready(self) -> None:
+        """Check that the file is there.
+
+        Raises
+        ------
+        MissingDataError
+            If it is not.
+        ConfigError
+            If `path` names several.
+        """
+        from recgauge.recorded.known import one_file
+
+        one_file(self.path)
+
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.
 

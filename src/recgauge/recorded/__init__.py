@@ -22,7 +22,7 @@ from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
 from recgauge.recorded.findings import describe as describe
 from recgauge.recorded.findings import first_bad, places, refusal
-from recgauge.recorded.lists import Context, RecordedLists, by_user, starts_of, with_ids
+from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
 from recgauge.recorded.reading import Rows, find_list_files, read_rows
 from recgauge.utils.checks import IntArray
 
@@ -88,26 +88,28 @@ def read_recorded(
     """
     settings, formats = settings or ListSettings(), formats or {}
     third: Role | None = None if settings.order == "auto" else settings.order
-    of_runs = [
-        (name, part)
-        for file in find_list_files(run, "--run")
-        for name, part in runs_of(read_rows(file, "lists", formats.get("lists"), third))
-    ]
-    of_runs = _distinct_names(of_runs)
-    kind: Kind = "ratings" if ratings else "relevant"
-    truths = [_judged(read_rows(f, kind, formats.get("relevant"))) for f in find_list_files(truth, "--truth")]
-    trains = (
-        [read_rows(f, "train", formats.get("train")) for f in find_list_files(train, "--train")]
-        if train
-        else []
-    )
-    for rows in (*truths, *trains):
-        if rows.bad:
-            raise refusal("bad_rows", first_bad(rows), rows.n_bad, hint="Correct the file.")
-    every = [*(rows for _, rows in of_runs), *truths, *trains]
-    text = settings.text_ids or any(rows.kind in ("trec_run", "trec_qrels") for rows in every)
-    with ThreadPoolExecutor(2) as pool:  # numpy lets the other thread work
-        of_users = pool.submit(joint_codes, [rows.user for rows in every], "user", text=text)
+
+    def read(paths: Sequence[str], option: str, kind: Kind, form: ListFormat | None) -> list[Rows]:
+        return [read_rows(file, kind, form) for file in find_list_files(paths, option)]
+
+    with ThreadPoolExecutor(2) as pool:  # Arrow and numpy let the other thread work
+        kind: Kind = "ratings" if ratings else "relevant"
+        of_truth = pool.submit(read, truth, "--truth", kind, formats.get("relevant"))
+        of_train = pool.submit(read, train, "--train", "train", formats.get("train")) if train else None
+        of_runs = [
+            (name, part)
+            for file in find_list_files(run, "--run")
+            for name, part in runs_of(read_rows(file, "lists", formats.get("lists"), third))
+        ]
+        of_runs = _distinct_names(of_runs)
+        truths = [_judged(rows) for rows in of_truth.result()]
+        trains = [] if of_train is None else of_train.result()
+        for rows in (*truths, *trains):
+            if rows.bad:
+                raise refusal("bad_rows", first_bad(rows), rows.n_bad, hint="Correct the file.")
+        every = [*(rows for _, rows in of_runs), *truths, *trains]
+        text = settings.text_ids or any(rows.kind in ("trec_run", "trec_qrels") for rows in every)
+        of_users = pool.submit(joint_runs, [rows.user for rows in every], text=text)
         item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
         user_ids, users = of_users.result()
     n, m = len(of_runs), len(of_runs) + len(truths)
@@ -151,7 +153,8 @@ def _distinct_names(runs: list[tuple[str, Rows]]) -> list[tuple[str, Rows]]:
     """Give runs of the same name the folder of their file, or a number."""
     names = [name for name, _ in runs]
     longer = [
-        f"{rows.file.path.parent.name}/{name}" if names.count(name) > 1 else name for name, rows in runs
+        f"{folder}/{name}" if names.count(name) > 1 and (folder := rows.file.path.parent.name) else name
+        for name, rows in runs
     ]
     seen: dict[str, int] = {}
     unique = []
@@ -171,13 +174,20 @@ def joint_codes(parts: Sequence[Ids], name: str, *, text: bool) -> tuple[IdArray
     return ids, [codes[begin:end] for begin, end in pairwise(edges)]
 
 
+def joint_runs(users: Sequence[Ids], *, text: bool) -> tuple[IdArray, list[UserRuns]]:
+    """Return all ids of users, and who has each part's rows; a user with rows side by side is coded once."""
+    runs = [part.by_runs() for part in users]
+    ids, codes = joint_codes([firsts for firsts, _ in runs], "user", text=text)
+    return ids, [UserRuns.of(code, lengths) for code, (_, lengths) in zip(codes, runs, strict=True)]
+
+
 def _as_text(distinct: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return distinct if distinct.dtype.kind in "UO" else distinct.astype(str)
 
 
 def _grouped(
     files: Sequence[Rows],
-    users: Sequence[IntArray],
+    users: Sequence[UserRuns],
     items: Sequence[IntArray],
     n_items: int,
     *,
@@ -188,7 +198,10 @@ def _grouped(
     if any(grade is None for grade in grades) and any(grade is not None for grade in grades):
         raise SchemaError(f"{files[0].file} and other files: some have grades and others none.")
     value = np.concatenate([g for g in grades if g is not None]) if grades[0] is not None else None
-    table, order = by_user(np.concatenate(users), np.concatenate(items), value, n_items)
+    runs = UserRuns.of(
+        np.concatenate([some.users for some in users]), np.concatenate([some.lengths for some in users])
+    )
+    table, order = by_user(runs, np.concatenate(items), value, n_items)
     again = repeats(starts_of(table.lengths), table.items, n_items) if distinct else None
     if again is not None:
         row = int(places(order, np.flatnonzero(again)).min())
@@ -198,4 +211,4 @@ def _grouped(
             f"{files[of_file].where(row)}: the user has this item in an earlier row already, "
             f"{int(again.sum()):,} such rows in all. Keep one row for each user and item."
         )
-    return table
+    return replace(table, distinct=distinct)

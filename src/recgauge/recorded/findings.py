@@ -64,6 +64,8 @@ _IN_RUN: Mapping[Finding, str] = {
 
 Order = Literal["auto", "rank", "score"]
 
+_BLOCK = 1 << 18  # rows compared at a time, which stay near the processor
+
 
 @dataclass(frozen=True)
 class Found:
@@ -177,9 +179,8 @@ class Report:
         if mask.any():
             self._note(name, int(mask.sum()), f"{self._rows.file}: {first(int(np.argmax(mask)))}")
 
-    def rows(self, name: Finding, mask: BoolArray, row: LongArray | None, first: int = 0) -> None:
-        """Count rows in the order of the lists; `mask` begins with row `first`."""
-        at = np.flatnonzero(mask) + first
+    def rows(self, name: Finding, at: LongArray, row: LongArray | None) -> None:
+        """Count rows, `at` in the order of the lists."""
         if len(at):
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
 
@@ -196,7 +197,7 @@ class Report:
 
     def order(
         self,
-        user: IntArray,
+        start: LongArray,
         rank: DoubleArray | None,
         score: DoubleArray | None,
         row: LongArray | None,
@@ -204,29 +205,33 @@ class Report:
     ) -> bool:
         """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks.
 
-        Rows that are there `again` are no ties and may have the rank of the first.
+        List j is at ``start[j]:start[j + 1]``. Rows that are there `again` are no ties and may have the rank
+        of the first.
         """
-        same = user[1:] == user[:-1]
-        new = same if again is None else same & ~again[1:]
         if score is not None:
-            self.rows("ties", new & (score[1:] == score[:-1]), row, 1)
+            tied = next_to(np.equal, score, start)
+            self.rows("ties", tied if again is None else tied[~again[tied]], row)
         if rank is None:
             return False
+        same = np.ones(max(0, start[-1] - 1), bool)
+        same[start[1:-1] - 1] = False
+        new = same if again is None else same & ~again[1:]
         if (same & (rank[1:] < rank[:-1])).any():  # ordered by score
-            by_rank = np.lexsort((rank, user))
+            by_rank = np.lexsort((rank, np.repeat(np.arange(len(start) - 1), np.diff(start))))
             new = same if again is None else same & ~again[by_rank][1:]
             rank, score, row = rank[by_rank], None if score is None else score[by_rank], places(row, by_rank)
         step = np.diff(rank)
-        self.rows("equal_ranks", new & (step == 0), row, 1)
-        gap = np.append(True, ~same)[: len(user)] & (rank != 0) & (rank != 1)
+        self.rows("equal_ranks", np.flatnonzero(new & (step == 0)) + 1, row)
+        gap = np.append(True, ~same)[: len(rank)] & (rank != 0) & (rank != 1)
         gap[1:] |= same & (step > 1)
         if gap.any():
-            where = self._rows.where(int(places(row, np.flatnonzero(gap)).min()))
-            self._note("rank_gaps", len(np.unique(user[gap])), where)
+            at = np.flatnonzero(gap)
+            lists = np.unique(np.searchsorted(start, at, side="right"))
+            self._note("rank_gaps", len(lists), self._rows.where(int(places(row, at).min())))
         if score is None:
             return False
         rises = same & (step != 0) & (score[1:] > score[:-1])
-        self.rows("contradictions", rises, row, 1)
+        self.rows("contradictions", np.flatnonzero(rises) + 1, row)
         return bool(rises.any())
 
     def duplicates(
@@ -235,8 +240,24 @@ class Report:
         """Count repeated items; return which they are, None if there are none."""
         again = repeats(start, item, n_items)
         if again is not None:
-            self.rows("duplicates", again, row)
+            self.rows("duplicates", np.flatnonzero(again), row)
         return again
+
+
+def next_to(compare: np.ufunc, key: DoubleArray, start: LongArray) -> LongArray:
+    """Return the rows whose key compares so with that of the row before in the same list, rising.
+
+    Examples
+    --------
+    >>> next_to(np.equal, np.array([2.0, 2.0, 2.0, 1.0]), np.array([0, 2, 4])).tolist()
+    [1]
+    """
+    found = [np.empty(0, np.int64)]
+    for first in range(1, len(key), _BLOCK):
+        last = min(first + _BLOCK, len(key))
+        found.append(np.flatnonzero(compare(key[first:last], key[first - 1 : last - 1])) + first)
+    rows = np.concatenate(found)
+    return rows[np.isin(rows, start, assume_unique=True, invert=True)]
 
 
 def places(row: LongArray | None, at: LongArray) -> LongArray:

@@ -6,12 +6,13 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.tables import Ragged
+from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.ids import Ids
 from recgauge.errors import ConfigError, listed
-from recgauge.recorded import ListSettings, joint_codes, runs_of
-from recgauge.recorded.columns import ListFormat, Role
+from recgauge.recorded import ListSettings, joint_codes, joint_runs, runs_of
+from recgauge.recorded.columns import ListFormat
 from recgauge.recorded.findings import Found
-from recgauge.recorded.lists import Context, by_user
+from recgauge.recorded.lists import Context, UserRuns, by_user
 from recgauge.recorded.reading import Rows, find_list_files, read_rows
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
@@ -75,29 +76,43 @@ def read_known(
         If there are several files or runs, or none with the tag.
     """
     name, rows = _one_run(path, settings, form, tag)
-    user_ids, (user, known_user) = joint_codes([rows.user, _as_ids(train.user_ids)], "user", text=False)
+    user_ids, (user, known) = joint_runs([rows.user, _as_ids(train.user_ids)], text=False)
+    known_user = known.of_rows()
     item_ids, (item, known_item) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
     none = np.empty(0, np.int64)
-    history, _ = by_user(known_user[train.user], known_item[train.item], None, len(item_ids))
+    history, _ = by_user(UserRuns.of(known_user[train.user]), known_item[train.item], None, len(item_ids))
     items = Ragged(none, none, known_item, None)
     context = Context(items, history, user_ids, item_ids, settings, known_user)
     found = context.lists(name, rows, user, item)
     return _coded(found.lists, found.found, (user_ids, item_ids), (known_user, known_item))
 
 
-def _one_run(path: str, settings: ListSettings, form: ListFormat | None, tag: str | None) -> tuple[str, Rows]:
-    """Return the only run that a path and a tag name."""
+def one_file(path: str) -> TableFile:
+    """Return the file that a path names.
+
+    Raises
+    ------
+    MissingDataError
+        If there is none.
+    ConfigError
+        If there are several.
+    """
     files = find_list_files([path], "model.path")
-    third: Role | None = None if settings.order == "auto" else settings.order
     if len(files) > 1:
         names = ",".join(str(file.path) for file in files)
         raise ConfigError(
             f"model.path={path} names {len(files)} files, and a run has one model. For a run of each: "
             f"-m model=recorded model.path={names}"
         )
-    runs = dict(runs_of(read_rows(files[0], "lists", form, third)))
+    return files[0]
+
+
+def _one_run(path: str, settings: ListSettings, form: ListFormat | None, tag: str | None) -> tuple[str, Rows]:
+    """Return the only run that a path and a tag name."""
+    file, third = one_file(path), None if settings.order == "auto" else settings.order
+    runs = dict(runs_of(read_rows(file, "lists", form, third)))
     if tag is not None and tag not in runs:
-        raise ConfigError(f"model.tag={tag}: {files[0]} has no such run; it has {listed(runs)}.")
+        raise ConfigError(f"model.tag={tag}: {file} has no such run; it has {listed(runs)}.")
     if tag is None and len(runs) > 1:
         raise ConfigError(
             f"model.path={path} holds {len(runs)} runs; a run has one model. Choose one with model.tag=TAG; "

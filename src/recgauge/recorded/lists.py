@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from recgauge.data.grouped import shared
+from recgauge.data.grouped import run_starts, shared
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
-from recgauge.recorded.findings import Found, ListSettings, Report, places
+from recgauge.recorded.findings import Found, ListSettings, Report, next_to, places
 from recgauge.recorded.reading import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
-
-_BLOCK = 1 << 18  # rows looked at together, which stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +36,49 @@ class RecordedLists:
     n_rows: int
 
 
+@dataclass(frozen=True, eq=False)
+class UserRuns:
+    """The users of rows, once for each run of rows side by side: mostly once for a list.
+
+    Parameters
+    ----------
+    users : ndarray of int32, shape (n_runs,)
+        Codes; neighbours differ.
+    lengths : ndarray of int64, shape (n_runs,)
+        Rows of each run.
+    """
+
+    users: IntArray
+    lengths: LongArray
+
+    @classmethod
+    def of(cls, user: IntArray, lengths: LongArray | None = None) -> Self:
+        """Find the runs of users (n,), each of whom has a row, or `lengths` of them."""
+        start = run_starts(user)
+        if lengths is None:
+            return cls(user[start], np.diff(start, append=len(user)))
+        return cls(user[start], np.add.reduceat(lengths, start) if len(start) else lengths)
+
+    @property
+    def rise(self) -> bool:
+        """Whether the rows are grouped by rising code."""
+        return bool((self.users[1:] > self.users[:-1]).all())
+
+    def of_rows(self) -> IntArray:
+        """Return the user of each row."""
+        return np.repeat(self.users, self.lengths)
+
+
 def by_user(
-    user: IntArray, item: IntArray, value: DoubleArray | None, n_items: int
+    runs: UserRuns, item: IntArray, value: DoubleArray | None, n_items: int
 ) -> tuple[Ragged, LongArray | None]:
     """Return rows grouped by rising code of their user, and their order; None: they were so already."""
     order = None
-    if (user[1:] < user[:-1]).any():
+    if not runs.rise:
+        user = runs.of_rows()
         order = np.argsort(user, kind="stable")
-        user, item, value = user[order], item[order], None if value is None else value[order]
-    users, lengths = _lengths(user)
-    return Ragged(users, lengths, item, value, n_items), order
+        runs, item, value = UserRuns.of(user[order]), item[order], None if value is None else value[order]
+    return Ragged(runs.users, runs.lengths, item, value, n_items), order
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,26 +92,27 @@ class Context:
     settings: ListSettings
     more_users: IntArray | None = None
 
-    def lists(self, name: str, rows: Rows, user: IntArray, item: IntArray) -> RecordedLists:
+    def lists(self, name: str, rows: Rows, runs: UserRuns, item: IntArray) -> RecordedLists:
         """Order the lists of a run and count what is odd about them."""
         report = Report(self.settings, rows)
         report.file()
         rank, score = rows.numbers.get("rank"), rows.numbers.get("score")
         by_rank = self._orders_by_rank(rows)
-        row = _order(user, rank if by_rank else score, rising=by_rank)
+        row = _order(runs, rank if by_rank else score, rising=by_rank)
         if row is not None:
-            user, item = user[row], item[row]
+            runs, item = UserRuns.of(runs.of_rows()[row]), item[row]
             rank, score = (None if values is None else values[row] for values in (rank, score))
-        users, lengths = _lengths(user)
-        again = report.duplicates(starts_of(lengths), item, row, len(self.item_ids))
-        contradicted = report.order(user, rank, score, row, again)
+        start = starts_of(runs.lengths)
+        again = report.duplicates(start, item, row, len(self.item_ids))
+        contradicted = report.order(start, rank, score, row, again)
         if by_rank and contradicted:
             score = None
         if again is not None:
             kept = np.flatnonzero(~again)
             row, item, score = places(row, kept), item[kept], None if score is None else score[kept]
-            users, lengths = _lengths(user[kept])
-        lists = Ragged(users, lengths, item, score, len(self.item_ids))
+            runs = UserRuns.of(runs.of_rows()[kept])
+        users, lengths = runs.users, runs.lengths
+        lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=True)
         self._against_others(report, lists, row)
         if self.settings.longest is not None:
             short = lengths < self.settings.longest
@@ -112,13 +145,13 @@ class Context:
         known_items = np.zeros(len(self.item_ids), bool)
         known_items[self.truth.items] = True
         known_items[self.train.items] = True
-        report.rows("unknown_items", ~known_items[lists.items], row)
+        report.rows("unknown_items", np.flatnonzero(~known_items[lists.items]), row)
         starts = (
             starts_of(np.bincount(table.users, table.lengths, len(self.user_ids)).astype(np.int64))
             for table in (lists, self.train)
         )
         seen = shared(next(starts), lists.items, next(starts), self.train.items, len(self.item_ids))
-        report.rows("seen_items", seen, row)
+        report.rows("seen_items", np.flatnonzero(seen), row)
 
     def _refuse_others_ids(self, report: Report, lists: Ragged, known: BoolArray) -> None:
         """Refuse lists of nobody who is known: as a rule ids are written in another way."""
@@ -138,20 +171,12 @@ def starts_of(lengths: LongArray) -> LongArray:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
-def _lengths(user: IntArray) -> tuple[IntArray, LongArray]:
-    starts = np.flatnonzero(np.append(True, user[1:] != user[:-1])) if len(user) else np.empty(0, np.int64)
-    return user[starts], np.diff(np.append(starts, len(user)))
-
-
-def _order(user: IntArray, key: DoubleArray | None, *, rising: bool) -> LongArray | None:
+def _order(runs: UserRuns, key: DoubleArray | None, *, rising: bool) -> LongArray | None:
     """Return the order by user, then key, else that of the file; None if the rows have it."""
     assert key is not None
-    for first in range(0, len(user), _BLOCK):
-        users, keys = user[first : first + _BLOCK + 1], key[first : first + _BLOCK + 1]
-        worse = keys[1:] < keys[:-1] if rising else keys[1:] > keys[:-1]
-        if ((users[1:] < users[:-1]) | ((users[1:] == users[:-1]) & worse)).any():
-            return np.lexsort((key if rising else -key, user))
-    return None
+    if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
+        return None
+    return np.lexsort((key if rising else -key, runs.of_rows()))
 
 
 def with_ids(rows: Ragged, user_ids: IdArray) -> Ragged:

@@ -45,6 +45,26 @@ def test_several_runs_are_compared(files, capsys):
     assert set(pd.read_parquet(files / "u.parquet")["run"]) == {"one", "two"}
 
 
+def test_several_runs_of_predicted_ratings_are_compared_by_user(files, capsys):
+    for name, guess in (("p.csv", 3.5), ("q.csv", 1)):
+        (files / name).write_text(f"user,item,est\n1,y,{guess}\n2,x,2\n2,z,3\n")
+    assert run("--run", "p.csv", "q.csv", "--metrics", "rmse", "--out", "o.json") == 0
+    assert "not compared: rmse; one value for all users" in capsys.readouterr().out
+    assert "comparison" not in json.loads((files / "o.json").read_text())
+    words = ["--metrics", "mae,kendall", "--conventions", "lenskit", "--out", "o.json"]
+    assert run("--run", "p.csv", "q.csv", *words) == 0
+    said = capsys.readouterr().out
+    assert "2 runs, 2 users" in said
+    assert "not compared: kendall" in said
+    assert json.loads((files / "o.json").read_text())["comparison"]
+
+
+def test_files_of_one_name_in_the_current_folder_are_told_apart(files):
+    (files / "one.tsv").write_text("user\titem\trank\n1\tx\t1\n")
+    assert run("--run", "one.csv", "one.tsv", "--metrics", "ndcg@2", "--out", "o.json") == 0
+    assert list(json.loads((files / "o.json").read_text())["runs"]) == ["one", "one#2"]
+
+
 def test_predicted_ratings(files, capsys):
     (files / "p.csv").write_text("user,item,est\n1,y,3.5\n2,x,2\n2,z,3\n")
     assert run("--run", "p.csv", "--metrics", "rmse,mae", "--out", "o.json") == 0

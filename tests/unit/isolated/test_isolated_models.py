@@ -24,7 +24,7 @@ from recgauge.app.settings import register_schema
 from recgauge.app.tracking.environment import environment_of, read_beside
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError, ModelError, NotFittedError, ScoreError
+from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError, ScoreError
 from recgauge.guards.lists import check_lengths
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.process import HERE, Program
@@ -252,14 +252,33 @@ def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_
         ),
     ],
 )
-def test_what_needs_all_scores_is_refused_before_any_work(words, named):
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        config = hydra_compose("config", overrides=["model=recorded", "model.path=recs.csv", *words])
+def test_what_needs_all_scores_is_refused_before_any_work(tmp_path, words, named):
+    (tmp_path / "recs.csv").touch()
     with pytest.raises(
         ConfigError, match=f"Recorded gives lists, not the scores of all items, which {named}"
     ):
-        compose(OmegaConf.to_object(config))
+        compose_recorded(tmp_path / "recs.csv", *words)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "said"),
+    [
+        ("gone.csv", MissingDataError, "model.path: .*gone.csv: there is no such file"),
+        ("*.csv", ConfigError, "names 2 files"),
+    ],
+)
+def test_a_file_of_lists_that_is_not_there_is_refused_before_any_work(tmp_path, name, error, said):
+    (tmp_path / "one.csv").touch()
+    (tmp_path / "two.csv").touch()
+    with pytest.raises(error, match=said):
+        compose_recorded(tmp_path / name)
+
+
+def compose_recorded(path, *words):
+    register_schema()
+    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        config = hydra_compose("config", overrides=["model=recorded", f"model.path='{path}'", *words])
+    compose(OmegaConf.to_object(config))
 
 
 def pretend_environment(cache, **packages):

@@ -9,7 +9,6 @@ from recgauge._version import __version__
 from recgauge.app.places import give_libraries_a_home
 from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output
-from recgauge.app.tracking import process
 from recgauge.errors import RecgaugeError
 
 COMMANDS: Mapping[str, str] = {
@@ -51,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
     if words[:1] == ["run"]:
+        from recgauge.app.tracking import process
+
         process.start(words[1:])
         from recgauge.app.main import run_command
 

@@ -208,7 +208,10 @@ def _compared(found: Mapping[str, Evaluation], asked: argparse.Namespace) -> Any
     from recgauge.app.compare.printing import print_comparison
     from recgauge.comparison import compare
 
-    usable = [r.key for r in next(iter(found.values())).results if r.per_user is not None]
+    results = next(iter(found.values())).results
+    usable = [one.key for one in results if one.per_user is not None]
+    if left := [one.key for one in results if one.per_user is None]:
+        _say(f"note     not compared: {', '.join(left)}; one value for all users, none of each to be paired")
     if not usable:
         return None
     comparison = compare(found, metrics=usable, baseline=asked.baseline, seed=asked.seed)

@@ -1,15 +1,16 @@
 """Turns the id columns of one or several files into codes, keeping ids of any type as they were given."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.data.grouped import run_starts
 from recgauge.errors import SchemaError
 from recgauge.utils.arrow import to_numpy
-from recgauge.utils.checks import BoolArray, IntArray, text_array
+from recgauge.utils.checks import BoolArray, IntArray, LongArray, text_array
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,6 +71,15 @@ class Ids:
         every = np.arange(-1, len(self.distinct), dtype=np.int32)
         return Ids((self._codes()[rows],), (np.roll(every, -1),), self.distinct, self.whole, complete=True)
 
+    def by_runs(self) -> tuple["Ids", LongArray]:
+        """Return a row for each run of rows with one number, and how many rows each run has."""
+        firsts, lengths = [], [np.empty(0, np.int64)]
+        for piece in self.pieces:
+            start = run_starts(piece)
+            firsts.append(piece[start])
+            lengths.append(np.diff(start, append=len(piece)))
+        return replace(self, pieces=tuple(firsts)), np.concatenate(lengths)
+
     def _codes(self) -> IntArray:
         codes = [position[piece] for piece, position in zip(self.pieces, self.positions, strict=True)]
         return np.concatenate(codes) if codes else np.empty(0, np.int32)
@@ -109,10 +119,12 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
 def _small_numbers(column: "pa.ChunkedArray") -> Ids | None:
     """Return whole numbers as their own positions: no hashing; None where they are missing or far apart."""
     chunks = [np.from_dlpack(chunk) for chunk in column.chunks if len(chunk) and not chunk.null_count]
-    if sum(map(len, chunks)) < len(column) or not chunks or min(chunk.min() for chunk in chunks) < 0:
+    if sum(map(len, chunks)) < len(column) or not chunks:
         return None
-    n_positions = int(max(chunk.max() for chunk in chunks)) + 1
-    if n_positions > min(len(column), np.iinfo(np.int32).max):
+    # numbers below 0 become the largest: one pass finds both ends
+    kind = chunks[0].dtype
+    n_positions = int(max(chunk.view(f"u{kind.itemsize}").max() for chunk in chunks)) + 1
+    if n_positions > min(len(column), np.iinfo(np.int32).max, np.iinfo(kind.name).max + 1):
         return None
     position = np.append(np.arange(n_positions, dtype=np.int32), np.int32(-1))
     distinct = np.arange(n_positions, dtype=chunks[0].dtype)
