@@ -52,7 +52,7 @@ QUICK = {"tutorial", "metrics"}
 """Pages that the default tests run: a second or two each, and the tutorial; the others are slow."""
 
 NOT_YET = {
-    *("README", "report", "segments", "stability", "sweeps"),
+    *("README", "report"),
 }
 """Pages that were not looked at yet."""
 
@@ -118,6 +118,9 @@ def not_understood(page: Path) -> list[str]:
             found.append(f"a block that is {block.kind or 'of no kind'}:\n{block.text}")
         elif block.kind == "bash":
             found += [line for line in block.commands() if not runner_of(shlex.split(line))]
+    marks = re.findall(rf"^{MARK}", text, re.MULTILINE)
+    if len(marks) > sum(len(block.marks) for block in blocks(text)):
+        found.append("a comment for a block that does not follow it")
     shown = sum(line.lstrip().startswith("```") for line in text.splitlines())
     fenced = len(re.findall(r"^```\S*\n.*?^```$", text, re.MULTILINE | re.DOTALL))
     return found if shown == 2 * fenced else [*found, "a fence that is indented or has no end"]
@@ -330,6 +333,7 @@ def test_every_block_of_a_page_is_found():
         "A\n\n    error: no\n",
         "```\nrecgauge runs\n```\n",
         "- a\n\n  ```bash\n  ls\n  ```\n",
+        "<!-- not run: long -->\nA\n\n    recgauge runs\n",
     ],
 )
 def test_what_does_not_run_is_found(text, tmp_path):
