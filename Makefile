@@ -62,7 +62,7 @@ isolated: install  ## make the environments of RecBole, LensKit and RecTools (mi
 	RECGAUGE_REQUIRE_PEERS=1 $(BIN)/python -m pytest -m isolated $(ARGS)
 
 clusters: $(VENV)-clusters/.installed  ## run sweeps on a Ray of two nodes and, where Debian's slurm-wlm and munge are, on a Slurm
-	$(<D)/bin/python -m pytest -m clusters tests/clusters -p no:cacheprovider $(ARGS)
+	$(<D)/bin/python -m pytest -m clusters tests/clusters tests/e2e/test_pages.py -p no:cacheprovider $(ARGS)
 
 $(VENV)-clusters/.installed: pyproject.toml constraints.txt
 	test -x $(@D)/bin/pip || $(PYTHON) -m venv $(@D)
@@ -73,7 +73,7 @@ differential: differential-metrics differential-models differential-export  ## c
 
 differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
 differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py) tests/differential/test_comparison.py \
-  tests/contracts/test_adapters.py
+  tests/contracts/test_adapters.py 'tests/e2e/test_pages.py::test_a_page_does_what_it_says[models]'
 differential-metrics differential-models: differential-%: $(VENV)-differential-%/.installed
 	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest $(PEER_TESTS) -p no:cacheprovider $(ARGS)
 

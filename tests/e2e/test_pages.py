@@ -288,9 +288,13 @@ def pattern_of_measured(line: str) -> str:
     return r"\s+".join(re.escape(word).replace(r"\#", r"[\w.,/-]+") for word in words)
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
-)
+def marked(name: str):
+    """Return a page with the marks of the `make` targets that run it."""
+    also = {"other_libraries": [pytest.mark.isolated], "clusters": [pytest.mark.clusters]}
+    return name if name in QUICK else pytest.param(name, marks=[pytest.mark.slow, *also.get(name, [])])
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in PAGES])
 def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
     if name in NOT_YET:
         pytest.skip("not looked at yet")
