@@ -64,6 +64,12 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
     >>> settings = {"split": {"fold": 3}, "seed": 1}
     >>> run_name(["model=svd", "model.n_factors=32", "split=k_fold", "seed=1"], names, settings)
     'svd · demo · n_factors 32 · k_fold · fold 3 · seed 1'
+
+    The path of a file that the data set is named after is not said again:
+
+    >>> names, words = names | {"dataset": "films"}, ["dataset=table", "dataset.path=in/films.csv"]
+    >>> run_name(words, names, {"seed": 0})
+    'svd · films'
     """
     split = settings.get("split") or {}
     among = names["candidates"]
@@ -71,6 +77,8 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
     typed = dict(word.lstrip("+").split("=", 1) for word in words if "=" in word and word[0] != "~")
     for key, value in typed.items():
         root, _, setting = key.partition(".")
+        if key == "dataset.path" and Path(value).stem == names["dataset"]:
+            continue
         if root in UNNAMED or key in ("split.fold", "split.window", "seed") or "{" in value:
             continue
         if setting:

@@ -25,7 +25,7 @@ from recgauge.errors import ConfigError, IntegrityError
 from recgauge.experiment import prepare
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.stored import RunFolder
-from recgauge.utils.progress import Timings
+from recgauge.utils.progress import Progress, Timings
 
 
 def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
@@ -77,7 +77,9 @@ _PLACES = ("mirror", "cache", "offline", "prepared", "limits")
 """Settings of a data set that say where this machine has it, which may not be where the run found it."""
 
 
-def data_of(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Split]:
+def data_of(
+    run: RunFolder, packages: Sequence[str] = (), progress: Progress | None = None
+) -> tuple[Dataset, Split]:
     """Load, filter and split the data of a run again.
 
     Nothing but test rows is stored with a run: training rows are the publisher's data, may not be passed on,
@@ -88,6 +90,8 @@ def data_of(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Spli
     run : RunFolder
     packages : sequence of str
         Packages other than recgauge whose data sets, filters and splits may be used.
+    progress : Progress, optional
+        The terminal if not given.
 
     Returns
     -------
@@ -106,8 +110,7 @@ def data_of(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Spli
     # what the model was does not matter for its data
     recorded["model"] = {TARGET: "recgauge.models.Popularity"}
     settings = settings_of(run, packages, recorded)
-    progress = ConsoleProgress()
-    ready = prepare(compose(settings), Timings(progress))
+    ready = prepare(compose(settings), Timings(progress or ConsoleProgress()))
     _check(run, ready.dataset, ready.split)
     return ready.dataset, ready.split
 

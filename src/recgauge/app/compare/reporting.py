@@ -12,6 +12,7 @@ from recgauge.app.commands.segments import Asked as AskedSegments
 from recgauge.app.commands.segments import segments_by
 from recgauge.app.compare.comparing import ComparedRuns
 from recgauge.app.compare.writing import text_writer, write_files
+from recgauge.app.terminal.printing import ConsoleProgress
 from recgauge.comparison.segment_results import Segments
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
@@ -27,6 +28,7 @@ from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.studies.conditions import Condition, split_key
 from recgauge.studies.stability_axes import Asked, stability_of
 from recgauge.studies.user_stories import stories
+from recgauge.utils.progress import Progress
 
 CARD = "data_card.json"
 WANTED = (LISTS, TEST, PREDICTIONS, CARD)
@@ -34,6 +36,13 @@ WANTED = (LISTS, TEST, PREDICTIONS, CARD)
 GROUPS = ("activity", "item_popularity", "genre")
 EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
 _Found = TypeVar("_Found")
+
+
+class _WithoutNotes(ConsoleProgress):
+    """What there is to say of the data has been said when the runs loaded them."""
+
+    def note(self, text: str) -> None:
+        """Drop the line."""
 
 
 @dataclass(frozen=True)
@@ -181,11 +190,11 @@ def _with_data(part: DatasetPart, found: ComparedRuns, notes: list[str], effort:
 
 def _loaded(
     condition: Condition,
-    load: Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]],
+    load: Callable[[RunFolder, Sequence[str], Progress], tuple[Dataset, Split]],
     packages: Sequence[str],
 ) -> tuple[Dataset, Split]:
     condition.check()
-    return load(condition.first, packages)
+    return load(condition.first, packages, _WithoutNotes())
 
 
 def _segments(
