@@ -24,7 +24,7 @@ class ClassMetric(Metric):
         accuracy where each row has one label; ``weighted``: the mean weighted by the actual rows of a label;
         ``binary``: the value of the label `positive` alone; ``samples``: of each row that may have several
         labels, then the mean over rows.
-    positive : label, default 1
+    positive : int or str, default 1
         What ``binary`` looks at; no other average does.
 
     Raises
@@ -109,7 +109,7 @@ class ClassPrecision(ClassMetric):
     ----------
     average : {"macro", "micro", "weighted", "binary", "samples"}, default "macro"
         How the labels' values become one, see `ClassMetric`; `per_label` gives them unaveraged.
-    positive : label, default 1
+    positive : int or str, default 1
         What ``binary`` looks at.
 
     Raises
@@ -154,7 +154,7 @@ class ClassRecall(ClassMetric):
     ----------
     average : {"macro", "micro", "weighted", "binary", "samples"}, default "macro"
         How the labels' values become one, see `ClassMetric`; `per_label` gives them unaveraged.
-    positive : label, default 1
+    positive : int or str, default 1
         What ``binary`` looks at.
 
     Raises
@@ -196,7 +196,7 @@ class ClassFScore(ClassMetric):
     ----------
     average : {"macro", "micro", "weighted", "binary", "samples"}, default "macro"
         How the labels' values become one, see `ClassMetric`; `per_label` gives them unaveraged.
-    positive : label, default 1
+    positive : int or str, default 1
         What ``binary`` looks at.
     beta : float, default 1.0
         How many times recall weighs as much as precision, > 0.

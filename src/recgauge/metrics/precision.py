@@ -123,7 +123,7 @@ class PooledPrecision(RunMetric):
 
 @dataclass(frozen=True)
 class RPrecision(UserMetric):
-    r"""Precision among the first |R| items of the list, R the user's relevant items.
+    r"""Precision among the first R items of the list, R the number of the user's relevant items.
 
     .. math:: \mathrm{RPrec@}k(u) = \frac{|L_{\min(k, |R_u|)} \cap R_u|}{|R_u|}
 
@@ -132,7 +132,7 @@ class RPrecision(UserMetric):
     denominator : {"relevant", "min_relevant_k"}, default "relevant"
         What hits are divided by; they differ for users with more than k relevant items.
     zero : {0, "nan"}, default 0
-        The value without a hit among the first |R| items. ``nan`` leaves such users out of the mean,
+        The value without a hit among the first R items. ``nan`` leaves such users out of the mean,
         which raises it.
 
     Raises
@@ -149,7 +149,7 @@ class RPrecision(UserMetric):
     Notes
     -----
     Range [0, 1], higher is better; 0 without a hit unless `zero` says otherwise. Without a cutoff precision
-    and recall are equal at rank |R|.
+    and recall are equal at rank R.
 
     References
     ----------
