@@ -13,6 +13,8 @@ from recgauge.comparison.ranks import (
     bayesian_signed_rank,
     friedman,
     performance_profiles,
+    range_quantile,
+    range_tail,
     ranked,
 )
 from recgauge.errors import ConfigError
@@ -61,6 +63,15 @@ def test_friedman_is_scipys_also_with_ties():
     f = 5 * statistic / (6 * 3 - statistic)
     assert friedman(ranked(VALUES))[1] == pytest.approx(stats.f.sf(f, 3, 15), rel=1e-9)
     assert friedman(np.full((4, 3), 2.0)) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 30])
+def test_ranges_of_normal_values_and_ranks_are_scipys(k, rng):
+    for q in (0.01, 1.0, 3.3, 6.0):
+        assert range_tail(q, k) == pytest.approx(stats.studentized_range.sf(q, k, np.inf), abs=1e-12)
+    assert range_quantile(0.05, k) == pytest.approx(stats.studentized_range.ppf(0.95, k, np.inf), abs=1e-9)
+    values = rng.integers(0, 4, (20, k)).astype(float)
+    assert (ranked(values, higher_is_better=False) == stats.rankdata(values, axis=1)).all()
 
 
 def test_nemenyi_and_holm_are_scikit_posthocs():
