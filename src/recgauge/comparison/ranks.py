@@ -91,7 +91,7 @@ def range_tail(q: float, k: int) -> float:
     # the largest value is at z, the others between z - q and z; sums of smooth, vanishing functions are exact
     z, step = np.linspace(-9.0, 9.0, 1801, retstep=True)
     density = np.exp(-(z**2) / 2) / sqrt(2 * pi)
-    within = k * step * float((density * (ndtr(z) - ndtr(z - q)) ** (k - 1)).sum())
+    within = k * float(step) * float((density * (ndtr(z) - ndtr(z - q)) ** (k - 1)).sum())
     return min(max(1.0 - within, 0.0), 1.0)
 
 
