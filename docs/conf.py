@@ -59,7 +59,8 @@ def own_footnotes(app, what, name, obj, options, lines):
 def mathml(node, *, as_block):
     """Return a formula as MathML; brackets grow without being told."""
     known = re.sub(r"\\[bB]igg?[lr]?(?![a-z])", "", node.astext().replace(r"\dots", r"\ldots"))
-    return tex2mathml(known, as_block=as_block)
+    bar = '<mo stretchy="false"{}>|</mo>'
+    return tex2mathml(known, as_block=as_block).replace(bar.format(""), bar.format(' lspace="0" rspace="0"'))
 
 
 def draw_inline(translator, node):

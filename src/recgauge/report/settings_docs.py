@@ -70,7 +70,8 @@ def settings_docs(conf: Path) -> str:
         "\n## The run\n",
         _table(root, ""),
     ]
-    return "\n".join([*parts, *(_group(conf, group) for group in GROUPS)])
+    page = "\n".join([*parts, *(_group(conf, group) for group in GROUPS)])
+    return re.sub(r"\bdocs/([\w-]+)\.md", r"[\1](\1.md)", page)
 
 
 def _group(conf: Path, group: str) -> str:
