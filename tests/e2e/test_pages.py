@@ -51,11 +51,6 @@ PAGES = {page.stem: page for page in [REPOSITORY / "README.md", *sorted(DOCS.glo
 QUICK = {"tutorial", "metrics"}
 """Pages that the default tests run: a second or two each, and the tutorial; the others are slow."""
 
-NOT_YET = {
-    *("README", "report"),
-}
-"""Pages that were not looked at yet."""
-
 DATA = r"\b(ml_100k|ml_1m|ml_10m|ml_20m|ml_latest_small|gowalla)\b"
 KINDS = {"bash", "python", "text"}
 MARK = r"<!-- (?:not run|file|needs|ends with \d+|without [^:\n]+|measured|writes|lines of): [^\n]+ -->\n+"
@@ -296,8 +291,6 @@ def marked(name: str):
 
 @pytest.mark.parametrize("name", [marked(name) for name in PAGES])
 def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
-    if name in NOT_YET:
-        pytest.skip("not looked at yet")
     monkeypatch.chdir(workplace.folder)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
     reader = Reader(workplace, request)
@@ -311,7 +304,7 @@ def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
         pytest.skip(f"all but what needs {', '.join(dict.fromkeys(reader.lacking))}")
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in NOT_YET])
+@pytest.mark.parametrize("name", PAGES)
 def test_every_block_of_a_page_runs_or_says_why_not(name):
     assert not_understood(PAGES[name]) == []
 
