@@ -77,7 +77,7 @@ def _draw_means(axes: Axes, one: MetricComparison, reference: str) -> None:
     for place, row in enumerate(one.rows):
         _draw(axes, place, (row.low, row.mean, row.high), filled=True, ink=_ink(row.run, reference))
         label = number(row.mean) + (f"  {row.letters}" if row.letters else "")
-        write_beside(axes, label, (row.mean, place), (0, 5), ha="center", **LABEL)
+        write_beside(axes, label, (row.mean, place), (0, 7), ha="center", **LABEL)
 
 
 def _draw_differences(axes: Axes, one: MetricComparison, reference: str) -> None:
@@ -89,7 +89,7 @@ def _draw_differences(axes: Axes, one: MetricComparison, reference: str) -> None
         pair = one.pair(row.run, reference)
         values = _difference(pair, row.run)
         _draw(axes, place, values, filled=pair.differs, ink=PALETTE[0])
-        write_beside(axes, number(values[1], sign=True), (values[1], place), (0, 5), ha="center", **LABEL)
+        write_beside(axes, number(values[1], sign=True), (values[1], place), (0, 7), ha="center", **LABEL)
 
 
 def _difference(pair: Pair, run: str) -> tuple[float, float, float]:

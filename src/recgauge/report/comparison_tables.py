@@ -225,12 +225,14 @@ def html(comparison: Comparison, costs: Costs | None = None) -> str:
 
 
 def _html_cell(text: str) -> str:
-    value, _, rest = text.partition(" ")
+    value, space, rest = text.partition(" ")
+    if rest.startswith("["):  # an interval and its letters stay on one line
+        rest = rest.replace(" ", "\N{NO-BREAK SPACE}")
     for sign, tag in (("**", "b"), ("_", "u")):
         if value.startswith(sign) and value.endswith(sign) and len(value) > 2 * len(sign):
             inside = _html.escape(value.removeprefix(sign).removesuffix(sign))
             return f"<td><{tag}>{inside}</{tag}> {_html.escape(rest)}</td>"
-    return f"<td>{_html.escape(text)}</td>"
+    return f"<td>{_html.escape(f'{value}{space}{rest}')}</td>"
 
 
 def run_table(some: Sequence[MetricComparison], costs: Costs, columns: Sequence[str]) -> "Table":

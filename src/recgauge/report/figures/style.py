@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,13 +81,20 @@ def new_figure(
         Inches; a figure is 7.2 inches (1080 pixels) wide, or `COLUMN`.
     """
     with look():
-        figure = Figure(figsize=(width, height), dpi=_DPI, layout=Margins())
+        figure = NotebookFigure(figsize=(width, height), dpi=_DPI, layout=Margins())
         axes = list(figure.subplots(1, panels, squeeze=False)[0])
         if title is not None:
             figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
         for one in axes:
             one.tick_params(color=GREY, length=3)
         yield figure, axes
+
+
+class NotebookFigure(Figure):
+    """A figure that notebooks show as a picture, also where nobody has imported pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        return _png(self)
 
 
 def save_png(figure: Figure, path: Path) -> Path:
@@ -104,13 +112,19 @@ def save_png(figure: Figure, path: Path) -> Path:
         The file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_png(figure))
+    return path
+
+
+def _png(figure: Figure) -> bytes:
     canvas = FigureCanvasAgg(figure)
     with look():
         canvas.draw()
     # 256 colours are enough for these figures and take half of the bytes
     pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(256)
-    pixels.save(path, format="PNG", optimize=True, dpi=(_DPI, _DPI))
-    return path
+    written = BytesIO()
+    pixels.save(written, format="PNG", optimize=True, dpi=(_DPI, _DPI))
+    return written.getvalue()
 
 
 def check_labels(owner: str, values: Mapping[str, _Values]) -> Mapping[str, _Values]:

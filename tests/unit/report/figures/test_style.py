@@ -28,6 +28,11 @@ def test_equal_figures_are_equal_files_of_modest_size(tmp_path):
         assert set(image.info) <= {"dpi", "transparency"}
 
 
+def test_a_notebook_shows_the_picture_of_the_file(tmp_path):
+    figure = plot_bars({"a": 0.5})
+    assert figure._repr_png_() == save_png(plot_bars({"a": 0.5}), tmp_path / "bars.png").read_bytes()
+
+
 def test_the_users_own_settings_neither_change_a_figure_nor_are_changed(tmp_path):
     plain = save_png(plot_bars({"a": 0.5}), tmp_path / "plain.png").read_bytes()
     with mpl.rc_context({"font.size": 20, "axes.grid": False, "text.color": "red"}):
