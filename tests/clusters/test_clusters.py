@@ -120,8 +120,8 @@ def serial(tmp_path_factory):
     if find_spec("ray") is None and find_spec("submitit") is None:
         pytest.skip("neither ray nor submitit is installed: make clusters")
     workplace = Workplace(tmp_path_factory.mktemp("serial"))
-    done = workplace.run_fresh(*WORDS, "hydra.sweep.dir=sweep")
-    assert done.code == 0, done.err
+    code, said = sweep(workplace, *WORDS)
+    assert code == 0, said
     return workplace
 
 

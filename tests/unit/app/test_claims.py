@@ -380,3 +380,9 @@ def test_waiting_ends_with_the_run_with_its_process_or_with_the_store():
     assert other.look(["r"]) == []
     clock.now += alive.LEASE + 1
     assert other.look(["r"]) == ["r"]  # the job itself finds out what is wrong
+
+
+def test_tags_that_only_programs_need_are_not_on_mlflow_s_page():
+    tags = [*alive_tags(), CLAIM_TAG, claims.PASSED_TAG, DELIVERY_TAG]
+    assert len(tags) == 6
+    assert all(tag.startswith("mlflow.") for tag in tags)  # it shows no tag that begins so
