@@ -9,7 +9,7 @@ from recgauge.report.html.citations import cited
 from recgauge.report.html.data import ReportData
 from recgauge.report.html.words import protocol_words
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings
+from recgauge.runs.settings import counted_settings, flat_settings
 
 NOT_SHOWN = ("tracking", "data", "engine", "jobs", "reuse", "force", "study")
 """Settings that say where files and results go and how work is divided; they change no number."""
@@ -117,7 +117,10 @@ def configuration(data: ReportData) -> Section:
 
 def _shown(record: RunRecord) -> dict[str, str]:
     hidden = NOT_SHOWN if record.search is not None else (*NOT_SHOWN, "search")
-    return flat_settings({key: value for key, value in record.settings.items() if key not in hidden})
+    counted = counted_settings(record.settings)
+    parts = {key: counted[key] for key in ("dataset", "split", "model") if key in counted}  # without paths
+    shown = record.settings | parts
+    return flat_settings({key: value for key, value in shown.items() if key not in hidden})
 
 
 def _common_and_different(

@@ -7,7 +7,7 @@ from recgauge.errors import listed
 from recgauge.report.comparison_tables import explanation, on_dataset, shown
 from recgauge.report.html.data import DatasetPart, ReportData
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings
+from recgauge.runs.settings import counted_settings, flat_settings
 
 FIT_ON = {
     "train": "on the training rows",
@@ -45,7 +45,7 @@ def _data(part: DatasetPart, record: RunRecord) -> Iterator[str]:
 
 def _split(part: DatasetPart, record: RunRecord) -> Iterator[str]:
     rows = [f"{found.rows:,} {name.replace('_', '-')} rows" for name, found in record.split.parts.items()]
-    split = _with_settings(record.names.get("split", "none"), record.settings.get("split"))
+    split = _with_settings(record.names.get("split", "none"), counted_settings(record.settings).get("split"))
     seeds = sorted({one.seed for _, one in part.records()})
     repeats = f"seed {seeds[0]}" if len(seeds) == 1 else f"each with the seeds {listed(seeds)}"
     yield f"The split {split} gives {', '.join(rows)}; {repeats}."
@@ -82,7 +82,7 @@ def _models(data: ReportData) -> Iterator[str]:
     for part in data.parts:
         for run in part.runs:
             record = part.record(run)
-            model = _with_settings(record.names["model"], record.settings.get("model"))
+            model = _with_settings(record.names["model"], counted_settings(record.settings).get("model"))
             if (search := record.search) is not None:
                 by = f"{len(search.trials)} trials ({search.sampler}) by {shown(search.metric)}"
                 model += f", chosen in {by} on validation rows"
@@ -113,10 +113,20 @@ def _software(record: RunRecord) -> Iterator[str]:
 
 
 def _with_settings(name: str, node: Any) -> str:
-    """Return the name of a component with its settings."""
+    """Return the name of a component with its settings, of which one may name the algorithm.
+
+    Examples
+    --------
+    >>> _with_settings("lenskit", {"_target_": "recgauge.models.isolated.LensKit", "name": "ItemKNN"})
+    'lenskit (name=ItemKNN)'
+    >>> _with_settings("random", {"name": "random", "test_size": 0.2})
+    'random (test_size=0.2)'
+    """
     if not isinstance(node, Mapping):
         return name
-    flat = flat_settings({key: value for key, value in node.items() if key not in ("_target_", "name")})
+    flat = flat_settings(
+        {key: value for key, value in node.items() if key != "_target_" and (key, value) != ("name", name)}
+    )
     told = ", ".join(f"{key}={_short(value)}" for key, value in flat.items() if value != "None")
     return f"{name} ({told})" if told else name
 
