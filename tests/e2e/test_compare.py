@@ -61,7 +61,9 @@ def test_the_report_has_the_numbers_of_mlflow(sweep):
     page = read_page(folder / "report.html")
     assert page.problems == []
     every = next(rows for caption, rows in page.tables.items() if "every metric and cutoff" in caption)
-    for run in workplace.runs():
+    runs = workplace.runs()
+    assert len(runs) == 3
+    for run in runs:
         model = run.data.params["model"]
         shown = {row[1][0]: row[2][0] for row in every[1:] if row[0] == [model]}
         assert len(shown) == 7

@@ -19,6 +19,7 @@ from recgauge.app.compare.printing import print_comparison, write_comparison
 from recgauge.app.compare.reporting import Effort, report_data, write_figures, write_page
 from recgauge.app.compare.sources import Where, find_runs
 from recgauge.comparison import Procedure, compare
+from recgauge.comparison.claims import metric_label
 from recgauge.comparison.stability import compare_orders
 from recgauge.report.comparison_tables import interval, number
 from recgauge.report.figures.stability import plot_stability
@@ -107,45 +108,90 @@ def leaderboard(page):
     return {row[0][0]: dict(zip([cell[0] for cell in header], row, strict=True)) for row in rows}
 
 
-def test_every_cell_equals_terminal_markdown_latex_csv_and_record(found, page, tmp_path, capsys):
-    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv", ".json")]
+def row_of(text, *first, lines=1):
+    """Return the cells of the one row that begins with these, in LaTeX, Markdown or a terminal."""
+    plain = re.sub(r"\\(bfseries|footnotesize|underline)|\*+|[{}]| \\\\$", "", text, flags=re.MULTILINE)
+    plain = plain.replace("\\_", "_").replace("\\%", "%").replace("$<$", "<").replace("\\,", " ")
+    rows = plain.splitlines()
+    start = re.compile(r"[|\s]*" + r"[\s|&-]+".join(map(re.escape, first)) + r"[\s|&]")
+    (place,) = (place for place, row in enumerate(rows) if start.match(row))
+    return re.findall(r"\[[^]]*\]|[^\s|&_\[\]]+", " ".join(rows[place : place + lines]))[len(first) :]
+
+
+def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, tmp_path, capsys):
+    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv")]
+    write_comparison(found, names)
+    print_comparison(found)
+    printed = capsys.readouterr().out.partition("\n\n")[0]
+    markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
+    boards = {"markdown": markdown.partition(": a |")[0], "latex": latex.partition("\\end{table}")[0]}
+    cells = leaderboard(page)
+    with names[2].open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(MODELS) * len(found.comparison.metrics) == 8
+    assert cells.keys() == set(MODELS)
+    for run in MODELS:
+        mine = [row for row in rows if row["run"] == run]
+        means = [f"{float(row['mean']):.4f}" for row in mine]
+        ends = [f"[{float(row['low']):.4f}, {float(row['high']):.4f}]" for row in mine]
+        letters = [row["letters"] for row in mine]
+        first = mine[0]
+        costs = [
+            *(f"{float(first[name]):.2f}" for name in ("fit_seconds", "recommend_seconds")),
+            *(f"{float(first[name]) / 1e6:,.1f}" for name in ("peak_bytes", "model_bytes")),
+        ]
+        interleaved = [part for each in zip(means, ends, letters, strict=True) for part in each]
+        shown = [cells[run][row["metric"].replace("_at_", "@")][:3] for row in mine]
+        assert [
+            part for mean, letter, interval_ in shown for part in (mean, interval_, letter)
+        ] == interleaved
+        assert [cells[run][name][0] for name in ("fit s", "lists s", "peak MB", "model MB")] == costs
+        assert row_of(boards["markdown"], run) == [*interleaved, *costs]
+        assert row_of(boards["latex"], run) == interleaved
+        both = [part for each in zip(means, letters, strict=True) for part in each]
+        assert row_of(printed, run, lines=2) == [*both, *costs, *ends]
+        record = found.series["demo", run].jobs[0].record
+        assert {row["metric"]: float(row["mean"]) for row in mine} == pytest.approx(
+            {row["metric"]: record.values()[row["metric"]] for row in mine}, rel=1e-12
+        )
+
+
+def test_every_pair_equals_terminal_markdown_latex_and_csv(found, page, tmp_path, capsys):
+    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv")]
     write_comparison(found, names)
     print_comparison(found)
     printed = capsys.readouterr().out
     markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
-    with names[2].open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
     with names[2].with_name("c_pairs.csv").open(encoding="utf-8") as file:
         pairs = list(csv.DictReader(file))
-    cells = leaderboard(page)
-    assert len(rows) == len(MODELS) * len(found.comparison.metrics)
-    for row in rows:
-        shown = row["metric"].replace("_at_", "@")
-        cell = cells[row["run"]][shown]
-        ends = f"[{float(row['low']):.4f}, {float(row['high']):.4f}]"
-        assert cell[:3] == [f"{float(row['mean']):.4f}", row["letters"], ends]
-        for text in (markdown, latex, printed):
-            assert cell[0] in text
-            assert ends in text
-        assert cells[row["run"]]["fit s"][0] == f"{float(row['fit_seconds']):.2f}"
-        assert cells[row["run"]]["model MB"][0] == f"{float(row['model_bytes']) / 1e6:,.1f}"
-    for pair in pairs:
-        shown = pair["metric"].replace("_at_", "@")
-        (line,) = (
-            line
-            for line in page.tables[f"demo, {shown}: a less b"][1:]
-            if (line[0], line[1]) == ([pair["a"]], [pair["b"]])
-        )
-        difference = f"{float(pair['difference']):+.4f}"
-        assert line[2] == [difference]
-        assert f"| {pair['a']} | {pair['b']} | {difference} |" in markdown
-        assert difference in latex
+    assert len(pairs) == len(found.comparison.metrics) == 4
+    for place, pair in enumerate(pairs):
+        metric = pair["metric"].replace("_at_", "@")
+        (line,) = page.tables[f"demo, {metric}: a less b"][1:]
+        a, b, *shown = (cell[0] for cell in line)
+        assert (a, b) == (pair["a"], pair["b"])
+        assert shown[0] == f"{float(pair['difference']):+.4f}"
+        assert shown[1] == f"[{float(pair['low']):+.4f}, {float(pair['high']):+.4f}]"
+        wanted = [part for text in shown for part in re.findall(r"\[[^]]*\]|[^\s]+", text)]
+        assert row_of(markdown.partition(f"| {metric}: a |")[2].partition("\n\n")[0], a, b) == wanted
+        assert row_of(latex.split("\\begin{table}")[place + 2], a, b) == wanted
+        if place == 0:  # the terminal has the first metric's pairs
+            assert row_of(printed.replace(f"{a} - {b}", f"{a}  {b}"), a, b) == wanted
+
+
+def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
     every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
+    cutoffs = [cell[0] for cell in every[0][2:]]
+    assert len(found.series) == len(MODELS)
     for (_, name), series in found.series.items():
-        record = series.jobs[0].record
-        mine = [line for line in every[1:] if line[0] == [name]]
-        values = {cell[0] for line in mine for cell in line[2:] if cell}
-        assert values == {f"{value:.4f}" for value in record.values().values()}
+        wanted: dict[str, set[str]] = {}
+        for entry in series.jobs[0].record.results:
+            column = "value" if entry.k is None else f"@{entry.k}"
+            wanted.setdefault(column, set()).add((metric_label(entry.name), f"{entry.value:.4f}"))
+        assert wanted.keys() == set(cutoffs)
+        for place, cutoff in enumerate(cutoffs, 2):
+            mine = {(row[1][0], row[place][0]) for row in every[1:] if row[0] == [name] and row[place]}
+            assert mine == wanted[cutoff]
 
 
 def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, undrawn):
