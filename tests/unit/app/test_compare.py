@@ -458,6 +458,10 @@ def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_p
     found = compare_sweep(jobs, Tracker(), tmp_path / "sweep").found
     assert {row.run for row in found.comparison.results[0].rows} == {"svd", "knn"}
     assert found.notes[0].startswith("1 runs differ in more than the model")
+    assert not any("no results" in note for note in found.notes)
+    failed = JobOutcome(3, "", status="failed", reason="it diverged")
+    notes = compare_sweep([*jobs, failed], Tracker(), tmp_path / "sweep").found.notes
+    assert "1 of 4 jobs have no results and are left out: summary.md says why" in notes
     assert compare_sweep(jobs[1:], Tracker(), tmp_path) is None
 
 

@@ -86,6 +86,8 @@ def compare_sweep(jobs: Sequence[JobOutcome], tracker: Tracker, folder: Path) ->
         return None
     left = len(known) - len(chosen)
     notes = [f"{left} runs differ in more than the model from those that are compared here"] if left else []
+    if lacking := sum(job.record is None for job in jobs):
+        notes.append(f"{lacking} of {len(jobs)} jobs have no results and are left out: summary.md says why")
     procedure = Procedure()
     if sum(_n_users(job) for job in chosen) > MOST_CELLS:
         procedure = replace(procedure, interval="normal", correction="holm")

@@ -165,17 +165,17 @@ def _in_folder(folder: Path, where: Where, notes: list[str]) -> Iterator[_Candid
         outcome = read_outcome(folder / FILE)
         yield _with_files(folder, None if outcome is None else outcome.run_id, where)
         return
-    sweep = read_plan(folder).id
+    plan = read_plan(folder)
     jobs = [job for path in sorted(folder.rglob(FILE)) if (job := read_outcome(path)) is not None]
-    jobs = sorted((job for job in jobs if sweep in ("", job.sweep)), key=lambda job: job.number)
+    jobs = sorted((job for job in jobs if plan.id in ("", job.sweep)), key=lambda job: job.number)
     folders = {job.folder: job.run_id for job in jobs if (job.folder / RECORD).is_file()}
     if not jobs:  # folders that somebody has copied here
         folders = {path.parent: None for path in sorted(folder.rglob(RECORD))}
     if not folders:
         reason = next((f"; its first job: {job.short_reason}" for job in jobs), "")
         raise MissingDataError(f"{folder}: there is no finished run in this folder (no {RECORD}){reason}.")
-    if len(folders) < len(jobs):
-        notes.append(f"{folder}: {len(jobs) - len(folders)} jobs without results are left out")
+    if (lacking := max(len(jobs), len(plan.jobs)) - len(folders)) > 0:
+        notes.append(f"{folder}: {lacking} jobs without results are left out")
     yield from (replace(_with_files(one, run_id, where), alone=False) for one, run_id in folders.items())
 
 

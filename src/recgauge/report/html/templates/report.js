@@ -46,6 +46,11 @@
       [head, ...all(block, "tbody tr").map((row) => row.cells[column])].forEach((cell) => { cell.hidden = hide; });
     }));
   });
+  // pages that show reports in a frame of their own, such as MLflow's, do not let links move inside it
+  if (window !== window.parent) all(document, "nav a").forEach((link) => link.addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById(link.getAttribute("href").slice(1)).scrollIntoView();
+  }));
   const unfolded = [];  // on paper nobody can click
   addEventListener("beforeprint", () => all(document, "details.printed:not([open])").forEach((one) => { one.open = true; unfolded.push(one); }));
   addEventListener("afterprint", () => unfolded.splice(0).forEach((one) => { one.open = false; }));
