@@ -139,7 +139,7 @@ class Reader:
         for block in blocks(page.read_text(encoding="utf-8")):
             if block.marks.get("not run", "").endswith("from here on"):
                 break
-            if block.kind != "text" or block.marks:
+            if block.kind != "text" or block.marks.keys() & {"not run", "needs", "file"}:
                 left_out = "not run" in block.marks or self.lacks(block.marks.get("needs", ""))
             if not left_out:
                 self.code = next((int(key[10:]) for key in block.marks if key.startswith("ends with")), 0)
