@@ -82,7 +82,7 @@ class TopK:
 
     @property
     def lengths(self) -> IntArray:
-        """Number of items in each list, shape (m,)."""
+        """Number of items in each list, shape (m,), none of which follows an empty place."""
         # nearly all lists are full: only the others are counted, which saves a pass over everything
         lengths = np.full(len(self.items), self.items.shape[1], np.int32)
         short = np.flatnonzero(self.items[:, -1:].ravel() < 0)

@@ -77,7 +77,7 @@ def check_lists(lists: TopK, candidates: CandidateItems, *, n_items: int, called
     rows = {
         "items that do not exist": row[found >= n_items],
         "scores that are no numbers": row[~np.isfinite(scores[row, column])],
-        "items after an empty place": row[column >= lists.lengths[row]],
+        "items after an empty place": np.flatnonzero(((items[:, 1:] >= 0) & (items[:, :-1] < 0)).any(axis=1)),
     }
     if not any(map(len, rows.values())):
         together = np.lexsort((found, row))
