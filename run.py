@@ -3,10 +3,14 @@
 import sys
 
 try:
+    from recgauge.utils import collecting
+
+    if __name__ == "__main__":  # before the imports that take long
+        collecting.pause()
     from recgauge.app.tracking import process
 
     if __name__ == "__main__":
-        process.start(sys.argv[1:])  # before the imports that take long
+        process.start(sys.argv[1:])
     from recgauge.app.main import run_command
 except ModuleNotFoundError as error:
     sys.exit(f"{error}. Run `make install`, then activate the environment: source .venv/bin/activate")

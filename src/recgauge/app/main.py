@@ -36,6 +36,7 @@ from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output, without_secrets
 from recgauge.errors import ConfigError, MissingDataError, RecgaugeError
 from recgauge.runs.outcome import JobOutcome
+from recgauge.utils import collecting
 from recgauge.utils.memory import explain_memory_error
 
 STOPPED = 130  # what shells return for a command that was interrupted
@@ -136,6 +137,7 @@ def run_job(cfg: DictConfig) -> None:
         check_repeats(words)
         job = prepare(typed_settings(cfg), words, dict(known.runtime.choices), folder=folder, sweep=sweep)
         outcome = replace(outcome, names=job.names, settings=job.settings)
+        collecting.go_on()
         outcome = perform(job, outcome)
     except KeyboardInterrupt:
         _leave(replace(outcome, status="stopped", reason="stopped"), folder)

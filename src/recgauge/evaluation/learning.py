@@ -14,11 +14,9 @@ from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
+from recgauge.runs import HEADLINE
 from recgauge.utils.checks import check_int
 from recgauge.utils.progress import NoProgress, Progress
-
-HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
-"""The metrics to read first, by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from recgauge.app.places import give_libraries_a_home
 from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output
 from recgauge.errors import RecgaugeError
+from recgauge.utils import collecting
 
 COMMANDS: Mapping[str, str] = {
     "run": "train and evaluate; `recgauge run --help` lists groups and options",
@@ -46,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     arguments : list of str, optional
         Default: the command line's.
     """
+    if arguments is None:  # the process is this command's
+        collecting.pause()
     prepare_streams()
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
@@ -77,6 +80,7 @@ def _carry_out(command: str, words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
     module.add_options(parser)
     asked = _parse_words(parser, words)
+    collecting.go_on()
     try:
         return int(module.carry_out(asked) or 0)
     except RecgaugeError as error:

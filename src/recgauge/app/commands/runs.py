@@ -12,7 +12,7 @@ from recgauge.app.commands.options import SEARCH, add_store, named, store_uri
 from recgauge.app.terminal.printing import output, print_table
 from recgauge.app.tracking.stored_runs import SUMMARY_TAG, RunStore, StoredRun
 from recgauge.errors import ConfigError, MissingDataError
-from recgauge.evaluation.learning import HEADLINE
+from recgauge.runs import HEADLINE
 
 STATUSES = ("FINISHED", "FAILED", "KILLED", "RUNNING")
 N_METRICS = 3  # that are shown unless some are named

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 
 from recgauge.errors import ConfigError, listed
-from recgauge.evaluation.learning import HEADLINE
 from recgauge.report.run_tables import MARK
 from recgauge.report.series import Series
 from recgauge.report.sweep_tables import headline_keys
+from recgauge.runs import HEADLINE
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.record import RunRecord

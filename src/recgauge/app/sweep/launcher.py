@@ -3,9 +3,12 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from hydra._internal.core_plugins.basic_launcher import BasicLauncher
@@ -18,6 +21,7 @@ from recgauge.app.sweep.outcome import has_failed, is_settled, read_plan
 from recgauge.app.sweep.worker import Task, run_here
 from recgauge.app.terminal.messages import print_note
 from recgauge.errors import ConfigError
+from recgauge.utils import collecting
 from recgauge.utils.checks import check_int
 from recgauge.utils.threads import usable_cpus
 
@@ -47,6 +51,15 @@ _OF_ROWS = (
 """The settings that decide what a run has before its model is trained."""
 _OF_TIME = ("dataset", "filters", "model", "tune")
 """The settings that decide most of the time that a run takes."""
+_NEEDED_AT_END = (
+    "pandas",
+    "recgauge.app.sweep.end",
+    "recgauge.app.compare.concluding",
+    "recgauge.app.compare.reporting",
+    "recgauge.app.commands.run_data",
+    "recgauge.report.figures.compared",
+    "recgauge.report.html.page",
+)
 
 
 @dataclass(frozen=True)
@@ -131,6 +144,7 @@ class SweepLauncher(BasicLauncher):
         n_workers = check_int("jobs", self.config.jobs, minimum=1)
         plan = read_plan(sweep)
         waiting = [job for job in jobs if not is_settled(job.folder, plan)]
+        collecting.go_on()
         if waiting:
             self.hydra_context.callbacks.on_job_start(config=self.config, task_function=self.task_function)
         if self.cluster is None and (n_workers == 1 or len(jobs) == 1):
@@ -181,7 +195,7 @@ class SweepLauncher(BasicLauncher):
             hire = partial(Process, words, max(1, usable_cpus() // n_workers))
             told = (watching.ended, watching.urgent, watching.room, watching.begun, watching.waits)
             put_off = self._put_off(jobs, watching.say, watching.put_off)
-            SideBySide(keys, task, hire, n_workers, *told, put_off).run()
+            SideBySide(keys, task, hire, n_workers, *told, put_off, _import_for_end).run()
 
     def _put_off(
         self, jobs: Sequence[Given], say: Callable[[str], None], taken: Callable[[int], None]
@@ -212,6 +226,17 @@ class SweepLauncher(BasicLauncher):
             folder = Path(str(config.hydra.sweep.dir), str(config.hydra.sweep.subdir))
             config.hydra.runtime.output_dir = str(folder.absolute())
         return config
+
+
+def _import_for_end() -> None:
+    """Begin to import what the end of the sweep needs, which takes half a second, while a CPU is free."""
+
+    def imports() -> None:
+        with suppress(Exception):  # the end says what is wrong
+            for name in _NEEDED_AT_END:
+                import_module(name)
+
+    Thread(target=imports, daemon=True, name="imports").start()
 
 
 def _returned(job: Given) -> JobReturn:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Protocol
 
 from recgauge.app.sweep.put_off import PutOff
@@ -33,7 +34,7 @@ class Worker(Protocol):
         """Run a job; return whether the worker lived through it."""
 
     def end(self) -> None:
-        """Let a worker that has nothing to do end."""
+        """Let a worker that has nothing to do end; it need not be waited for."""
 
     def interrupt(self) -> None:
         """End the worker as Ctrl-C would, so that its run is marked; do not wait for it."""
@@ -95,7 +96,7 @@ class Process:
         """See `Worker`."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait()
+        Thread(target=self._process.wait, name="end of a worker").start()  # takes a third of a second
 
     def interrupt(self) -> None:
         """See `Worker`."""
@@ -136,6 +137,8 @@ class SideBySide:
         Told the place of a job that a worker has time for and that `has_room` refuses.
     put_off : PutOff
         Takes jobs that other sweeps are at.
+    spare : callable
+        Called once a worker has nothing more to do, while others may still work.
     """
 
     keys: Sequence[str]
@@ -148,6 +151,7 @@ class SideBySide:
     begun: Callable[[int], None] = lambda _job: None
     waits: Callable[[int], None] = lambda _job: None
     put_off: PutOff = field(default_factory=PutOff)
+    spare: Callable[[], None] = lambda: None
     _waiting: list[int] = field(default_factory=list)
     _tried: set[int] = field(default_factory=set)
     _idle: list[Worker] = field(default_factory=list)
@@ -202,6 +206,8 @@ class SideBySide:
         return wait(self._busy, self.put_off.pause, return_when=FIRST_COMPLETED).done
 
     def _end_idle(self) -> None:
+        if self._idle:
+            self.spare()
         while self._idle:
             self._idle.pop().end()
 

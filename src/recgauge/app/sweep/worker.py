@@ -18,6 +18,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from recgauge.app.places import works_for_another_machine
 from recgauge.app.sweep.composing import settings_of
 from recgauge.app.tracking import process
+from recgauge.utils import collecting
 from recgauge.utils.threads import limit_cpus
 
 LOG = "log.txt"
@@ -75,6 +76,7 @@ def serve() -> None:
     The first line has the words of the sweep's command line, which may hold secrets, the share of CPUs, and
     whether to end when the process dies that gives out the jobs.
     """
+    collecting.pause()
     from recgauge.app.settings import register_schema
     from recgauge.app.terminal.messages import prepare_streams
     from recgauge.app.terminal.secrets import private_output

@@ -8,9 +8,9 @@ from typing import Any
 
 from recgauge.app.tracking.environment import user_name
 from recgauge.app.tracking.tracker import RunStart
-from recgauge.evaluation.learning import HEADLINE
 from recgauge.models.fitting import leak_mark
 from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
+from recgauge.runs import HEADLINE
 from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import (

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from recgauge.app.tracking.once import despite_others
+from recgauge.runs import HEADLINE
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -95,8 +96,6 @@ def read(tag: str) -> dict[str, Any]:
 
 def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
     """Return the metrics to draw as bars, and those to draw against the cutoff."""
-    from recgauge.evaluation.learning import HEADLINE
-
     cutoffs: dict[str, list[int]] = {}
     for name, _, k in (metric.rpartition("_at_") for metric in metrics if "/" not in metric):
         if name and k.isdecimal():

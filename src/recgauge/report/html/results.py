@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from recgauge.comparison import DatasetsResult, MetricComparison, Pair, RunRow
 from recgauge.comparison.claims import metric_label
-from recgauge.evaluation.learning import HEADLINE
 from recgauge.metrics import metric_class
 from recgauge.report.comparison_tables import (
     COSTS,
@@ -43,6 +42,7 @@ from recgauge.report.html.blocks import (
 )
 from recgauge.report.html.data import DatasetPart, ReportData
 from recgauge.report.series import best_values
+from recgauge.runs import HEADLINE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
