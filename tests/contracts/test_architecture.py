@@ -68,6 +68,12 @@ def test_importing_recgauge_is_light(heavy):
     assert heavy not in loaded_by("import recgauge")
 
 
+@pytest.mark.parametrize("heavy", ["numpy", "pandas", "pyarrow"])
+def test_what_talks_to_mlflow_does_without_what_takes_long_to_import(heavy):
+    modules = "answering, mlflow_store, views, claims, searches, opening"
+    assert heavy not in loaded_by(f"from recgauge.app.tracking import {modules}")
+
+
 def test_public_names_exist():
     assert all(getattr(recgauge, name) is not None for name in recgauge.__all__)
     assert sorted(recgauge.__all__) == list(recgauge.__all__)

@@ -1,15 +1,18 @@
 """Which job of a sweep begins when, what is said of the others, and how long they are thought to take."""
 
+import os
+import signal
+from importlib.util import find_spec
 from threading import Barrier
 
 import pytest
 
-from recgauge.app.sweep import begin, estimates, side_by_side
+from recgauge.app.sweep import begin, estimates, launcher, side_by_side
 from recgauge.app.sweep.estimates import Forecast
 from recgauge.app.sweep.launcher import Given
 from recgauge.app.sweep.outcome import SweepPlan, read_outcome, write_outcome
 from recgauge.app.sweep.planned import PlannedJob
-from recgauge.app.sweep.side_by_side import Room, SideBySide
+from recgauge.app.sweep.side_by_side import Process, Room, SideBySide
 from recgauge.app.sweep.watching import Tally, Watching
 from recgauge.app.terminal.printing import ConsoleProgress, stages_of
 from recgauge.runs.outcome import JobOutcome
@@ -64,6 +67,36 @@ def test_a_smaller_job_goes_before_one_that_has_to_wait(monkeypatch):
     begun = [job for what, job in log if what == "begun"]
     assert begun[:2] == [0, 2]
     assert sorted(begun) == [0, 1, 2]
+
+
+def test_the_end_is_prepared_once_a_worker_has_nothing_more_to_do():
+    log = []
+    SideBySide(
+        ["a", "b", "c"],
+        lambda place, _later: place,
+        lambda: FakeWorker(log),
+        2,
+        lambda job, _died: log.append(("ended", job)),
+        begun=lambda job: log.append(("begun", job)),
+        spare=lambda: log.append("spare"),
+    ).run()
+    first = log.index("spare")
+    assert [event[1] for event in log[:first] if event[0] == "begun"] == [0, 1, 2]
+    assert [event for event in log[:first] if event[0] == "ended"]
+
+
+def test_what_the_end_of_a_sweep_imports_early_exists():
+    for name in launcher._NEEDED_AT_END:
+        assert find_spec(name) is not None
+
+
+def test_a_worker_that_ends_is_not_waited_for():
+    worker = Process(["tracking=off"], 1)
+    os.kill(worker._process.pid, signal.SIGSTOP)
+    worker.end()  # returns although the worker cannot end yet
+    os.kill(worker._process.pid, signal.SIGCONT)
+    worker.await_end()
+    assert worker._process.returncode == 0
 
 
 def test_one_job_always_runs(monkeypatch):

@@ -94,9 +94,8 @@ class Process:
 
     def end(self) -> None:
         """See `Worker`."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        Thread(target=self._process.wait, name="end of a worker").start()  # takes a third of a second
+        # closes its input and waits, which takes a third of a second
+        Thread(target=self._process.communicate, name="end of a worker").start()
 
     def interrupt(self) -> None:
         """See `Worker`."""
