@@ -29,3 +29,20 @@ def test_a_command_that_is_called_by_another_program_leaves_its_collection_alone
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("True\n")
+
+
+PLANNING = """
+import gc
+from recgauge.app import main
+from recgauge.app.sweep import begin
+from recgauge.utils import collecting
+
+begin.begin = lambda config: print(gc.isenabled())
+collecting.pause()
+main.SweepSummary().on_multirun_start(None)
+"""
+
+
+def test_it_goes_on_before_the_jobs_of_a_sweep_are_composed():
+    done = subprocess.run([sys.executable, "-c", PLANNING], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

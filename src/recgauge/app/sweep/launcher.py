@@ -21,7 +21,6 @@ from recgauge.app.sweep.outcome import has_failed, is_settled, read_plan
 from recgauge.app.sweep.worker import Task, run_here
 from recgauge.app.terminal.messages import print_note
 from recgauge.errors import ConfigError
-from recgauge.utils import collecting
 from recgauge.utils.checks import check_int
 from recgauge.utils.threads import usable_cpus
 
@@ -144,7 +143,6 @@ class SweepLauncher(BasicLauncher):
         n_workers = check_int("jobs", self.config.jobs, minimum=1)
         plan = read_plan(sweep)
         waiting = [job for job in jobs if not is_settled(job.folder, plan)]
-        collecting.go_on()
         if waiting:
             self.hydra_context.callbacks.on_job_start(config=self.config, task_function=self.task_function)
         if self.cluster is None and (n_workers == 1 or len(jobs) == 1):
