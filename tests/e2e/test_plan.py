@@ -68,6 +68,9 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
         (["seed=1,2"], "these are several values"),
         (["--cfg=job"], "leave out the other option"),
         (["-m", "seed=1,2", "jobs=0"], "jobs must be"),
+        (["-m", "seed=interval(0,1)"], "does not support sweep type"),
+        (["-m", "seed=1,2", "hydra.sweeper.max_batch_size=0"], "max_batch_size must be"),
+        (["-m", "seed=1,2", 'hydra.sweeper.params={model:"svd"}'], "Hydra cannot set that key"),
         (
             ["-m", "seed=1,2", "tracking.uri=sqlite:////nowhere/at/all.db"],
             "the folder /nowhere/at does",
@@ -88,4 +91,12 @@ def test_a_plan_of_a_single_run(workplace):
     assert done.code == 0, done.err
     assert "1 job: 1 to run" in done.out
     assert "not known" in done.out
+    assert list(workplace.folder.iterdir()) == []
+
+
+def test_a_plan_has_the_jobs_of_a_glob(workplace):
+    done = workplace.run("-m", "model=glob(*_knn)", "--plan")
+    assert done.code == 0, done.err
+    found = [rows(done)[number].split()[1] for number in "012"]
+    assert found == ["model=item_knn", "model=rating_knn", "model=user_knn"]
     assert list(workplace.folder.iterdir()) == []

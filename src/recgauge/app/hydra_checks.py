@@ -21,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from recgauge.app.names import check_single
 from recgauge.app.places import program
 from recgauge.app.sweep.clusters import check_typed
-from recgauge.app.sweep.composing import JobLoader
+from recgauge.app.sweep.composing import JobLoader, grid
 from recgauge.app.sweep.launcher import SweepLauncher
 from recgauge.app.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.app.terminal.explain import Choices, check_assignments, explain_config_error, own_folder
@@ -56,15 +56,19 @@ def checked_hydra(overrides: Sequence[str]) -> Iterator[None]:
     """
     typed = OverridesParser.create().parse_overrides(list(overrides))
     OmegaConf.register_new_resolver("oc.env", _read_variable, replace=True)
-    original, launchers = _PROGRAM.ConfigLoaderImpl, Plugins.instance().class_name_to_class
-    basic = launchers[_BASIC["launcher"]]
+    original, plugins = _PROGRAM.ConfigLoaderImpl, Plugins.instance().class_name_to_class
+    basic: Any = plugins[_BASIC["launcher"]]
+    sweeper: Any = plugins[_BASIC["sweeper"]]
+    split = sweeper.split_arguments
     _PROGRAM.ConfigLoaderImpl = partial(CheckedLoader, typed=typed)
-    launchers[_BASIC["launcher"]] = SweepLauncher
+    plugins[_BASIC["launcher"]] = SweepLauncher
+    sweeper.split_arguments = staticmethod(grid)
     try:
         yield
     finally:
         _PROGRAM.ConfigLoaderImpl = original
-        launchers[_BASIC["launcher"]] = basic
+        plugins[_BASIC["launcher"]] = basic
+        sweeper.split_arguments = split
 
 
 def parse_words(words: Sequence[str]) -> tuple[Namespace, ArgumentParser]:
@@ -135,6 +139,11 @@ class CheckedLoader(JobLoader):
             config = super().load_configuration(*arguments, **named)
         except KeyError as error:  # how Hydra answers a variable that is not set
             raise ConfigError(f"hydra.job.env_copy: {_NO_VARIABLES}") from error
+        except (AssertionError, AttributeError) as error:  # how OmegaConf answers a key of what is null
+            if not any(str(word.key_or_group).startswith("hydra.") for word in self.typed):
+                raise
+            told = str(error).partition("\n")[0]
+            raise ConfigError(f"a word hydra.KEY=VALUE: Hydra cannot set that key ({told}).") from error
         _check_trust(config, self.trusted)
         with read_write(config):
             _check_hydra(config.hydra, self.trusted)

@@ -195,9 +195,9 @@ class SweepSummary(Callback):
 
         try:
             _running[:] = [(config, begin(config))]
-        except (RecgaugeError, OSError) as error:
+        except Exception as error:
             # Hydra turns exceptions of callbacks into warnings, but lets an exit pass
-            print_error(str(error))
+            _tell(error, Path(config.hydra.sweep.dir))
             raise SystemExit(1) from error
 
     def on_job_start(self, config: DictConfig, **_: Any) -> None:
@@ -224,8 +224,8 @@ def _show_plan(config: DictConfig, *, sweep: bool) -> NoReturn:
 
     try:
         raise SystemExit(0 if show_plan(config, sweep=sweep) else 1)
-    except (RecgaugeError, OSError) as error:
-        print_error(str(error))
+    except Exception as error:
+        _tell(error, Path("outputs"))
         raise SystemExit(1) from error
 
 

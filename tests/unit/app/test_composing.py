@@ -8,12 +8,15 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 from recgauge.app.hydra_checks import NOT_COMPOSED, checked_hydra
 from recgauge.app.places import conf_folder
 from recgauge.app.settings import register_schema
+from recgauge.app.sweep.begin import grid_jobs
 
 
 @pytest.fixture
@@ -83,3 +86,14 @@ def test_files_are_merged_once_for_jobs_that_differ_in_values(sweep, monkeypatch
         config = loader.load_sweep_config(master, [f"model={model}", f"seed={seed}"])
         assert config.seed == seed
     assert len(merged) == 2
+
+
+def test_shuffled_jobs_are_planned_and_run_in_one_order(sweep):
+    loader, master = sweep
+    words = ["seed=shuffle(range(40))"]
+    planned = grid_jobs(OmegaConf.merge(master, {"hydra": {"overrides": {"task": words}}}))
+    sweeper = Plugins.instance().class_name_to_class[master.hydra.sweeper["_target_"]]
+    ran = sweeper.split_arguments(OverridesParser.create(loader).parse_overrides(words), max_batch_size=7)
+    assert [job for batch in ran for job in batch] == planned
+    assert sorted(planned) == sorted([f"seed={seed}"] for seed in range(40))
+    assert [len(batch) for batch in ran] == [7, 7, 7, 7, 7, 5]

@@ -9,6 +9,7 @@ from typing import Any
 
 from hydra import compose
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
@@ -16,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.app.compose import build_dataset, build_study, build_tracker
 from recgauge.app.places import experiment_folder
+from recgauge.app.sweep.composing import grid
 from recgauge.app.sweep.estimates import Earlier, earlier_runs, estimates, finished_runs
 from recgauge.app.sweep.outcome import SweepPlan, write_outcome
 from recgauge.app.sweep.planned import (
@@ -142,8 +144,9 @@ def grid_jobs(config: DictConfig) -> list[list[str]]:
         return []
     params = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
     words = [f"{key}={value}" for key, value in dict(params).items()]  # type: ignore[arg-type]
-    overrides = OverridesParser.create().parse_overrides([*words, *config.hydra.overrides.task])
-    return BasicSweeper.split_arguments(overrides, max_batch_size=None)[0]
+    parser = OverridesParser.create(GlobalHydra.instance().config_loader())  # glob(...) needs its options
+    overrides = parser.parse_overrides([*words, *config.hydra.overrides.task])
+    return [job for batch in grid(overrides, config.hydra.sweeper.get("max_batch_size")) for job in batch]
 
 
 def grid_datasets(jobs: Iterable[Sequence[str]]) -> dict[str, dict[str, Any]]:

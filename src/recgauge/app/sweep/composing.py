@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from recgauge.errors import ConfigError
+from recgauge.utils.checks import check_int
 
 
 def settings_of(config: DictConfig) -> DictConfig:
@@ -19,6 +21,27 @@ def settings_of(config: DictConfig) -> DictConfig:
     with open_dict(own):
         del own["hydra"]
     return own
+
+
+_split_arguments = BasicSweeper.split_arguments
+_grid: dict[tuple[str, ...], list[list[str]]] = {}
+
+
+def grid(overrides: list[Override], max_batch_size: int | None = None) -> list[list[list[str]]]:
+    """Return the words of every job of a sweep, in batches; who asks again gets the same jobs.
+
+    Hydra's own function, which this one stands in for, draws another order of ``seed=shuffle(...)`` each time
+    that it is asked: the jobs that run would not be those that were planned.
+    """
+    if max_batch_size is not None:
+        check_int("hydra.sweeper.max_batch_size", max_batch_size, minimum=1)
+    words = tuple(str(one.input_line) for one in overrides)
+    if words not in _grid:
+        _grid.clear()  # a process has one sweep at a time
+        _grid[words] = _split_arguments(overrides, None)[0]
+    jobs = _grid[words]
+    size = max_batch_size or len(jobs)
+    return [jobs[first : first + size] for first in range(0, len(jobs), size)]
 
 
 class JobLoader(ConfigLoaderImpl):
