@@ -18,9 +18,10 @@ from recgauge.app.commands.cli import main
 from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
 from recgauge.app.tracking import alive
 from recgauge.app.tracking.alive import PROCESS_TAG, UNTIL_TAG, alive_tags, why_dead
+from recgauge.app.tracking.delivering import deliver
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, load_record
-from recgauge.app.tracking.untracked import deliver, untracked, waiting
+from recgauge.app.tracking.untracked import untracked, waiting
 from recgauge.errors import MissingDataError, TrackingError
 from recgauge.runs.stored import LISTS, TEST
 

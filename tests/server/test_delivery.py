@@ -10,9 +10,10 @@ import pytest
 from mlflow import MlflowClient
 
 from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
+from recgauge.app.tracking.delivering import deliver
 from recgauge.app.tracking.store import MlflowTracker
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, load_record
-from recgauge.app.tracking.untracked import deliver, owing, untracked
+from recgauge.app.tracking.untracked import owing, untracked
 from recgauge.errors import TrackingError
 from server.conftest import Place
 

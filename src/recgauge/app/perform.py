@@ -19,6 +19,7 @@ from recgauge.app.terminal.printing import ConsoleProgress, print_job_line, prin
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking import untracked
 from recgauge.app.tracking.claims import ASKED, CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG, ElsewhereError
+from recgauge.app.tracking.delivering import deliver_waiting
 from recgauge.app.tracking.environment import environment_of, fingerprint_of
 from recgauge.app.tracking.page import run_start
 from recgauge.app.tracking.servers import pauses
@@ -57,7 +58,7 @@ def perform(job: Job, outcome: JobOutcome) -> JobOutcome:
     names = job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
     job, outcome = replace(job, names=names), replace(outcome, names=names)
     if job.sweep is None:
-        untracked.deliver_waiting(job.tracker, ConsoleProgress())
+        deliver_waiting(job.tracker, ConsoleProgress())
         return _reuse_or_make(job, experiment, outcome)  # an address that does not work ends the job
     if (reason := known_missing(job.sweep, job.settings["dataset"])) is not None:
         return replace(outcome, status="no data", reason=reason)

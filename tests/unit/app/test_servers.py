@@ -1,20 +1,25 @@
 """What stands at a server's address is told in one line; a store that fails is left alone for a while."""
 
+import json
+import os
 import threading
+from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from recgauge.app.commands.sync import _chosen
+from recgauge.app.files.artifacts import write_checksums
 from recgauge.app.tracking import servers
 from recgauge.app.tracking.claims import ASKED, CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG
+from recgauge.app.tracking.delivering import deliver, deliver_each
 from recgauge.app.tracking.servers import Pauses, check_server, plain_reason
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker
 from recgauge.app.tracking.untracked import (
-    deliver,
-    deliver_each,
     done_by,
     owing,
     stored_all_the_same,
+    unreadable,
     untracked,
     waiting,
 )
@@ -148,7 +153,7 @@ class Store(Tracker):
 def three_wait(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("recgauge.app.tracking.untracked.work_folder", lambda: tmp_path)
-    monkeypatch.setattr("recgauge.app.tracking.untracked.load_record", lambda _folder: None)
+    monkeypatch.setattr("recgauge.app.tracking.delivering.load_record", lambda _folder: None)
     (tmp_path / "SHA256SUMS").write_text("")
     for name in "abc":
         untracked(RunStart(name, {}, {DELIVERY_TAG: name}), Store(), tmp_path).remember()
@@ -181,6 +186,62 @@ def test_a_run_that_is_being_tracked_is_left_alone(three_wait, tmp_path):
             assert deliver(three_wait[0], store) is None
     assert store.asked == 0
     assert deliver(owed, store) == "id of d"
+
+
+def outcome_of(one):
+    told = []
+    deliver_each([one], Store(), lambda *result: told.append(str(result[1])))
+    return told[0]
+
+
+def test_a_run_whose_files_are_away_or_damaged_waits_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("recgauge.app.tracking.untracked.work_folder", lambda: tmp_path)
+    monkeypatch.setattr("recgauge.app.tracking.delivering.load_record", lambda _folder: None)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    write_checksums([folder / "a.txt"], folder)
+    sums = (folder / "SHA256SUMS").read_text()
+    one = untracked(RunStart("d", {}, {DELIVERY_TAG: "d"}), Store(), folder)
+    one.remember()
+    folder.rename(tmp_path / "moved")
+    assert "run is not there; the run d still waits" in outcome_of(one)
+    (tmp_path / "moved").rename(folder)
+    for damaged in (b"", sums[:40].encode(), b"\xff"):
+        (folder / "SHA256SUMS").write_bytes(damaged)
+        assert "SHA256SUMS is missing or changed" in outcome_of(one)
+    (folder / "SHA256SUMS").write_text(sums)
+    (folder / "a.txt").write_text("b")
+    assert "a.txt is missing or changed" in outcome_of(one)
+    assert waiting() == [one]
+    (folder / "a.txt").write_text("a")
+    assert outcome_of(one) == "id of d"
+    assert waiting() == []
+
+
+def test_sync_finds_a_run_in_the_place_that_it_was_moved_to(three_wait, tmp_path):
+    (tmp_path / "SHA256SUMS").rename(tmp_path / "x")
+    (tmp_path / "new" / "0").mkdir(parents=True)
+    (tmp_path / "x").rename(tmp_path / "new" / "0" / "SHA256SUMS")
+    assert {one.folder for one in _chosen([tmp_path / "new"])} == {str(tmp_path / "new" / "0")}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[" * 100_000, "{}", '{"folder": 1}', "NOTE.1", b"\xff", "NOTE", None],
+    ids=["empty", "deep", "no field", "number", "a field is a number", "no text", "another's", "pipe"],
+)
+def test_what_is_no_note_is_named_and_does_no_harm(three_wait, tmp_path, content):
+    file = tmp_path / "untracked" / "d.json"
+    if content is None:
+        os.mkfifo(file)
+    elif isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        note = json.dumps(asdict(three_wait[0]) | ({"tags": {DELIVERY_TAG: 1}} if "1" in content else {}))
+        file.write_text(note if content.startswith("NOTE") else content)
+    assert waiting() == three_wait
+    assert unreadable() == [file]
 
 
 class Notes:

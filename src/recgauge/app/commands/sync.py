@@ -2,15 +2,18 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from recgauge.app.files.artifacts import CHECKSUMS, file_digest
 from recgauge.app.places import store_of_user
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import output
 from recgauge.app.terminal.secrets import HIDDEN, without_secrets
+from recgauge.app.tracking.delivering import deliver_each
 from recgauge.app.tracking.servers import be_patient
 from recgauge.app.tracking.tracker import Tracker
-from recgauge.app.tracking.untracked import Untracked, deliver_each, waiting
+from recgauge.app.tracking.untracked import Untracked, unreadable, waiting
 from recgauge.errors import MissingDataError, RecgaugeError, TrackingError
 
 
@@ -32,7 +35,10 @@ def carry_out(asked: Namespace) -> int:
         If a folder has no run that waits.
     """
     chosen, console = _chosen(asked.folders), output()
-    if not chosen:
+    damaged = [] if asked.folders else unreadable()
+    for file in damaged:
+        print_error(f"{file} is damaged: it named a run that waits. Run the job again, and delete the file.")
+    if not chosen and not damaged:
         console.print("no run waits for its tracking store")
     if asked.list:
         for one in chosen:
@@ -42,25 +48,35 @@ def carry_out(asked: Namespace) -> int:
     stores: dict[tuple[str, str], list[Untracked]] = {}
     for one in chosen:
         stores.setdefault((one.uri, one.experiment), []).append(one)
-    n_left = 0
+    n_left = n_given_up = 0
     for (uri, experiment), some in stores.items():
         tracker = _tracker(asked.uri or _with_password(uri), asked.experiment or experiment)
-        n_left += _deliver(some, tracker, may_be_new=asked.uri is not None)
+        counts = _deliver(some, tracker, may_be_new=asked.uri is not None)
+        n_left, n_given_up = n_left + counts[0], n_given_up + counts[1]
     if n_left:
         console.print(f"{n_left} of {len(chosen)} runs still wait; `recgauge sync` tries again")
-    return int(n_left > 0)
+    return int(n_left + n_given_up + len(damaged) > 0)
 
 
 def _chosen(folders: list[Path]) -> list[Untracked]:
-    """Return the runs that wait: all, or those in some folders."""
+    """Return the runs that wait: all, or those in some folders, which may have been moved there."""
     found = waiting()
     if not folders:
         return found
-    asked = [folder.resolve() for folder in folders]
-    for folder, absolute in zip(folders, asked, strict=True):
-        if not any(Path(one.folder).is_relative_to(absolute) for one in found):
+    chosen: dict[Path, Untracked] = {}
+    for folder in folders:
+        inside = [one for one in found if Path(one.folder).is_relative_to(folder.resolve())]
+        inside = inside or _moved(folder, found)
+        if not inside:
             raise MissingDataError(f"{folder}: has no run that waits for its tracking store.")
-    return [one for one in found if any(Path(one.folder).is_relative_to(folder) for folder in asked)]
+        chosen |= {one.note: one for one in inside}
+    return list(chosen.values())
+
+
+def _moved(folder: Path, found: Sequence[Untracked]) -> list[Untracked]:
+    """Return the runs whose files are in a folder that they were moved or copied to."""
+    places = {file_digest(sums): sums.parent.resolve() for sums in folder.rglob(CHECKSUMS) if sums.is_file()}
+    return [replace(one, folder=str(places[one.files_sha256])) for one in found if one.files_sha256 in places]
 
 
 def _with_password(uri: str) -> str:
@@ -75,8 +91,8 @@ def _tracker(uri: str, experiment: str) -> Tracker:
     return MlflowTracker(uri, experiment)
 
 
-def _deliver(some: Sequence[Untracked], tracker: Tracker, *, may_be_new: bool) -> int:
-    """Deliver runs to one store, and return how many are left."""
+def _deliver(some: Sequence[Untracked], tracker: Tracker, *, may_be_new: bool) -> tuple[int, int]:
+    """Deliver runs to one store, and return how many are left, and how many are given up."""
     try:
         if f":{HIDDEN}@" in tracker.uri:
             raise TrackingError(f"{tracker.uri}: its password is not kept. Give the address: --uri ADDRESS.")
@@ -85,15 +101,18 @@ def _deliver(some: Sequence[Untracked], tracker: Tracker, *, may_be_new: bool) -
         tracker.prepare()
     except TrackingError as error:
         print_error(f"{len(some)} runs wait: {error}" if len(some) > 1 else str(error))
-        return len(some)
-    n_left = deliver_each(some, tracker, _tell)
+        return len(some), 0
+    n_given_up = 0
+
+    def tell(one: Untracked, result: str | RecgaugeError) -> None:
+        nonlocal n_given_up
+        if isinstance(result, RecgaugeError):
+            print_error(str(result))
+            n_given_up += not one.note.exists()
+        else:
+            output().print(f"tracked  {one.name}: run {result}", soft_wrap=True)
+
+    n_left = deliver_each(some, tracker, tell)
     if n_elsewhere := sum(one.note.exists() for one in some) - n_left:
         output().print(f"{n_elsewhere} of the runs are being tracked by another command")
-    return n_left
-
-
-def _tell(one: Untracked, result: str | RecgaugeError) -> None:
-    if isinstance(result, RecgaugeError):
-        print_error(f"{one.folder}: {result}")
-    else:
-        output().print(f"tracked  {one.name}: run {result}", soft_wrap=True)
+    return n_left, n_given_up

@@ -31,8 +31,8 @@ from recgauge.app.sweep.planned import (
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import ConsoleProgress
 from recgauge.app.terminal.secrets import without_secrets
+from recgauge.app.tracking.delivering import deliver_waiting
 from recgauge.app.tracking.tracker import Tracker
-from recgauge.app.tracking.untracked import deliver_waiting
 from recgauge.errors import ConfigError, MissingDataError, RecgaugeError
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.settings import data_settings

@@ -19,10 +19,10 @@ from recgauge.app.sweep.begin import study_and_tracker
 from recgauge.app.sweep.outcome import SweepPlan, read_outcomes, short_labels
 from recgauge.app.terminal.messages import print_error, print_note
 from recgauge.app.terminal.printing import ConsoleProgress, output, print_sweep
+from recgauge.app.tracking.delivering import deliver_waiting
 from recgauge.app.tracking.page import shortened
 from recgauge.app.tracking.stored_runs import SUMMARY_TAG
 from recgauge.app.tracking.tracker import RunStart, Tracker, experiment_tag, load_record
-from recgauge.app.tracking.untracked import deliver_waiting
 from recgauge.errors import MissingDataError, RecgaugeError, SchemaError, TrackingError, said
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord

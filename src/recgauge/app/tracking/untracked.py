@@ -1,22 +1,22 @@
-"""Runs that are complete on disk and not in the store: noted before they are tracked, delivered later."""
+"""Notes of runs that are complete on disk and not in the store yet; `delivering` delivers them."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.app.files.artifacts import CHECKSUMS, file_digest
 from recgauge.app.places import work_folder
-from recgauge.app.sweep.outcome import FILE, read_outcome, write_outcome
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.secrets import without_secrets
 from recgauge.app.tracking.addresses import SQLITE, database_file
 from recgauge.app.tracking.claims import CLAIM_TAG, FINGERPRINT_TAG, PASSED_TAG
-from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker, load_record
-from recgauge.errors import IntegrityError, MissingDataError, RecgaugeError, TrackingError
+from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, Tracker
+from recgauge.errors import TrackingError
+from recgauge.utils.files import irregular
 from recgauge.utils.progress import Progress
 
 NOTES = "untracked"
@@ -52,6 +52,13 @@ class Untracked:
     def note(self) -> Path:
         """The file that says so."""
         return work_folder() / NOTES / f"{self.tags[DELIVERY_TAG]}.json"
+
+    def is_sound(self, delivery: str) -> bool:
+        """Whether all fields are of their types, and the run that of this `DELIVERY_TAG`."""
+        texts = [self.folder, self.files_sha256, self.uri, self.experiment, self.name]
+        for some in (self.params, self.tags):
+            texts += [*some, *some.values()] if isinstance(some, dict) else [None]
+        return all(isinstance(text, str) for text in texts) and self.tags.get(DELIVERY_TAG) == delivery
 
     def remember(self) -> None:
         """Write the note, whole or not at all."""
@@ -127,13 +134,24 @@ def untracked(run: RunStart, tracker: Tracker, folder: Path) -> Untracked:
 
 def waiting() -> list[Untracked]:
     """Return the runs that wait, those of one folder in their order."""
-    found = []
-    for file in sorted((work_folder() / NOTES).glob("*.json")):
-        try:
-            found.append(Untracked(**json.loads(file.read_text(encoding="utf-8"))))
-        except (OSError, ValueError, TypeError):
-            continue  # not a note of ours
-    return sorted(found, key=lambda one: one.folder)
+    return sorted(filter(None, map(_read, _notes())), key=lambda one: one.folder)
+
+
+def unreadable() -> list[Path]:
+    """Return the files among the notes that are none, so that nobody knows which runs they were of."""
+    return [file for file in _notes() if file.exists() and _read(file) is None]
+
+
+def _notes() -> list[Path]:
+    return sorted((work_folder() / NOTES).glob("*.json"))
+
+
+def _read(file: Path) -> Untracked | None:
+    try:
+        one = None if irregular(file) else Untracked(**json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    return one if one is not None and one.is_sound(file.stem) else None
 
 
 @contextmanager
@@ -143,26 +161,6 @@ def owing(run: RunStart, tracker: Tracker, folder: Path) -> Iterator[Untracked]:
     with owed.held():
         owed.remember()
         yield owed
-
-
-def deliver(one: Untracked, tracker: Tracker) -> str | None:
-    """Store a run from its folder, and return its id; None if another process does, or has done, so.
-
-    Raises
-    ------
-    RecgaugeError
-        If the folder is gone or damaged, or the store fails; the note stays then.
-    """
-    with one.held() as mine:
-        if not mine or not one.note.exists():
-            return None
-        folder = Path(one.folder)
-        files = _files(one)
-        run_id = tracker.deliver(RunStart(one.name, one.params, one.tags), load_record(folder), files)
-        if (outcome := read_outcome(folder / FILE)) is not None:
-            write_outcome(replace(outcome, status="done", reason=None, run_id=run_id), folder)
-        one.forget()
-        return run_id
 
 
 def stored_all_the_same(one: Untracked, fingerprint: str, tracker: Tracker, progress: Progress) -> str | None:
@@ -207,84 +205,3 @@ def tell_untracked(error: TrackingError, folder: Path, *, of_sweep: bool) -> Non
 
 _told: set[str] = set()
 """Why this process's jobs could not be tracked."""
-
-
-def deliver_each(
-    waiting: Sequence[Untracked], tracker: Tracker, told: Callable[[Untracked, str | RecgaugeError], None]
-) -> int:
-    """Deliver runs until their store fails, and return how many are left.
-
-    Parameters
-    ----------
-    waiting : sequence of Untracked
-    tracker : Tracker
-        Of the store.
-    told : callable
-        Is given each run, and its id or why it is not tracked.
-    """
-    n_left = 0
-    for number, one in enumerate(waiting):
-        try:
-            if (run_id := deliver(one, tracker)) is not None:
-                told(one, run_id)
-        except RecgaugeError as error:
-            told(one, error)
-            n_left += 1
-            if isinstance(error, TrackingError) and not _answers(tracker):
-                return n_left + len(waiting) - number - 1
-    return n_left
-
-
-def _answers(tracker: Tracker) -> bool:
-    try:
-        tracker.check_there()
-    except TrackingError:
-        return False
-    return True
-
-
-def deliver_waiting(tracker: Tracker, progress: Progress) -> None:
-    """Deliver the runs that wait for a store, unless other processes do so, and say what became of them.
-
-    Parameters
-    ----------
-    tracker : Tracker
-    progress : Progress
-    """
-    mine = [one for one in waiting() if one.belongs_to(tracker)] if tracker.uri else []
-    n_delivered = 0
-
-    def told(one: Untracked, result: str | RecgaugeError) -> None:
-        nonlocal n_delivered
-        if isinstance(result, RecgaugeError):
-            progress.note(f"{one.folder} is still not tracked: {result}")
-        else:
-            n_delivered += 1
-
-    n_left = deliver_each(mine, tracker, told)
-    if n_delivered:
-        progress.note(
-            f"tracked now, since the store had not taken them before: {n_delivered} of {len(mine)}."
-        )
-    if n_left > 1:
-        progress.note(f"{n_left} runs are still not tracked.")
-
-
-def _files(one: Untracked) -> Sequence[Path]:
-    """Return the files of a run, complete and as they were written; if they are gone, forget the run.
-
-    Raises
-    ------
-    MissingDataError, IntegrityError
-        If they are not.
-    """
-    folder = Path(one.folder)
-    sums = folder / CHECKSUMS
-    if not sums.is_file() or file_digest(sums) != one.files_sha256:
-        one.forget()
-        raise MissingDataError(f"{folder}: the run {one.name} is not there any more, so it is given up.")
-    digests = read_checksums(sums)
-    for name, digest in digests.items():
-        if not (folder / name).is_file() or file_digest(folder / name) != digest:
-            raise IntegrityError(f"{folder / name} is missing or changed, so the run cannot be tracked.")
-    return [*(folder / name for name in digests), sums]
