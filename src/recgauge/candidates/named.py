@@ -11,6 +11,7 @@ from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, se
 from recgauge.data.ids import IdArray
 from recgauge.data.pairs import pairs_matrix, stored
 from recgauge.data.split import Split
+from recgauge.datasets._table.limits import opened_text
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.utils.checks import IntArray, check_choice, shown
 from recgauge.utils.files import refuse_irregular, user_path
@@ -29,25 +30,23 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
     MissingDataError
         If there is no such file.
     SchemaError
-        If it is not UTF-8 text.
+        If it is not UTF-8 text, or a line is too long.
     """
     file = user_path(path)
     refuse_irregular(file, subject)
     if not file.is_file():
         raise MissingDataError(f"{subject}: there is no file {path}. Name one with candidates.path=FILE.")
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        with opened_text(file) as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield number, line.removesuffix("\n")
     except UnicodeDecodeError as error:
         raise SchemaError(
             f"{subject}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8."
         ) from error
     except OSError as error:
         raise MissingDataError(f"{subject}: cannot read {path}: {error.strerror}.") from error
-    for number, line in enumerate(
-        text.split("\n"), start=1
-    ):  # splitlines also splits at characters inside ids
-        if line.strip():
-            yield number, line
 
 
 def some(ids: IdArray) -> str:
@@ -110,16 +109,21 @@ class AllowList(Candidates):
         """Return the items of the list, and what users have seen as excluded."""
         ids = split.train.item_ids
         code_of = codes_by_text(ids)
-        named = self._named()
-        unknown = [(where, text) for where, text in named if text not in code_of]
-        if unknown and (self.unknown == "error" or len(unknown) == len(named)):
-            where, text = unknown[0]
+        n_unknown, n_known = 0, 0
+        first, known = ("", ""), set[int]()
+        for where, text in self._named():
+            if text in code_of:
+                known.add(code_of[text])
+                n_known += 1
+            else:
+                first, n_unknown = first if n_unknown else (where, text), n_unknown + 1
+        if n_unknown and (self.unknown == "error" or not known):
             raise SchemaError(
-                f"AllowList: {where}: the data set has no item {shown(text)} ({len(unknown)} of {len(named)} "
-                f"ids are unknown). Write ids as the data set does, such as {some(ids)}; to leave "
-                "unknown ones out: candidates.unknown=skip."
+                f"AllowList: {first[0]}: the data set has no item {shown(first[1])} ({n_unknown} of "
+                f"{n_unknown + n_known} ids are unknown). Write ids as the data set does, such as "
+                f"{some(ids)}; to leave unknown ones out: candidates.unknown=skip."
             )
-        codes = np.unique([code_of[text] for _, text in named if text in code_of]).astype(np.int32)
+        codes = np.array(sorted(known), np.int32)
         whole = len(codes) == len(ids)
         return CandidateItems(
             excluded=seen_rows(split, self.seen),
@@ -127,18 +131,19 @@ class AllowList(Candidates):
             incomparable=""
             if whole
             else f"only {len(codes):,} of {len(ids):,} items could be recommended (allow-list)",
-            notes=(f"{len(unknown):,} ids of the allow-list are not in the data set",) if unknown else (),
+            notes=(f"{n_unknown:,} ids of the allow-list are not in the data set",) if n_unknown else (),
         )
 
-    def _named(self) -> list[tuple[str, str]]:
-        """Return the position of each id and its text."""
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Yield the position of each id and its text."""
         if self.path is None:
-            return [(f"items[{number}]", str(one)) for number, one in enumerate(self.items or ())]
-        lines = numbered_lines("AllowList", self.path)
-        named = [(f"{self.path}, line {number}", line.strip()) for number, line in lines]
-        if not named:
+            yield from ((f"items[{number}]", str(one)) for number, one in enumerate(self.items or ()))
+            return
+        number = 0
+        for number, line in numbered_lines("AllowList", self.path):
+            yield f"{self.path}, line {number}", line.strip()
+        if not number:
             raise SchemaError(f"AllowList: {self.path} has no lines; write one item id per line.")
-        return named
 
 
 _PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")

@@ -10,6 +10,7 @@ import numpy as np
 from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
+from recgauge.datasets._table.limits import opened_text
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.filters import Filter, with_values
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
@@ -136,12 +137,13 @@ def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
     MissingDataError
         If the file cannot be read.
     SchemaError
-        If a column is missing, a weight is not a number above 0, or a user has none or two.
+        If a line is too long, a column is missing, a weight is not a number above 0, or a user has none or
+        two.
     """
     file_path = user_path(path)
     refuse_irregular(file_path, "UserWeights")
     try:
-        with file_path.open(newline="", encoding="utf-8-sig") as file:
+        with opened_text(file_path, newline="") as file:
             weights = _parsed(path, csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise MissingDataError(f"UserWeights: cannot read {path}: {error}. Check the path.") from error

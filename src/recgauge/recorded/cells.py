@@ -110,6 +110,8 @@ def _json_lines(file: TableFile, kind: Kind) -> Cells:
     for number, text in _lines(file):
         try:
             row = json.loads(text)
+            if "\\ud" in text.lower():  # half of a character is no text
+                json.dumps(row, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             row = None
         if isinstance(row, dict):

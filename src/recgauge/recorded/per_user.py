@@ -54,6 +54,6 @@ def _listed_cell(cell: Any) -> list[Any]:
             found = json.loads(text)
             if isinstance(found, list):
                 return found
-        except ValueError:
+        except (ValueError, RecursionError):
             text = text.strip("[]").replace("'", "")
     return [part for part in re.split(r"[\s,;|]+", text) if part]

@@ -226,5 +226,5 @@ def _number(cell: Any) -> float:
         return float("nan")
     try:
         return float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

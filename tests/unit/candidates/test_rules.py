@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recgauge.candidates import AllItems, CandidateItems
 from recgauge.candidates.catalogue import OwnTestItems, TrainItems
-from recgauge.candidates.named import AllowList
+from recgauge.candidates.named import AllowList, NegativesFile
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
@@ -106,6 +106,14 @@ def test_allow_lists_that_cannot_be_used(split, tmp_path):
     (tmp_path / "empty").write_text("\n")
     with pytest.raises(SchemaError, match="has no lines"):
         AllowList(path=str(tmp_path / "empty")).choose(split, rng=RNG)
+
+
+@pytest.mark.parametrize("rule", [AllowList, NegativesFile])
+def test_a_file_of_gigabytes_without_lines_is_not_read_as_a_whole(split, tmp_path, rule):
+    with (tmp_path / "zeros").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(SchemaError, match="line 1: longer than 16,777,216 bytes"):
+        rule(path=str(tmp_path / "zeros")).choose(split, rng=RNG)
 
 
 def test_rules_that_leave_nothing_are_refused():

@@ -222,6 +222,13 @@ def test_a_table_of_weights_that_cannot_be_used(few, tmp_path, text, message):
         UserWeights("table", path=str(path)).apply(few, rng=RNG)
 
 
+def test_a_table_of_weights_that_is_one_endless_line_is_not_read_as_a_whole(few, tmp_path):
+    with (tmp_path / "zeros").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(SchemaError, match="line 1: longer than 16,777,216 bytes"):
+        UserWeights("table", path=str(tmp_path / "zeros")).apply(few, rng=RNG)
+
+
 def test_weights_that_are_not_there_and_means_that_cannot_divide(few, dataset_of, tmp_path):
     with pytest.raises(MissingDataError, match="cannot read"):
         UserWeights("table", path=str(tmp_path / "none.csv")).apply(few, rng=RNG)

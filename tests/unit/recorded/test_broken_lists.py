@@ -43,6 +43,7 @@ READ_AS_MEANT = {
     "quoted cells": ("a.csv", GOOD.replace("1,10,", '"1","10",')),
     "trailing blanks": ("a.csv", GOOD.replace("\n", "  \n")),
     "blanks around cells": ("a.csv", GOOD.replace(",", " , ")),
+    "brackets": ("a.csv", "user,items\n1,10 9\n2," + "[" * 100_000 + "11 10\n"),
     "blank lines": ("a.csv", GOOD.replace("2,11", "\n\n2,11")),
     "rows in another order": ("a.csv", HEAD + "2,10,2,2\n1,9,2,.5\n2,11,1,3\n1,10,1,.9\n"),
     "a user in two places": ("a.csv", HEAD + "1,10,1,.9\n2,11,1,3\n1,9,2,.5\n2,10,2,2\n"),
@@ -72,6 +73,16 @@ COUNTED = {
 
 # name of the file, content, what the message says after the file's name
 REFUSED = {
+    "huge score in JSON": (
+        "a.jsonl",
+        '{"user":1,"item":10,"score":1}\n{"user":1,"item":9,"score":' + "9" * 400 + "}\n",
+        "line 2: the score is not a finite number",
+    ),
+    "half a character": (
+        "a.jsonl",
+        '{"user":1,"item":10,"score":2}\n{"user":"\\ud800","item":9,"score":1}\n',
+        "line 2: the line is no JSON object",
+    ),
     "empty": ("a.csv", "", "is empty"),
     "blank lines only": ("a.csv", "\n \n", "is empty"),
     "header only": ("a.csv", HEAD, "has no rows"),

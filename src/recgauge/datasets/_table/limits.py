@@ -4,7 +4,8 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -229,8 +230,8 @@ def check_size(stream: IO[bytes], path: Path, member: str | None, file: object, 
     SchemaError
         If it is not.
     """
+    n_bytes, exact = _unpacked_bytes(path, member, file)
     sample = stream.read(BLOCK)
-    n_bytes, exact = _unpacked_bytes(path, member)
     if not exact or member is not None:
         limits.check_unpacked(n_bytes, file, guessed=not exact)
     if sample.startswith(b"PAR1"):
@@ -243,11 +244,26 @@ def check_size(stream: IO[bytes], path: Path, member: str | None, file: object, 
     return Size(n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share)
 
 
-def _unpacked_bytes(path: Path, member: str | None) -> tuple[float, bool]:
+@contextmanager
+def opened_text(path: Path, newline: str | None = None) -> Iterator[io.TextIOWrapper]:
+    """Open UTF-8 text; whoever reads beyond the usual limits gets an error."""
+    with path.open("rb") as file:
+        watched = Watched(file, path, Limits(adjustable=False), packed=False)
+        yield io.TextIOWrapper(io.BufferedReader(watched, BLOCK), encoding="utf-8-sig", newline=newline)
+
+
+def _unpacked_bytes(path: Path, member: str | None, file: object) -> tuple[float, bool]:
     """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
     if member is not None:
         with zipfile.ZipFile(path) as archive:
-            return archive.getinfo(member).file_size, True
+            about = archive.getinfo(member)
+        if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            # zipfile unpacks 4 kB of these at once, which may become gigabytes
+            raise SchemaError(
+                f"{file}: packed in a way that cannot be unpacked in pieces (method {about.compress_type} of "
+                "zip, such as bzip2 or LZMA). Pack it as a usual zip (deflate) or a gzip."
+            )
+        return about.file_size, True
     size = path.stat().st_size
     with path.open("rb") as file:
         if file.read(2) != b"\x1f\x8b":

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import random
+import zipfile
 
 from unit.datasets.hostile.case import (
     FIRST,
@@ -54,6 +55,15 @@ PACKED = [
     ),
     Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "not utf-8 text"),
     Case("gzip in a zip", "r.zip", zipped(("r.csv.gz", gzip.compress(GOOD.encode()))), "r.csv.gz"),
+    Case(
+        "bzip2 in a zip",
+        "r.zip",
+        zipped(("r.csv", GOOD), compression=zipfile.ZIP_BZIP2),
+        "in pieces.*deflate",
+    ),
+    Case(
+        "LZMA in a zip", "r.zip", zipped(("r.csv", GOOD), compression=zipfile.ZIP_LZMA), "in pieces.*deflate"
+    ),
     Case("7z", "r.7z", b"7z\xbc\xaf\x27\x1c" + random.Random(0).randbytes(99), "r.7z"),
     Case("bzip2", "r.csv.bz2", bz2.compress(GOOD.encode()), "r.csv.bz2"),
 ]
