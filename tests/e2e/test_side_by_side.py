@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import signal
 import time
 
@@ -12,9 +13,10 @@ from recgauge.app.files.artifacts import file_digest
 pytestmark = pytest.mark.e2e
 WORDS = ("-m", "model=random,popularity", "seed=0,1", "cutoffs=[5]", "tracking=off")
 
-# A model of the user's own that kills its process: once, or whenever it is trained.
-MORTAL = """
-import os, signal
+# A model of the user's own that kills its process: once, when a process that it has forked lives on, or
+# whenever it is trained; or that reads its input, or raises what no error is.
+MORTAL = r"""
+import os, signal, sys, time
 from dataclasses import dataclass
 from pathlib import Path
 from recgauge.models.popularity import Popularity
@@ -26,10 +28,18 @@ class Mortal(Popularity):
     def fit(self, train, *, rng):
         died = Path("died")
         if self.number == 1 and not died.exists():
-            died.touch()
+            child = os.fork()
+            if child == 0:
+                time.sleep(1000)
+                os._exit(0)
+            died.write_text(str(child))
             os.kill(os.getpid(), signal.SIGKILL)
         if self.number == 2:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.number == 3:
+            assert sys.stdin.read() == ""
+        if self.number == 4:
+            raise GeneratorExit("half of a sign: \udcff")
         return super().fit(train, rng=rng)
 """
 
@@ -75,17 +85,19 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
         "hydra.sweep.dir=sweep",
         "model=popularity",
         "model._target_=mortal.Mortal",
-        "+model.number=0,1,2,3",
+        "+model.number=0,1,2,3,4",
         "allowed_targets=[mortal]",
         "cutoffs=[5]",
         "jobs=2",
         PYTHONPATH=str(workplace.folder),
     )
+    os.kill(int((workplace.folder / "died").read_text()), signal.SIGKILL)
     assert done.code == 1
-    assert statuses(workplace.folder / "sweep") == ["done", "done", "failed", "done"]
+    assert statuses(workplace.folder / "sweep") == ["done", "done", "failed", "done", "failed"]
     assert "its process died twice" in done.out
+    assert "4/log.txt" in done.err
     status = [run.info.status for run in workplace.runs()]
-    assert sorted(status) == ["FINISHED"] * 3 + ["KILLED"] * 3
+    assert sorted(status) == ["FAILED"] + ["FINISHED"] * 3 + ["KILLED"] * 3
 
 
 def test_wrong_settings_end_their_own_job_only(workplace):

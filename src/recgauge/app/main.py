@@ -34,7 +34,7 @@ from recgauge.app.sweep.outcome import SweepPlan, is_settled, read_plan, write_o
 from recgauge.app.terminal.explain import Choices, check_words, explain_config_error, explain_os_error
 from recgauge.app.terminal.messages import prepare_streams, print_error
 from recgauge.app.terminal.secrets import private_output, without_secrets
-from recgauge.errors import ConfigError, MissingDataError, RecgaugeError
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, message
 from recgauge.runs.outcome import JobOutcome
 from recgauge.utils import collecting
 from recgauge.utils.memory import explain_memory_error
@@ -142,7 +142,7 @@ def run_job(cfg: DictConfig) -> None:
     except KeyboardInterrupt:
         _leave(replace(outcome, status="stopped", reason="stopped"), folder)
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # whatever a component raises, a sweep goes on
         outcome = replace(outcome, status="failed", reason=_tell(error, folder))
     outcome = _leave(outcome, folder)
     if sweep is None and outcome.status in ("failed", "not tracked", "not saved"):
@@ -157,7 +157,7 @@ def _tell(error: BaseException, folder: Path) -> str:
     if reason is None:
         traceback.print_exception(error)
         print_error("this is a bug of recgauge or of a component of yours; the traceback above shows where.")
-        return f"{type(error).__name__}: {error}"
+        return message(f"{type(error).__name__}: {error}")
     if reason not in _told:
         print_error(reason)
         _told.add(reason)

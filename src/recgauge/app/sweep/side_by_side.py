@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 import time
@@ -85,17 +86,30 @@ class Process:
 
     def run_line(self, line: str) -> bool:
         """Run a job that is given as one line; return whether the process lived through it."""
-        assert self._process.stdout is not None
+        answers = self._process.stdout
+        assert answers is not None
         try:
             self._send(line)
-            return self._process.stdout.readline() != ""
+            # processes that a component has forked keep the pipe open after a worker that was killed
+            while not select.select([answers], [], [], 1)[0]:
+                if self._process.poll() is not None and not select.select([answers], [], [], 0)[0]:
+                    return False
+            return answers.readline() != ""
         except BrokenPipeError:
             return False
 
     def end(self) -> None:
         """See `Worker`."""
         # closes its input and waits, which takes a third of a second
-        Thread(target=self._process.communicate, name="end of a worker").start()
+        Thread(target=self._await_last, name="end of a worker").start()
+
+    def _await_last(self) -> None:
+        """Wait for a worker that has nothing left to do; threads that a component has left may hold it up."""
+        try:
+            self._process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def interrupt(self) -> None:
         """See `Worker`."""
@@ -105,7 +119,7 @@ class Process:
         """See `Worker`."""
         try:
             self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):  # Ctrl-C again: the user does not wait
             self._process.kill()
             self._process.wait()
 

@@ -151,12 +151,13 @@ class Watching:
         if died or outcome is None or outcome.sweep != self.plan.id:
             said = f"; what it printed is in {folder / LOG}" if (folder / LOG).exists() else ""
             reason = f"{died or 'it left no outcome'}{said}"
-            outcome = JobOutcome(number, label, "failed", reason, self.plan.id, folder=folder)
+            whole = self.plan.jobs[number] if number < len(self.plan.jobs) else label
+            outcome = JobOutcome(number, whole, "failed", reason, self.plan.id, folder=folder)
             write_outcome(outcome, folder)
         self._tally.end(job, failed=outcome.status == "failed")
         self._bar.advance(self._task)
         if outcome.status == "failed":
-            print_error(f"{label}: {outcome.reason}")
+            print_error(f"{label}: {outcome.reason}{'' if died else _traceback_in(folder / LOG)}")
             return
         try:
             told = "" if self._console.is_terminal else f"({self._tally})"
@@ -164,3 +165,13 @@ class Watching:
             print_job_line(load_record(folder), outcome, label, n_jobs, told)
         except (OSError, SchemaError):
             print_error(f"{label}: {outcome.reason}")
+
+
+def _traceback_in(log: Path) -> str:
+    """Say that a job's log ends with a traceback, if it does."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - (1 << 16)))
+            return f"; its traceback is in {log}" if b"Traceback (most recent" in file.read() else ""
+    except OSError:
+        return ""

@@ -84,6 +84,8 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the sweep's ends us
     signal.signal(signal.SIGTERM, _interrupted)
     asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    with open(os.devnull, encoding="utf-8") as nothing:  # noqa: PTH123
+        os.dup2(nothing.fileno(), 0)  # a component that reads its input must not get the next job
     begin = json.loads(asked.readline())
     if begin["bound"]:
         works_for_another_machine()

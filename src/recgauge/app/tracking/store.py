@@ -18,7 +18,7 @@ from recgauge.app.tracking.run_log import MlflowRunLog
 from recgauge.app.tracking.searches import plain_search
 from recgauge.app.tracking.stored_runs import RunStore, StoredRun
 from recgauge.app.tracking.tracker import DELIVERY_TAG, RunLog, RunStart, Tracker
-from recgauge.errors import TrackingError
+from recgauge.errors import TrackingError, message
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
@@ -125,7 +125,7 @@ class MlflowTracker(Tracker):
 
     def _end(self, begun: Future[str], error: BaseException) -> None:
         """Mark a run that did not finish; a store that fails, too, must not hide the reason."""
-        status = "FAILED" if isinstance(error, Exception) else "KILLED"
+        status = "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED"
         try:
             run_id = begun.result()
         except TrackingError:  # there is no run
@@ -133,7 +133,8 @@ class MlflowTracker(Tracker):
         try:
             if isinstance(error, TrackingError):
                 self.check_there()  # it may have failed for good: do not wait for it again
-            self._store.end(run_id, status, without_secrets(f"{type(error).__name__}: {error}")[:5000])
+            reason = message(without_secrets(f"{type(error).__name__}: {error}"))
+            self._store.end(run_id, status, reason[:5000])
         except TrackingError as failure:
             error.add_note(f"run {run_id} could not be marked {status}: {failure}")
         else:
