@@ -92,8 +92,9 @@ class Counter:
 
 
 def serve() -> None:
-    from fork_server import run_in_fork
+    from fork_server import run_in_fork, warm_up
 
+    warm_up()
     for line in sys.stdin:
         folder, arguments, kind, point = json.loads(line)
         counter = Counter(kind, point)

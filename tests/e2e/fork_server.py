@@ -5,32 +5,60 @@ each with the exit code. Most of the time of a short run goes to imports, to num
 the tables of a new MLflow store; here they are paid for once.
 """
 
+import gc
 import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import matplotlib.figure  # noqa: F401
-import mlflow.store.tracking.sqlalchemy_store  # noqa: F401 - what tracked runs import
-import pandas as pd  # noqa: F401
+import hydra
+from hydra.core.singleton import Singleton
 from numba.core.registry import cpu_target
+from omegaconf import OmegaConf
 
-import recgauge.app.compose
-import recgauge.app.files.artifacts
-import recgauge.app.perform
-import recgauge.app.terminal.printing
-import recgauge.app.tracking.mlflow_store
-import recgauge.app.tracking.store
-import recgauge.conventions.articles  # noqa: F401 - what every run imports, once for all
+import recgauge
+from recgauge.app.compose import compose
 from recgauge.app.main import run_command
+from recgauge.app.places import conf_folder
+from recgauge.app.settings import register_schema
+from recgauge.app.targets import installed_options
 from recgauge.app.tracking import opening
+from recgauge.experiment import run_experiment
 
-cpu_target.typing_context.refresh()
-cpu_target.target_context.refresh()
+IMPORTED_LATE = (  # by runs, sweeps and their pages
+    *(
+        "alembic.command",
+        "matplotlib.backends.backend_agg",
+        "mlflow.store.tracking.sqlalchemy_store",
+        "pandas",
+    ),
+    *("PIL.PngImagePlugin", "sqlalchemy.dialects.sqlite"),
+)
+
+
+def warm_up() -> None:
+    """Do once what every run does alike: import, make the demo data, read settings, load machine code."""
+    ours = (module.name for module in walk_packages(recgauge.__path__, "recgauge."))
+    for name in (*ours, *IMPORTED_LATE):
+        if not name.endswith("__main__"):
+            import_module(name)
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+    unused = Singleton.get_state()
+    register_schema()
+    with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
+        settings = hydra.compose("config", overrides=["model=popularity"])
+    run_experiment(compose(OmegaConf.to_object(settings)))
+    Singleton.set_state(unused)  # each run looks for plugins and packages with options on its own path
+    installed_options.cache_clear()
+    gc.collect()
+    gc.freeze()  # a fork's collections pass over, and so do not copy, what was there before it
 
 
 def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int:
@@ -79,6 +107,7 @@ def make_tables_once(kept: Path) -> None:
 
 if __name__ == "__main__":
     answers = os.dup(1)
+    warm_up()
     with TemporaryDirectory() as folder:
         make_tables_once(Path(folder) / "mlflow.db")
         for line in sys.stdin:

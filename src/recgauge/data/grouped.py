@@ -122,7 +122,7 @@ def shared(
 def _blocks(start: LongArray, n_codes: int) -> Iterator[tuple[slice, IntArray]]:
     """Yield the rows of some groups after others, and for each row the first cell of its group's codes."""
     lengths = np.diff(start)
-    step = max(1, TABLE // max(1, n_codes))
+    step = max(1, min(TABLE // max(1, n_codes), len(lengths)))
     first_cells = np.arange(step, dtype=np.int32) * np.int32(n_codes if step > 1 else 0)
     for first in range(0, len(lengths), step):
         some = lengths[first : first + step]

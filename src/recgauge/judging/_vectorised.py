@@ -11,7 +11,7 @@ def look_up(
 ) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
     """Look up the lists of all users, see `_lookup.look_up`; `n_codes` items have codes."""
     k, n_codes, counts = items.shape[1], max(1, n_codes), np.diff(start)
-    step = max(1, TABLE // n_codes)
+    step = max(1, min(TABLE // n_codes, len(items)))
     # places of relevant items among their users', from 1; the smaller the table, the less it leaves the cache
     kind = np.min_scalar_type(counts.max(initial=0))
     places = (_within(counts) + 1).astype(kind)
