@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +32,17 @@ def _left_out(value: GoldenValue) -> str | None:
 
 
 @cache
+def _together() -> dict[tuple[str, Row, tuple[int | None, ...]], tuple[Row, ...]]:
+    """Return the rows that are asked of a case at once, as in a run: with the same lists and conventions."""
+    asked = {(case, row, cutoffs): None for (case, row), cutoffs in _cutoffs().items()}
+    asked |= {(value.case, row, (None,)): None for value, row in _compared() if row.at(value.k) is None}
+    found: dict[Any, list[Row]] = defaultdict(list)
+    for case, row, cutoffs in asked:
+        found[case, row.convention, row.policies, row.lists, cutoffs].append(row)
+    return {(case, row, cutoffs): tuple(rows) for (case, *_, cutoffs), rows in found.items() for row in rows}
+
+
+@cache
 def _cutoffs() -> dict[tuple[str, Row], tuple[int, ...]]:
     """Return the cutoffs that a row asks of a case; one evaluation gives all of them, as in a run."""
     found: dict[tuple[str, Row], set[int]] = defaultdict(set)
@@ -42,34 +54,42 @@ def _cutoffs() -> dict[tuple[str, Row], tuple[int, ...]]:
 
 
 def _evaluate(case: str, row: Row, k: int | None, own_k: int | None, users: tuple[str, ...] | None):
-    together = (k,) if k is None or own_k is not None else _cutoffs()[case, row]
-    done = _evaluate_at(case, row, together, own_k, users)
-    if isinstance(done, str) and len(together) > 1:  # one of the cutoffs may be the reason
-        done = _evaluate_at(case, row, (k,), own_k, users)
-    return done if isinstance(done, str) else done[k]
+    cutoffs = (k,) if k is None or own_k is not None else _cutoffs()[case, row]
+    rows = _together().get((case, row, cutoffs), (row,))
+    done = _evaluate_at(case, rows, cutoffs, own_k, users)
+    if isinstance(done, str) and len(rows) > 1:  # one of the metrics may be the reason
+        done = _evaluate_at(case, (row,), cutoffs, own_k, users)
+    if isinstance(done, str) and len(cutoffs) > 1:  # one of the cutoffs may be
+        done = _evaluate_at(case, (row,), (k,), own_k, users)
+    return done if isinstance(done, str) else done[row, k]
 
 
 @cache
 def _evaluate_at(
-    case: str, row: Row, cutoffs: tuple[int | None, ...], own_k: int | None, users: tuple[str, ...] | None
+    case: str,
+    rows: tuple[Row, ...],
+    cutoffs: tuple[int | None, ...],
+    own_k: int | None,
+    users: tuple[str, ...] | None,
 ):
-    inputs: RankingInputs = ranking_inputs(case, row.lists, own_k if row.lists == CUT else None)
+    inputs: RankingInputs = ranking_inputs(case, rows[0].lists, own_k if rows[0].lists == CUT else None)
     if users is not None:
         inputs = inputs.only(users)
+    names = {f"asked{number}": row for number, row in enumerate(rows)}
     try:
         evaluation = recgauge.evaluate(
             inputs.lists,
             inputs.relevant,
-            metrics={"asked": row.metric},
+            metrics={name: row.metric for name, row in names.items()},
             cutoffs=cutoffs,
-            conventions=row.convention_object(),
+            conventions=rows[0].convention_object(),
             scores=inputs.scores,
             users=inputs.users,
         )
     except MetricError as error:
         return str(error)
-    results, users = evaluation.results, tuple(evaluation.users)
-    return {k: (done.value, done.per_user, users) for k, done in zip(cutoffs, results, strict=True)}
+    users = tuple(evaluation.users)
+    return {(names[one.name], one.k): (one.value, one.per_user, users) for one in evaluation.results}
 
 
 def _result(value: GoldenValue, row: Row, users: tuple[str, ...] | None = None):
