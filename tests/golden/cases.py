@@ -59,10 +59,16 @@ def golden_values(kind: str) -> tuple[GoldenValue, ...]:
     return tuple(_values(kind))
 
 
+@cache
+def _tables() -> list[dict[str, Any]]:
+    return [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted((HERE / "libraries").glob("*.json"))
+    ]
+
+
 def _values(kind: str) -> Iterator[GoldenValue]:
     inputs = load_inputs(kind)
-    for path in sorted((HERE / "libraries").glob("*.json")):
-        table = json.loads(path.read_text(encoding="utf-8"))
+    for table in _tables():
         for case, metric, rows in table["rows"]:
             if case in inputs:
                 for k, value, *rest in rows:
