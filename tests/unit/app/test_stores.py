@@ -7,7 +7,12 @@ import pytest
 from recgauge.app.commands.cli import main
 from recgauge.app.tracking.addresses import check_store, store_lock
 from recgauge.app.tracking.mlflow_store import MlflowStore
+from recgauge.app.tracking.store import MlflowTracker
 from recgauge.errors import TrackingError
+
+
+def test_an_experiment_may_be_called_by_a_number():
+    assert MlflowTracker(experiment=2026).experiment == "2026"  # type: ignore[arg-type]
 
 
 def test_a_new_database_in_an_existing_folder_is_fine(tmp_path):

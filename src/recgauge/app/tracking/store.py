@@ -51,6 +51,7 @@ class MlflowTracker(Tracker):
 
     def __post_init__(self) -> None:
         check_bool("tracking.log_model", self.log_model)
+        object.__setattr__(self, "experiment", str(self.experiment))  # settings read 2026 as a number
         check_real("tracking.lease", self.lease, low=3, high=86_400)
 
     @property

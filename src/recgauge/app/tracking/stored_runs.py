@@ -1,10 +1,12 @@
 """Runs in a tracking store, found quickly: an SQLite store is read without importing MLflow."""
 
 import sqlite3
+from atexit import register
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
@@ -188,7 +190,7 @@ class RunStore:
         return found
 
     def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
-        """Return a folder with those of a run's files that there are; remote ones are copied there.
+        """Return a folder with those of a run's files that there are; copies of remote ones are temporary.
 
         Raises
         ------
@@ -200,6 +202,7 @@ class RunStore:
             from recgauge.app.tracking.store import MlflowTracker
 
             folder = Path(mkdtemp(prefix="recgauge-"))
+            register(rmtree, folder, ignore_errors=True)
             MlflowTracker(self.uri).download(run.run_id, names, folder)
         elif not folder.is_dir() and run.status != "FINISHED":
             reason = f": {run.tags['error']}" if "error" in run.tags else ""

@@ -12,6 +12,7 @@ import numpy as np
 from recgauge.datasets._table.columns import Role, Roles, columns_by_name
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.limits import BYTES_PER_ROW
+from recgauge.datasets._table.nesting import shallow
 from recgauge.datasets._table.rows import Part, Problem
 from recgauge.errors import SchemaError, shortened
 from recgauge.utils.checks import LongArray, shown
@@ -136,7 +137,7 @@ def read_json_lines(file: TableFile, roles: Roles, *, careful: bool) -> Part:
     from pyarrow import json as arrow_json
 
     with file.open() as stream:
-        table = arrow_json.read_json(stream)
+        table = arrow_json.read_json(shallow(stream))
     file.limits.check_columns(table.num_columns, file)
     positions = columns_by_name(roles, table.column_names, str(file))
     labels = {role: table.column_names[position] for role, position in positions.items()}

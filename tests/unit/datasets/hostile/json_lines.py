@@ -5,6 +5,14 @@ import json
 from unit.datasets.hostile.case import LONG, Case, lines
 
 JSON = [
+    Case("deep id", "r.jsonl", lines('{"user": 1, "item": ' + "[" * 10**5 + "]" * 10**5 + "}"), "too deeply"),
+    Case(
+        "deep field",
+        "r.jsonl",
+        lines('{"user": 1, "item": 2, "x": ' + '{"a":' * 10**5 + "1" + "}" * 10**5 + "}"),
+        "too deeply",
+    ),
+    Case("brackets in text", "r.jsonl", lines('{"user": 1, "item": "' + "[" * 999 + '"}'), users=["1"]),
     Case("deep JSON", "r.jsonl", lines("[" * 100_000 + "]" * 100_000), "line 1.*nested too deeply"),
     Case(
         "deep JSON beside a good line",
