@@ -1,5 +1,6 @@
 """Fixtures for all tests: small data with known answers, and real archives where there are some."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -16,6 +17,15 @@ from recgauge.datasets.demo import Demo
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
+
+gc.disable()  # while tests are collected: nothing of them is let go
+
+
+def pytest_collection_finish():
+    """Let the collector pass over modules and tests, which stay until the end."""
+    gc.freeze()
+    gc.enable()
+
 
 REPOSITORY = Path(__file__).parents[1]
 collect_ignore = ["differential/recbole_worker.py"]  # a script for RecBole's own environment

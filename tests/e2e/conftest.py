@@ -3,8 +3,10 @@
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -48,20 +50,53 @@ class ForkServer:
         )
 
     def run(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Done:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         with TemporaryDirectory() as kept:
             out, err = Path(kept) / "out", Path(kept) / "err"
             asked = {"folder": folder, "out": out, "err": err, "arguments": list(arguments)}
-            self._process.stdin.write(
-                json.dumps(asked | {"environment": dict(environment)}, default=str) + "\n"
-            )
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline()
-            return Done(int(answer), out.read_text(), err.read_text())
+            code = self.ask(asked | {"environment": dict(environment)})
+            return Done(code, out.read_text(), err.read_text())
+
+    def ask(self, asked: Mapping[str, object]):
+        """Send one line, see `fork_server.py`, and return the answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked, default=str) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
 
     def stop(self) -> None:
         self._process.communicate(timeout=60)
+
+
+class AtWork:
+    """A run in a fork that is left at work, as far as tests need the methods of a process."""
+
+    def __init__(self, folder: Path, arguments: Sequence[str]):
+        self._files = [folder / "out.txt", folder / "err.txt"]
+        asked = {"folder": folder, "arguments": list(arguments), "environment": {}, "leave": True}
+        self.pid = _server().ask(asked | dict(zip(("out", "err"), self._files, strict=True)))
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            self.returncode = _server().ask({"wait": self.pid})
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:  # it is not waited for elsewhere: the id is still its own
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """Wait for its end and return what it has printed."""
+        deadline = time.monotonic() + timeout
+        while self.poll() is None:
+            assert time.monotonic() < deadline, "it does not end"
+            time.sleep(0.02)
+        out, err = (file.read_text() for file in self._files)
+        return out, err
 
 
 @cache
@@ -100,8 +135,12 @@ class Workplace:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start the program and leave it at work."""
+    def start(self, *arguments: str) -> AtWork:
+        """Start the program in a fork, see `run`, and leave it at work."""
+        return AtWork(self.folder, arguments)
+
+    def start_fresh(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the program as a user does and leave it at work."""
         return subprocess.Popen(
             [sys.executable, str(REPOSITORY / "run.py"), *arguments],
             cwd=self.folder,

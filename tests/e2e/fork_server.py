@@ -1,8 +1,10 @@
 """Runs the program many times from one process that has imported it: a fork each, so that none sees another.
 
-Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files). Answers
-each with the exit code. Most of the time of a short run goes to imports, to numba's tables of types and to
-the tables of a new MLflow store; here they are paid for once.
+Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files), and answers
+with the exit code; or, if there is `leave` in it, with the process id of the fork, left at work. A line
+``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. Most of the time
+of a short run goes to imports, to numba's tables of types, to the demo data and to the tables of a new MLflow
+store; here they are paid for once.
 """
 
 import gc
@@ -61,11 +63,22 @@ def warm_up() -> None:
     gc.freeze()  # a fork's collections pass over, and so do not copy, what was there before it
 
 
-def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int:
-    """Run one command in a process of its own, prepared, and return its exit code."""
+def exit_code(child: int, options: int = 0) -> int | None:
+    """Return the exit code of a fork, None if it is still at work and `options` say not to wait."""
+    ended, status = os.waitpid(child, options)
+    return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def answer(asked: dict[str, Any]) -> int | None:
+    """Do what a line asks for."""
+    return exit_code(asked["wait"], os.WNOHANG) if "wait" in asked else run_in_fork(asked)
+
+
+def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int | None:
+    """Run one command in a process of its own, prepared; return its exit code, or its id if it is left."""
     child = os.fork()
     if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return child if "leave" in asked else exit_code(child)
     code = 70  # of an error that run_command lets through
     try:
         os.chdir(asked["folder"])
@@ -111,4 +124,4 @@ if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         make_tables_once(Path(folder) / "mlflow.db")
         for line in sys.stdin:
-            os.write(answers, f"{run_in_fork(json.loads(line))}\n".encode())
+            os.write(answers, f"{json.dumps(answer(json.loads(line)))}\n".encode())

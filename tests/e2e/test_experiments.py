@@ -1,9 +1,5 @@
 """Experiments do only what is missing, end with their page, and say which data they lack before any work."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -20,14 +16,12 @@ def statuses(out):
 
 
 def test_a_killed_sweep_resumes_and_a_finished_one_is_not_repeated(workplace):
-    command = [sys.executable, str(REPOSITORY / "run.py"), "experiment=baselines", "cutoffs=[5]"]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
-    job = subprocess.Popen(command, cwd=workplace.folder, env=environment, stdout=subprocess.DEVNULL)
+    job = workplace.start("experiment=baselines", "cutoffs=[5]")
     deadline = time.monotonic() + 120
     while not list(workplace.folder.glob("outputs/*/*/0/outcome.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
-    job.send_signal(signal.SIGKILL)
-    job.wait(timeout=60)
+    job.kill()
+    job.communicate(timeout=60)
     finished = [run.info.run_id for run in workplace.runs() if run.info.status == "FINISHED"]
     assert 1 <= len(finished) < 3
 

@@ -9,14 +9,14 @@ pytestmark = pytest.mark.e2e
 
 
 def test_two_first_runs_share_one_new_store(workplace):
-    jobs = [workplace.start(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
+    jobs = [workplace.start_fresh(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
     errors = [job.communicate(timeout=240)[1] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], errors
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
 
 
 def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
-    job = workplace.start("cutoffs=[5]")
+    job = workplace.start_fresh("cutoffs=[5]")
     deadline = time.monotonic() + 120
     while not list(workplace.folder.glob("*mlflow.db*")) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -27,14 +27,14 @@ def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
     assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_run_is_marked_killed(workplace, ending):
+@pytest.mark.parametrize(("ending", "start"), [(signal.SIGINT, "start_fresh"), (signal.SIGTERM, "start")])
+def test_a_stopped_run_is_marked_killed(workplace, ending, start):
     assert workplace.run("model=popularity", "cutoffs=[5]").code == 0
-    job = workplace.start("model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
+    job = getattr(workplace, start)("model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
     deadline = time.monotonic() + 120
     while not workplace.has_runs(2) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    time.sleep(2)
+        time.sleep(0.1)
+    time.sleep(0.5)
     job.send_signal(ending)
     message = job.communicate(timeout=120)[1]
     assert job.returncode == 130, message

@@ -11,7 +11,8 @@ import pytest
 from recgauge.app.files.artifacts import file_digest
 
 pytestmark = pytest.mark.e2e
-WORDS = ("-m", "model=random,popularity", "seed=0,1", "cutoffs=[5]", "tracking=off")
+WORDS = ("-m", "model=random,popularity", "seed=0,1,x", "cutoffs=[5]", "tracking=off")
+GOOD = (0, 1, 3, 4)  # jobs whose seed is one
 
 # A model of the user's own that kills its process: once, when a process that it has forked lives on, or
 # whenever it is trained; or that reads its input, or raises what no error is.
@@ -53,20 +54,24 @@ def statuses(folder):
         return [row["status"] for row in csv.DictReader(file)]
 
 
-def test_jobs_that_need_the_same_rows_load_and_split_them_once(workplace):
-    done = workplace.run(*WORDS, "hydra.sweep.dir=sweep")
-    assert done.code == 0, done.err
-    spent = [record(workplace.folder / "sweep", job)["seconds"] for job in range(4)]
+@pytest.fixture(scope="module")
+def both(shared_workplace):
+    """A sweep in turn and side by side, two of its six jobs with wrong settings: folders and how it ended."""
+    done = {}
+    for name, jobs in (("one", 1), ("two", 2)):
+        done[name] = shared_workplace.run(*WORDS, f"hydra.sweep.dir={name}", f"jobs={jobs}")
+    return [(shared_workplace.folder / name, one) for name, one in done.items()]
+
+
+def test_jobs_that_need_the_same_rows_load_and_split_them_once(both):
+    folder, _ = both[0]
+    spent = [record(folder, job)["seconds"] for job in GOOD]
     assert ["split" in seconds for seconds in spent] == [True, True, False, False]
 
 
-def test_side_by_side_gives_what_one_after_the_other_gives(workplace):
-    for name, jobs in (("one", 1), ("two", 2)):
-        done = workplace.run(*WORDS, f"hydra.sweep.dir={name}", f"jobs={jobs}")
-        assert done.code == 0, done.err
-        assert "4 done, 0 failed" in done.out
-    one, two = (workplace.folder / name for name in ("one", "two"))
-    for job in range(4):
+def test_side_by_side_gives_what_one_after_the_other_gives(both):
+    (one, _), (two, done) = both
+    for job in GOOD:
         for name in ("results", "split", "dataset", "policies", "settings"):
             expected, found = (record(folder, job)[name] for folder in (one, two))
             if name == "settings":
@@ -75,7 +80,20 @@ def test_side_by_side_gives_what_one_after_the_other_gives(workplace):
         lists = [file_digest(folder / str(job) / "recommendations.parquet") for folder in (one, two)]
         assert lists[0] == lists[1]
     assert "random on demo" in (two / "0" / "log.txt").read_text()
-    assert "[3/4] popularity on demo" in done.out
+    assert "[4/6] popularity on demo" in done.out
+
+
+def test_wrong_settings_end_their_own_job_only(both, workplace):
+    for folder, done in both:
+        assert done.code == 1
+        assert "4 done, 2 failed" in done.out
+        assert statuses(folder) == ["done", "done", "failed"] * 2
+        assert "seed must be a whole number" in done.err
+        assert "Traceback" not in done.err
+    refused = workplace.run("-m", "model=random,popularity", "jobs=0", "tracking=off")
+    assert refused.code == 1
+    assert "jobs" in refused.err
+    assert "Traceback" not in refused.err
 
 
 def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
@@ -100,33 +118,13 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     assert sorted(status) == ["FAILED"] + ["FINISHED"] * 3 + ["KILLED"] * 3
 
 
-def test_wrong_settings_end_their_own_job_only(workplace):
-    done = workplace.run(
-        "-m",
-        "model=svd",
-        "model.n_factors=2,x",
-        "cutoffs=[5]",
-        "jobs=2",
-        "tracking=off",
-        "hydra.sweep.dir=sweep",
-    )
-    assert done.code == 1
-    assert statuses(workplace.folder / "sweep") == ["done", "failed"]
-    assert "n_factors" in done.err
-    assert "Traceback" not in done.err
-    refused = workplace.run("-m", "model=random,popularity", "jobs=0", "tracking=off")
-    assert refused.code == 1
-    assert "jobs" in refused.err
-    assert "Traceback" not in refused.err
-
-
 def test_an_interruption_ends_the_workers_and_marks_their_runs(workplace):
     words = ["model=biased_mf", "model.n_epochs=100000", "seed=0,1,2", "cutoffs=[5]", "hydra.sweep.dir=sweep"]
     sweep = workplace.start("-m", *words, "jobs=2")
     deadline = time.monotonic() + 120
     while not workplace.has_runs(2) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    time.sleep(2)
+        time.sleep(0.1)
+    time.sleep(0.5)
     sweep.send_signal(signal.SIGINT)
     out, err = sweep.communicate(timeout=120)
     assert sweep.returncode == 130, err

@@ -168,8 +168,8 @@ def test_an_interrupted_sweep_ends_with_its_table_and_says_how_to_go_on(workplac
     job = workplace.start(*words)
     deadline = time.monotonic() + 120
     while not workplace.has_runs(1) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    time.sleep(2)
+        time.sleep(0.1)
+    time.sleep(0.5)
     job.send_signal(signal.SIGINT)
     out, err = job.communicate(timeout=120)
     assert job.returncode == 130, err

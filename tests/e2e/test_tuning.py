@@ -65,7 +65,7 @@ def test_a_killed_search_ends_as_one_that_was_not(workplace, tmp_path_factory):
                 break
             time.sleep(0.01)
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
     assert workplace.run(*words).code == 0
     other = type(workplace)(tmp_path_factory.mktemp("other"))
     assert other.run(*words).code == 0

@@ -20,36 +20,43 @@ from recgauge.metrics import Metric
 
 @dataclass(frozen=True)
 class Asked:
-    """Arguments of one evaluation, and similarities of items where the metric takes those as given."""
+    """Inputs of one evaluation, and similarities of items where the metric takes those as given."""
 
     lists: dict[str, list[int]]
     relevant: dict[str, dict[int, float]]
-    metric: str | Metric
-    k: int | None
     convention: Convention
     train: dict[str, list[int]] | None
     features: dict[int, list[float]] | None
     n_items: int
     users: list[str]
     similarity: np.ndarray[Any, np.dtype[np.float64]] | None = None
+    is_own: bool = False
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "metrics": {"asked": self.metric},
-            "cutoffs": (self.k,),
-            "conventions": self.convention,
-            "train": self.train,
-            "item_features": self.features,
-            "n_items": self.n_items,
-            "users": self.users,
-        }
+    @property
+    def is_special(self) -> bool:
+        """Whether the inputs are made for this one value."""
+        return self.is_own or self.similarity is not None
 
-    def evaluate(self) -> recgauge.Evaluation:
-        if self.similarity is None:
-            return recgauge.evaluate(self.lists, self.relevant, **self.arguments())
-        return self._evaluate_with_similarity()
+    def evaluate(
+        self, metrics: dict[str, str | Metric], cutoffs: tuple[int | None, ...]
+    ) -> recgauge.Evaluation:
+        if self.similarity is not None:
+            return self._evaluate_with_similarity(metrics, cutoffs)
+        return recgauge.evaluate(
+            self.lists,
+            self.relevant,
+            metrics=metrics,
+            cutoffs=cutoffs,
+            conventions=self.convention,
+            train=self.train,
+            item_features=self.features,
+            n_items=self.n_items,
+            users=self.users,
+        )
 
-    def _evaluate_with_similarity(self) -> recgauge.Evaluation:
+    def _evaluate_with_similarity(
+        self, metrics: dict[str, str | Metric], cutoffs: tuple[int | None, ...]
+    ) -> recgauge.Evaluation:
         """Evaluate as the public function does, with similarities of items that only a catalogue can hold."""
         given = convert(
             self.lists,
@@ -62,10 +69,10 @@ class Asked:
             threshold=1.0,
         )
         return evaluate_top_k(
-            select_metrics({"asked": self.metric}, self.convention),
+            select_metrics(metrics, self.convention),
             given.top_k,
             given.relevant,
-            cutoffs=(self.k,),
+            cutoffs=cutoffs,
             user_ids=given.user_ids,
             policies=self.convention.policies,
             catalogue=replace(given.catalogue, similarity=self.similarity),
@@ -79,8 +86,6 @@ def asked_for(value: GoldenValue, row: Row) -> Asked:
     asked = Asked(
         inputs.lists,
         inputs.relevant,
-        row.metric,
-        value.k,
         row.convention_object(),
         raw["train"],
         features,
@@ -88,11 +93,11 @@ def asked_for(value: GoldenValue, row: Row) -> Asked:
         inputs.users,
     )
     if value.metric == POP_PLUS_ONE:
-        return replace(asked, train={**raw["train"], "everything": list(range(raw["n_items"]))})
+        return replace(asked, is_own=True, train={**raw["train"], "everything": list(range(raw["n_items"]))})
     if value.row == NAMED_ITEMS_ONLY:
         lists = {user: items[: value.k] for user, items in inputs.lists.items()}
         named = {item for table in (lists, inputs.relevant) for items in table.values() for item in items}
-        return replace(asked, lists=lists, train=None, features=None, n_items=len(named))
+        return replace(asked, is_own=True, lists=lists, train=None, features=None, n_items=len(named))
     if row.metric == "list_diversity" and features is not None:
         vectors = np.array([features[item] for item in range(raw["n_items"])])
         return replace(asked, similarity=cosine(vectors))

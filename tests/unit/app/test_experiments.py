@@ -1,5 +1,7 @@
 """What `recgauge experiments` says without running anything."""
 
+from functools import cache
+
 import pytest
 
 from recgauge.app.commands import experiments as experiments_command
@@ -45,10 +47,14 @@ def test_the_list_names_every_experiment(capsys):
     assert "ml_100k missing, ml_1m missing" in out
 
 
+known = cache(describe)
+
+
 @pytest.mark.parametrize(("codes", "ended"), [({}, 0), ({"baselines": 1}, 1), ({"baselines": 130}, 130)])
 def test_all_are_run_but_those_without_data(codes, ended, monkeypatch, capsys):
     ran = []
     monkeypatch.setenv("RECGAUGE_OFFLINE", "1")
+    monkeypatch.setattr(experiments_command, "describe", known)  # it takes seconds, and is always the same
     monkeypatch.setattr(experiments_command, "_run", lambda name: ran.append(name) or codes.get(name, 0))
     assert main(["experiments", "--run"]) == ended
     out = capsys.readouterr().out
