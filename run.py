@@ -14,6 +14,9 @@ try:
     from recgauge.app.main import run_command
 except ModuleNotFoundError as error:
     sys.exit(f"{error}. Run `make install`, then activate the environment: source .venv/bin/activate")
+except KeyboardInterrupt:  # Ctrl-C while libraries are imported
+    print("error: stopped.", file=sys.stderr)  # noqa: T201 - what prints is not there yet
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(run_command(sys.argv[1:]))

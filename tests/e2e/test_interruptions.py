@@ -1,7 +1,11 @@
 """Runs that start together, end early or cannot write: nothing finished is lost, nothing looks alive."""
 
+import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +65,13 @@ def test_only_the_runs_own_files_are_stored(workplace):
     }
     assert "record.json" in stored
     assert "private.txt" not in stored
+
+
+def test_ctrl_c_while_libraries_are_imported_ends_in_one_line(tmp_path):
+    (tmp_path / "hydra.py").write_text("raise KeyboardInterrupt")
+    root = Path(__file__).parents[2]
+    for words in ([str(root / "run.py")], ["-m", "recgauge", "run"]):
+        command = [sys.executable, *words, "tracking=off"]
+        environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{root / 'src'}"}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped.\n")

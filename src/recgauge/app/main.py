@@ -48,8 +48,12 @@ def run_command(words: Sequence[str]) -> int:
     Errors that the user can fix are printed as one message on standard error; others keep their traceback.
     """
     prepare_streams()
-    with private_output(words):
-        return _run_command(words)
+    try:
+        with private_output(words):
+            return _run_command(words)
+    except KeyboardInterrupt:  # before anything has begun, or while its end is told
+        print_error("stopped.")
+        return STOPPED
 
 
 def _run_command(words: Sequence[str]) -> int:
@@ -108,6 +112,7 @@ def _stopped(stop: KeyboardInterrupt, words: Sequence[str]) -> int:
             _conclude_sweep(stopped=True)
             again = shlex.join([*words, *([] if "reuse=true" in words else ["reuse=true"])])
             print_error(f"to go on with the sweep: {program()} {again}")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left ends by itself, within seconds
     return STOPPED
 
 

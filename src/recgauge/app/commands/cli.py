@@ -53,11 +53,14 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
     if words[:1] == ["run"]:
-        from recgauge.app.tracking import process
+        try:
+            from recgauge.app.tracking import process
 
-        process.start(words[1:])
-        from recgauge.app.main import run_command
-
+            process.start(words[1:])
+            from recgauge.app.main import run_command
+        except KeyboardInterrupt:  # while libraries are imported
+            print_error("stopped.")
+            return STOPPED
         return run_command(words[1:])
     with private_output(words):
         if not words or words[0] not in COMMANDS:
