@@ -131,3 +131,17 @@ def test_an_interruption_ends_the_workers_and_marks_their_runs(workplace):
     assert "Traceback" not in err
     assert "3 stopped" in out
     assert [run.info.status for run in workplace.runs()] == ["KILLED"] * 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_job_whose_folder_cannot_be_made_does_not_end_the_others(workplace, jobs):
+    (workplace.folder / "sweep").mkdir()
+    (workplace.folder / "sweep" / "0").touch()
+    done = workplace.run(
+        "-m", "model=popularity", "seed=0,1", "cutoffs=[5]", "tracking=off", "hydra.sweep.dir=sweep",
+        f"jobs={jobs}",
+    )  # fmt: skip
+    assert done.code == 1
+    assert statuses(workplace.folder / "sweep") == ["failed", "done"]
+    assert "sweep/0" in done.err
+    assert "Traceback" not in done.err

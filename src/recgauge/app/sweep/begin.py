@@ -117,8 +117,8 @@ def _reuse(wanted: Sequence[PlannedJob], earlier: Earlier, plan: SweepPlan) -> N
         if (runs := found.get(one.number)) and one.job is not None and one.fingerprint is not None:
             from recgauge.app.perform import reuse  # takes a second to import
 
-            one.folder.mkdir(parents=True, exist_ok=True)
             with suppress(RecgaugeError, OSError):  # the job itself tells it
+                one.folder.mkdir(parents=True, exist_ok=True)
                 ids = [run.run_id for run in runs]
                 if (reused := reuse(one.job, _outcome(one, plan), one.fingerprint, ids)) is not None:
                     write_outcome(reused, one.folder)

@@ -1,6 +1,7 @@
 """What the terminal shows while jobs of a sweep run: how many are done, how long the others will take."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -12,6 +13,7 @@ from recgauge.app.sweep.estimates import Forecast, in_words
 from recgauge.app.sweep.outcome import FILE, SweepPlan, read_outcome, read_plan, short_labels, write_outcome
 from recgauge.app.sweep.side_by_side import Room
 from recgauge.app.sweep.worker import LOG
+from recgauge.app.terminal.explain import explain_os_error
 from recgauge.app.terminal.messages import print_error
 from recgauge.app.terminal.printing import output, print_job_line
 from recgauge.app.tracking.tracker import load_record
@@ -153,7 +155,10 @@ class Watching:
             reason = f"{died or 'it left no outcome'}{said}"
             whole = self.plan.jobs[number] if number < len(self.plan.jobs) else label
             outcome = JobOutcome(number, whole, "failed", reason, self.plan.id, folder=folder)
-            write_outcome(outcome, folder)
+            try:
+                write_outcome(outcome, folder)
+            except OSError as error:  # which is why the job left none
+                outcome = replace(outcome, reason=explain_os_error(error, folder))
         self._tally.end(job, failed=outcome.status == "failed")
         self._bar.advance(self._task)
         if outcome.status == "failed":

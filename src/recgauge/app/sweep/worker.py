@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -119,8 +119,9 @@ def _run(task: Task) -> None:
     from recgauge.app.main import run_job
 
     folder = Path(task.config.hydra.runtime.output_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    with _printing_to(folder / LOG):
+    with suppress(OSError):  # the job itself tells it
+        folder.mkdir(parents=True, exist_ok=True)
+    with _printing_to(folder / LOG if folder.is_dir() else Path(os.devnull)):
         run_here(task, run_job)
 
 
@@ -137,7 +138,8 @@ def run_here(task: Task, run_job: Callable[[DictConfig], object]) -> None:
     from recgauge.app.sweep.put_off import putting_off
 
     HydraConfig.instance().set_config(task.config)
-    Path(task.config.hydra.runtime.output_dir).mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # the job itself tells it
+        Path(task.config.hydra.runtime.output_dir).mkdir(parents=True, exist_ok=True)
     kept = shared.while_needed(task.key, needed_later=task.needed_later)
     with kept, putting_off(task.tried_again):
         run_job(settings_of(task.config))
