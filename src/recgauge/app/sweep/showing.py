@@ -62,6 +62,7 @@ def show_plan(config: DictConfig, *, sweep: bool) -> bool:
     jobs = planned_jobs(config, grid_jobs(config)) if sweep else [planned_job(config, None)]
     if not jobs:
         raise ConfigError("--plan: the sweeper of this command chooses its jobs as it goes on.")
+    n_workers = min(n_workers, len(jobs))
     study, tracker = study_and_tracker(config)
     tell_problems(jobs, print_error)
     tracker.check(write=False)
