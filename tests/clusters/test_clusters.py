@@ -149,7 +149,7 @@ def statuses(workplace):
 
 def sweep(workplace, *words):
     """Run a sweep in the folder "sweep"; return its exit code and all that it printed."""
-    process = workplace.start(*words, "hydra.sweep.dir=sweep")
+    process = workplace.start_fresh(*words, "hydra.sweep.dir=sweep")
     out, err = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in err
     return process.returncode, out + err
@@ -185,7 +185,7 @@ def test_the_job_of_a_process_that_is_killed_is_done_by_another(engine, workplac
 
 def test_an_interruption_ends_the_jobs_and_marks_their_runs(engine, workplace):
     words = ["-m", "model=biased_mf", "model.n_epochs=1000000", "seed=0,1,2", "cutoffs=[5]"]
-    process = workplace.start(*words, *engine.words, "hydra.sweep.dir=sweep")
+    process = workplace.start_fresh(*words, *engine.words, "hydra.sweep.dir=sweep")
     deadline = time.monotonic() + PATIENCE
     while not workplace.has_runs(2) and time.monotonic() < deadline:
         time.sleep(0.5)
