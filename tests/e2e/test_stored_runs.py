@@ -15,7 +15,7 @@ import pytest
 from mlflow import MlflowClient
 
 from recgauge.app.commands.cli import main
-from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
+from recgauge.app.files.artifacts import CHECKSUMS, read_checksums, write_checksums
 from recgauge.app.tracking import alive
 from recgauge.app.tracking.alive import PROCESS_TAG, UNTIL_TAG, alive_tags, why_dead
 from recgauge.app.tracking.delivering import deliver
@@ -114,9 +114,13 @@ def test_what_is_not_as_it_was_is_named_with_the_largest_difference(run, told, t
 def test_a_difference_within_the_tolerance_is_told_and_allowed(run, told, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(run[1], folder)
-    (folder / "SHA256SUMS").write_text("")
     table = pq.read_table(folder / "per_user.parquet").to_pandas()
     changed(folder / "per_user.parquet", "ndcg_at_10", 0, table.loc[0, "ndcg_at_10"] + 1e-9)
+    names = read_checksums(folder / CHECKSUMS)
+    for damaged in (b"", b"\xff"):
+        (folder / CHECKSUMS).write_bytes(damaged)
+        assert "SHA256SUMS: stored damaged" in told("verify", folder, "--tolerance", "1e-8")[1]
+    write_checksums([folder / name for name in names], folder)
     assert told("verify", folder)[0] == 1
     code, out, _ = told("verify", folder, "--tolerance", "1e-8")
     assert code == 0
@@ -125,6 +129,15 @@ def test_a_difference_within_the_tolerance_is_told_and_allowed(run, told, tmp_pa
 
 def test_what_is_no_run_is_told(told, tmp_path):
     assert "no record.json" in told("verify", tmp_path)[2]
+    for content in (b"{}", b"\xff", b"[" * 100_000):
+        (tmp_path / "record.json").write_bytes(content)
+        code, _, err = told("show", tmp_path)
+        assert code == 1
+        assert f"{tmp_path / 'record.json'}: " in err
+        assert err.count("\n") == 1
+    with (tmp_path / "record.json").open("wb") as file:
+        file.truncate(1 << 40)
+    assert "larger than 67,108,864 bytes" in told("show", tmp_path)[2]
     assert "--tolerance" in told("verify", tmp_path, "--tolerance", "nan")[2]
 
 

@@ -182,7 +182,7 @@ class RunRecord:
         """
         try:
             record: Self = from_plain(cls, _as_now(json.loads(text)), "record")
-        except (SchemaError, TypeError, KeyError, ValueError) as error:
+        except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
         return record
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.parquet"
+_LARGEST_RECORD = 1 << 26  # bytes; usual ones have some ten thousand
 _AGAIN = "Copy the run's folder once more, or run it again."
 
 
@@ -40,12 +41,19 @@ class RunFolder:
         Raises
         ------
         SchemaError
-            If there is none.
+            If there is none, or what is there is no record.
         """
         path = folder / "record.json"
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
-        return cls(RunRecord.from_json(path.read_text(encoding="utf-8")), folder)
+        if path.stat().st_size > _LARGEST_RECORD:
+            raise SchemaError(
+                f"{path}: larger than {_LARGEST_RECORD:,} bytes, so this is no record. {_AGAIN}"
+            )
+        try:
+            return cls(RunRecord.from_json(path.read_text(encoding="utf-8")), folder)
+        except (SchemaError, UnicodeDecodeError) as error:
+            raise SchemaError(f"{path}: {error} {_AGAIN}") from error
 
     @property
     def has_lists(self) -> bool:

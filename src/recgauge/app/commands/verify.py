@@ -106,11 +106,13 @@ def _tables(stored: Path, repeated: Path) -> list[Difference]:
 
 def _damaged(folder: Path) -> list[Difference]:
     """Return which files are not as the run stored them."""
-    if not (folder / CHECKSUMS).is_file():
-        return [Difference(CHECKSUMS, "not there", "needed to know whether files were changed")]
+    sums = read_checksums(folder / CHECKSUMS) if (folder / CHECKSUMS).is_file() else None
+    if not sums or RECORD not in sums or any(len(digest) != 64 for digest in sums.values()):
+        state = "not there" if sums is None else "damaged"
+        return [Difference(CHECKSUMS, state, "needed to know whether files were changed")]
     return [
         Difference(name, f"sha256 {digest[:12]}", f"sha256 {now[:12]}: the file was changed after the run")
-        for name, digest in read_checksums(folder / CHECKSUMS).items()
+        for name, digest in sums.items()
         if (folder / name).is_file() and (now := file_digest(folder / name)) != digest
     ]
 

@@ -243,8 +243,8 @@ def write_checksums(files: Sequence[Path], folder: Path) -> Path:
 
 
 def read_checksums(path: Path) -> dict[str, str]:
-    """Return ``{name: digest}`` of a file that `write_checksums` wrote."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    """Return ``{name: digest}`` of a file that `write_checksums` wrote; of a damaged one, what is left."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 

@@ -1,7 +1,6 @@
 """Delivers runs that are complete on disk and not in their store, each once."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,9 +109,7 @@ def _files(one: Untracked) -> Sequence[Path]:
             f"`recgauge sync FOLDER`, or delete {one.note} to give it up."
         )
     other = not sums.is_file() or file_digest(sums) != one.files_sha256
-    digests: dict[str, str] = {}
-    with suppress(OSError, UnicodeDecodeError):  # missing, or damaged
-        digests = read_checksums(sums)
+    digests = read_checksums(sums) if sums.is_file() else {}
     wrong = [
         name
         for name, digest in digests.items()
