@@ -1,6 +1,7 @@
 """``recgauge segments`` and ``recgauge stability``: tables, files, and what they refuse, on finished runs."""
 
 import json
+import os
 from dataclasses import replace
 
 import pandas as pd
@@ -68,6 +69,20 @@ def test_a_table_of_one_s_own_in_any_order_gives_groups(sweep, tmp_path, capsys)
     assert told(capsys, *words) == first
     assert first[0] == 0
     assert "free" in first[1]
+
+
+def test_a_packed_table_is_read_and_a_hostile_one_is_refused_early(sweep, tmp_path, capsys):
+    users = RunFolder.read(sweep / "svd0").per_user().index.to_series()
+    packed, wide, zeros, pipe = (tmp_path / name for name in ("t.csv.gz", "wide.csv", "zeros.csv", "pipe"))
+    pd.DataFrame({"user_id": users, "plan": "free"}).to_csv(packed, index=False)
+    wide.write_text("user_id" + ",x" * 20_000)
+    zeros.write_bytes(b"\0" * (1 << 24) + b"\0")
+    os.mkfifo(pipe)
+    assert "free" in told(capsys, "segments", sweep, "--by", "plan", "--users", packed)[1]
+    for file, said in ((wide, "20,001 columns"), (zeros, "longer than"), (pipe, "not a regular file")):
+        code, out, err = told(capsys, "segments", sweep, "--by", "plan", "--users", file)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert said in err
 
 
 def test_one_run_alone_has_means_and_no_differences(sweep, capsys):

@@ -17,9 +17,11 @@ from recgauge.app.files.artifacts import MODEL, MODEL_FILES
 from recgauge.app.targets import allowed_packages
 from recgauge.app.terminal.messages import print_note
 from recgauge.app.terminal.printing import output, print_table
+from recgauge.datasets._table.limits import opened_text
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.utils.checks import check_int
+from recgauge.utils.files import refuse_irregular
 
 Rows = dict[str, npt.NDArray[Any]]
 FORMATS = (".csv", ".parquet", ".json")
@@ -92,7 +94,9 @@ def _asked(users: str) -> list[str]:
     named = users.split(",")
     if users.startswith("@"):
         try:
-            named = Path(users[1:]).read_text(encoding="utf-8-sig").splitlines()
+            refuse_irregular(Path(users[1:]), "--users")
+            with opened_text(Path(users[1:])) as lines:
+                named = list(lines)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"--users: {users[1:]} cannot be read: {error}.") from error
     found = list(dict.fromkeys(name.strip() for name in named if name.strip()))

@@ -25,12 +25,15 @@ from recgauge.comparison.segment_results import Segments
 from recgauge.comparison.segments import compare_item_groups, compare_segments
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
+from recgauge.datasets._table.files import TableFile
+from recgauge.datasets._table.limits import Limits
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.report.segment_tables import cells, claims, explanation, header, markdown
 from recgauge.studies import label
 from recgauge.studies.conditions import Condition, only_condition, reference_key, split_key
 from recgauge.studies.user_stories import stories
 from recgauge.utils.checks import check_int
+from recgauge.utils.files import refuse_irregular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -263,17 +266,28 @@ def _by_items(runs: Condition, key: str, asked: Asked, split: Split) -> Segments
     )
 
 
-def _own_table(asked: Asked) -> "pd.DataFrame | None":
-    """Read the user's table of users, by user id."""
+def _rows_of(path: Path) -> "pd.DataFrame":
+    """Read a table of the user's within the limits of other files."""
     import pandas as pd
 
+    refuse_irregular(path, "--users")
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    file = TableFile(path, limits=Limits(adjustable=False))
+    file.size()
+    with file.open() as stream:
+        first = stream.readline()
+    file.limits.check_columns(max(map(first.count, (b",", b";", b"\t", b"|", b" "))) + 1, file)
+    with file.open() as stream:
+        return pd.read_csv(stream, sep=None, engine="python")
+
+
+def _own_table(asked: Asked) -> "pd.DataFrame | None":
+    """Read the user's table of users, by user id."""
     if asked.users is None:
         return None
     try:
-        parquet = asked.users.suffix == ".parquet"
-        rows = (
-            pd.read_parquet(asked.users) if parquet else pd.read_csv(asked.users, sep=None, engine="python")
-        )
+        rows = _rows_of(asked.users)
     except (OSError, ValueError) as error:
         raise ConfigError(f"--users: {asked.users} cannot be read as a table: {error}.") from error
     column = next((name for name in ("user_id", "user") if name in rows), None)
