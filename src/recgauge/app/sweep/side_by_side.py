@@ -100,16 +100,15 @@ class Process:
 
     def end(self) -> None:
         """See `Worker`."""
-        # closes its input and waits, which takes a third of a second
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         Thread(target=self._await_last, name="end of a worker").start()
 
     def _await_last(self) -> None:
-        """Wait for a worker that has nothing left to do; threads that a component has left may hold it up."""
-        try:
-            self._process.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """Wait a third of a second, or longer if threads that a component has left hold the worker up."""
+        assert self._process.stdout is not None
+        self.await_end()
+        self._process.stdout.close()  # nobody reads its answers any more, as they may if it is interrupted
 
     def interrupt(self) -> None:
         """See `Worker`."""
