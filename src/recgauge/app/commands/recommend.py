@@ -93,8 +93,8 @@ def _asked(users: str) -> list[str]:
     """Return the ids that the user named, each once."""
     named = users.split(",")
     if users.startswith("@"):
+        refuse_irregular(Path(users[1:]), "--users")
         try:
-            refuse_irregular(Path(users[1:]), "--users")
             with opened_text(Path(users[1:])) as lines:
                 named = list(lines)
         except (OSError, UnicodeDecodeError) as error:

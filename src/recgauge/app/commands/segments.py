@@ -27,7 +27,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.datasets._table.files import TableFile
 from recgauge.datasets._table.limits import Limits
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import ConfigError, RecgaugeError, SchemaError, listed
 from recgauge.report.segment_tables import cells, claims, explanation, header, markdown
 from recgauge.studies import label
 from recgauge.studies.conditions import Condition, only_condition, reference_key, split_key
@@ -274,7 +274,6 @@ def _rows_of(path: Path) -> "pd.DataFrame":
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
     file = TableFile(path, limits=Limits(adjustable=False))
-    file.size()
     with file.open() as stream:
         first = stream.readline()
     file.limits.check_columns(max(map(first.count, (b",", b";", b"\t", b"|", b" "))) + 1, file)
@@ -288,6 +287,8 @@ def _own_table(asked: Asked) -> "pd.DataFrame | None":
         return None
     try:
         rows = _rows_of(asked.users)
+    except RecgaugeError:  # some are OSErrors and ValueErrors, too
+        raise
     except (OSError, ValueError) as error:
         raise ConfigError(f"--users: {asked.users} cannot be read as a table: {error}.") from error
     column = next((name for name in ("user_id", "user") if name in rows), None)

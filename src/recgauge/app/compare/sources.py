@@ -172,7 +172,7 @@ def _in_folder(folder: Path, where: Where, notes: list[str]) -> Iterator[_Candid
     if not jobs:  # folders that somebody has copied here
         folders = {path.parent: None for path in sorted(folder.rglob(RECORD))}
     if not folders:
-        reason = next((f"; its first job: {job.short_reason}" for job in jobs), "")
+        reason = next((f"; its first job: {job.short_reason.removesuffix('.')}" for job in jobs), "")
         raise MissingDataError(f"{folder}: there is no finished run in this folder (no {RECORD}){reason}.")
     if (lacking := max(len(jobs), len(plan.jobs)) - len(folders)) > 0:
         notes.append(f"{folder}: {lacking} jobs without results are left out")
