@@ -274,6 +274,7 @@ def _rows_of(path: Path) -> "pd.DataFrame":
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
     file = TableFile(path, limits=Limits(adjustable=False))
+    file.size()
     with file.open() as stream:
         first = stream.readline()
     file.limits.check_columns(max(map(first.count, (b",", b";", b"\t", b"|", b" "))) + 1, file)
@@ -294,7 +295,6 @@ def _own_table(asked: Asked) -> "pd.DataFrame | None":
     column = next((name for name in ("user_id", "user") if name in rows), None)
     if column is None:
         raise SchemaError(f"--users: {asked.users} needs a column user_id; it has {listed(rows.columns)}.")
-    twice = rows[column][rows[column].duplicated()]
-    if len(twice):
+    if len(twice := rows[column][rows[column].duplicated()]):
         raise SchemaError(f"--users: {asked.users} has user {twice.iloc[0]} in several rows; keep one.")
     return rows.set_index(column)
