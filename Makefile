@@ -66,7 +66,7 @@ clusters: $(VENV)-clusters/.installed  ## run sweeps on a Ray of two nodes and, 
 
 $(VENV)-clusters/.installed: pyproject.toml constraints.txt
 	test -x $(@D)/bin/pip || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[test,ray,slurm]"
+	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[test,ray,slurm,dask]"
 	@touch $@
 
 differential: differential-metrics differential-models differential-export  ## compare metrics, models, statistics and exported files live with other libraries
@@ -87,7 +87,7 @@ $(VENV)-differential-%/.installed: pyproject.toml
 	@touch $@
 
 docs: $(VENV)/.docs  ## write the generated pages of docs/ and build the site: build/site/index.html
-	$(BIN)/python -m recgauge.report.docs_pages
+	$(BIN)/python docs/generators
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs -d build/doctrees . build/site
 	@echo "the site: build/site/index.html"
 

@@ -7,16 +7,19 @@ try:
 
     if __name__ == "__main__":  # before the imports that take long
         collecting.pause()
-    from recgauge.app.tracking import process
+    import hydra
+    from omegaconf import DictConfig
 
-    if __name__ == "__main__":
-        process.start(sys.argv[1:])
-    from recgauge.app.main import run_command
+    from recgauge.cli.main import command_line, run
 except ModuleNotFoundError as error:
     sys.exit(f"{error}. Run `make install`, then activate the environment: source .venv/bin/activate")
-except KeyboardInterrupt:  # Ctrl-C while libraries are imported
-    print("error: stopped.", file=sys.stderr)  # noqa: T201 - what prints is not there yet
-    sys.exit(130)
+
+
+@hydra.main(version_base="1.3", config_path="conf", config_name="config")
+def main(config: DictConfig) -> None:
+    """Run one job; the jobs of a sweep (``-m``) go to recgauge's launcher."""
+    run(config)
+
 
 if __name__ == "__main__":
-    sys.exit(run_command(sys.argv[1:]))
+    sys.exit(command_line(main))

@@ -9,8 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from recgauge.app import main
-from recgauge.app.sweep import launcher
+from recgauge.cli import launching
+from recgauge.cli.main import command_line
+from recgauge.sweeps.engines import Engine
 
 STATUS = Path("/proc/self/status")
 
@@ -44,21 +45,22 @@ def seconds():
 def sweep(words, file):
     """Run the sweep and write what was seen; return its exit code."""
     jobs, table = [], []
-    run_here, conclude = launcher.run_here, main._conclude_sweep
+    run, conclude = Engine.run, launching.end_sweep
 
-    def timed_job(*arguments):
-        run_here(*arguments)
+    def timed_job(job):
+        outcome = run(job)
         jobs.append((*seconds(), peak_mib(), beside_mib() if len(jobs) % 50 == 49 else 0.0))
+        return outcome
 
-    def timed_end(**named):
+    def timed_end(*arguments, **named):
         begin = seconds()
-        answer = conclude(**named)
+        answer = conclude(*arguments, **named)
         table.append([after - before for before, after in zip(begin, seconds(), strict=True)])
         return answer
 
-    launcher.run_here, main._conclude_sweep = timed_job, timed_end
+    Engine.run, launching.end_sweep = staticmethod(timed_job), timed_end
     begin = seconds()
-    code = main.run_command(words)
+    code = command_line(words=words)
     seen = {"begin": begin, "end": seconds(), "jobs": jobs, "table": table, "peak": peak_mib()}
     Path(file).write_text(json.dumps(seen))
     return code

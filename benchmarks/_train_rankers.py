@@ -47,7 +47,7 @@ def of_recgauge(kind, n_epochs):
         "item_knn": lambda: models.ItemKNN(k=NEIGHBOURS),
         "ease": lambda: models.EASE(l2=RIDGE),
         "slim": lambda: models.SLIM(l1=L1, l2=L2, tol=TOL),
-        "rp3beta": lambda: models.RP3beta(beta=BETA, top_k=NEIGHBOURS),
+        "rp3beta": lambda: models.RP3beta(alpha=1.0, beta=BETA, top_k=NEIGHBOURS),
         "ials": lambda: models.IALS(D, n_epochs, ALPHA, PULL),
         "ials_nu_0": lambda: models.IALS(D, n_epochs, ALPHA, FLAT, nu=0.0),
         "bpr": lambda: models.BPR(D, n_epochs, RATE, PULL, "popularity", n_tries=1, init_std=BPR_START),

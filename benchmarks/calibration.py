@@ -17,9 +17,8 @@ from _measure import save
 
 from recgauge import SVD, MovieLens, Popularity, Random, RandomRows, Relevant, evaluate, recommend, stream
 from recgauge.comparison import Procedure, Rounded, UserValues, compare_values
-from recgauge.comparison.families import holm
-from recgauge.comparison.intervals import bootstrap_interval, normal_interval
-from recgauge.comparison.resampling import bootstrap_means
+from recgauge.comparison.resampling import bootstrap_interval, bootstrap_means, normal_interval
+from recgauge.comparison.tests_of_pairs import holm
 
 TESTS = ("t", "permutation", "bootstrap", "wilcoxon", "sign")
 ALPHA = 0.05

@@ -1,4 +1,4 @@
-"""Draws docs/images/report.png: the report of README.md's sweep, without its notes and pairs, in a browser.
+"""Draws docs/images/report.png: the report of README.md's sweep, without its notes, in a browser.
 
 Needs chromium: ``python benchmarks/report_picture.py [FILE]``.
 """
@@ -12,9 +12,7 @@ from PIL import Image
 
 RUN = Path(__file__).parents[1] / "run.py"
 WORDS = ("-m", "model=popularity,item_knn,svd", "hydra.sweep.dir=out")
-HIDDEN = (
-    "<style>.notes, #pairs-of-runs, details { display: none; } section h2 { margin-top: 1.6rem; }</style>"
-)
+HIDDEN = "<style>.notes, details:not(.section) { display: none; } section h2 { margin-top: 1.6rem; }</style>"
 SIZE = (1000, 1350)
 COLOURS = 128
 

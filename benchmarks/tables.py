@@ -1,4 +1,4 @@
-"""Put the committed results into docs/performance.md and docs/comparison.md, between their markers.
+"""Put the committed results into pages of docs/, between their markers.
 
 python benchmarks/tables.py
 """
@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGES = [HERE.parent / "docs" / name for name in ("performance.md", "comparison.md")]
+PAGES = [HERE.parent / "docs" / name for name in ("performance.md", "comparison.md", "models.md")]
 
 
 def _cell(value):

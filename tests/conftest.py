@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
+from recgauge.sweeps.places import work_folder
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
@@ -29,6 +30,12 @@ def pytest_collection_finish():
 
 REPOSITORY = Path(__file__).parents[1]
 collect_ignore = ["differential/recbole_worker.py"]  # a script for RecBole's own environment
+
+
+@pytest.fixture(autouse=True)
+def work_folder_of_this_test():
+    """A program asks once where it is started; tests start many in one process, each in its own folder."""
+    work_folder.cache_clear()
 
 
 @pytest.fixture

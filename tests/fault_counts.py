@@ -18,7 +18,8 @@ AREAS = {
     "a full or write-protected disk": ["e2e/test_full_disk.py"],
     "servers, databases, networks and disks of a store that go away": [
         "server/test_*.py",
-        "unit/app/test_servers.py",
+        "unit/tracking/test_servers.py",
+        "unit/tracking/test_deliver.py",
     ],
     "stored runs that are damaged, or not the job's": ["e2e/test_damaged_runs.py"],
     "downloads that fail, stall or lie; caches that are damaged": [
@@ -43,7 +44,7 @@ AREAS = {
     "containers, unknown users, no home folder, other processors": [
         "e2e/test_anywhere.py",
         "e2e/test_every_machine.py",
-        "unit/app/test_places.py",
+        "unit/cli/test_places.py",
     ],
 }
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 
-from recgauge.app.compose import compose
-from recgauge.app.files.artifacts import write_run
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema, typed_settings
+from recgauge.cli.settings import register_schema, typed_settings
 from recgauge.experiment import run_experiment
 from recgauge.runs.record import RunRecord
+from recgauge.sweeps.artifacts import write_run
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import conf_folder
 from recgauge.utils.progress import NoProgress
 
 

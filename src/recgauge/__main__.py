@@ -2,7 +2,7 @@
 
 import sys
 
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -23,6 +23,7 @@ characters are shown as escapes, and the middle of very long messages is left ou
 """
 
 from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 
 _LONGEST_MESSAGE = 5_000
 
@@ -73,6 +74,36 @@ def listed(names: Iterable[object], most: int = 20) -> str:
     every: Collection[object] = names if isinstance(names, (list, tuple)) else list(names)
     first = ", ".join(printable(shortened(str(name))) for name, _ in zip(every, range(most), strict=False))
     return first if len(every) <= most else f"{first} and {len(every) - most:,} more"
+
+
+def nearest(wrong: str, names: Iterable[str]) -> str | None:
+    """Return the name that was probably meant, None if none is near; case, ``_`` and ``-`` do not count.
+
+    Examples
+    --------
+    >>> nearest("ML-100K", ["demo", "ml_1m", "ml_100k"]), nearest("svdd", ["svd"]), nearest("bag", ["svd"])
+    ('ml_100k', 'svd', None)
+    """
+    known = list(names)
+    close = get_close_matches(_plain(wrong), map(_plain, known), n=1)
+    alike = [name for name in known if _plain(name) in close]
+    return next(iter(get_close_matches(wrong, alike, n=1, cutoff=0.0)), None)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def did_you_mean(wrong: str, names: Iterable[str]) -> str:
+    """Return a question with a space behind it, for a message that lists all names next.
+
+    Examples
+    --------
+    >>> did_you_mean("SVD", ["svd", "ease"]), did_you_mean("bag", ["svd"])
+    ('Did you mean svd? ', '')
+    """
+    near = nearest(wrong, names)
+    return "" if near is None else f"Did you mean {near}? "
 
 
 def said(error: BaseException) -> str:

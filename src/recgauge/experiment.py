@@ -28,7 +28,6 @@ from recgauge.metrics.rating import RatingMetric
 from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedElsewhere
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
-from recgauge.models.recommend import compile_kernels
 from recgauge.runs.result import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
 from recgauge.utils.memory import watch_peak
@@ -120,7 +119,7 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedData:
     """What a run has before its model is trained; the same for every model and setting of a model.
 
     Parameters
@@ -141,7 +140,7 @@ class Prepared:
 def run_experiment(
     experiment: Experiment,
     progress: Progress | None = None,
-    prepared: Prepared | None = None,
+    prepared: PreparedData | None = None,
     watch: Callable[[EpochPoint], None] | None = None,
 ) -> RunResult:
     """Load, filter, split, guard, fit; then recommend, judge and evaluate lists, and predict ratings.
@@ -151,7 +150,7 @@ def run_experiment(
     experiment : Experiment
     progress : Progress, optional
         Notified about every stage.
-    prepared : Prepared, optional
+    prepared : PreparedData, optional
         What `prepare` gave for an experiment that differs in the model alone.
     watch : callable, optional
         Called after every epoch if `learning` is set; an error that it raises ends the run.
@@ -168,6 +167,7 @@ def run_experiment(
     timings = Timings(progress or NoProgress())
     ready = prepare(experiment, timings) if prepared is None else prepared
     split, guards = ready.split, ready.guards
+    timings.time_compiling_apart()
     peak = watch_peak()
     with timings.stage("fit") as reporter:
         model, learned = _fit(experiment, ready, reporter, watch)
@@ -189,7 +189,7 @@ def run_experiment(
     return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, most)
 
 
-def prepare(experiment: Experiment, timings: Timings) -> Prepared:
+def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
     """Load, filter, split and guard the data, and choose the candidates.
 
     Raises
@@ -220,7 +220,7 @@ def prepare(experiment: Experiment, timings: Timings) -> Prepared:
             sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
             found = check_candidates(task.candidates, relevant, **sizes, top_k=max(experiment.cutoffs))
             guards += enforce(found, experiment.guards)
-    return Prepared(dataset, split, guards, task)
+    return PreparedData(dataset, split, guards, task)
 
 
 def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, relevant: Relevant) -> RankingTask:
@@ -238,7 +238,10 @@ def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, releva
 
 
 def _fit(
-    experiment: Experiment, ready: Prepared, reporter: Progress, watch: Callable[[EpochPoint], None] | None
+    experiment: Experiment,
+    ready: PreparedData,
+    reporter: Progress,
+    watch: Callable[[EpochPoint], None] | None,
 ) -> tuple[Recommender | RatingPredictor, tuple[EpochPoint, ...]]:
     model, split, rng = experiment.model, ready.split, stream(experiment.seed, "fit")
     if experiment.learning is None:
@@ -247,7 +250,7 @@ def _fit(
     return fit_watched(model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch)
 
 
-def _watched(experiment: Experiment, ready: Prepared, metric: str | None) -> Watched:
+def _watched(experiment: Experiment, ready: PreparedData, metric: str | None) -> Watched:
     """Return the metric that is taken between epochs, always on validation rows."""
     rates = isinstance(experiment.model, RatingPredictor)
     key, definition, k = watched_metric(metric, experiment.metrics, experiment.cutoffs, rates=rates)
@@ -263,7 +266,6 @@ def _watched(experiment: Experiment, ready: Prepared, metric: str | None) -> Wat
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:
     """Make the model's lists and measure them; if requested, chance and the best lists, and curves."""
     candidates = task.candidates
-    compile_kernels(model, timings, per_user=candidates.per_user is not None)
     with timings.stage("recommend") as reporter:
         lists = task.recommend(model, reporter)
     with timings.stage("metrics"):
@@ -272,7 +274,6 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
     sanity = rankings = None
     if experiment.sanity:
         random = Random().fit(task.split.train, rng=stream(experiment.seed, "sanity"))
-        compile_kernels(random, timings, per_user=candidates.per_user is not None)
         with timings.stage("sanity"):
             sanity = task.sanity(random)
     if experiment.curves or experiment.full_ranking_metrics:

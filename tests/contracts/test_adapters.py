@@ -4,7 +4,6 @@ import importlib
 import os
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -13,13 +12,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from scipy import sparse
 
-from recgauge.app.compose import compose as make
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
-from recgauge.app.sweep.planned import PlannedJob, tell_problems
-from recgauge.app.tracking.environment import read_beside
-from recgauge.app.tune import plan, tune
 from recgauge.candidates import CandidateItems
+from recgauge.cli.settings import register_schema
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, NotFittedError
 from recgauge.models import RatingPredictor
@@ -29,6 +23,12 @@ from recgauge.models.adapters.irspack import Irspack
 from recgauge.models.adapters.surprise import Surprise
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
+from recgauge.runs.environment import read_beside
+from recgauge.runs.outcome import JobOutcome
+from recgauge.sweeps.compose import compose as make
+from recgauge.sweeps.places import conf_folder
+from recgauge.sweeps.sweep import Planned, Sweep, check
+from recgauge.sweeps.tuning import plan, tune
 from recgauge.utils.progress import NoProgress
 
 ADAPTERS = (Implicit, Irspack, Surprise, Cornac)
@@ -136,19 +136,19 @@ def composed():
         yield lambda *words: OmegaConf.to_object(compose("config", list(words)))
 
 
-def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch):
+def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
     labels = ["model=svd seed=1", "model=implicit_als seed=1", "model=implicit_als seed=2"]
-    jobs = [PlannedJob(number, label, Path(), "") for number, label in enumerate(labels)]
+    jobs = [Planned(JobOutcome(number, label)) for number, label in enumerate(labels)]
     for one in jobs[1:]:
         with pytest.raises(ConfigError) as error:
-            make(composed(*one.label.split(" ")))
-        one.problem = str(error.value)
-    said: list[str] = []
-    tell_problems(jobs, said.append)
-    assert [line.partition(" cannot run")[0] for line in said] == ["the jobs with model=implicit_als"]
+            make(composed(*one.outcome.label.split(" ")))
+        one.outcome = replace(one.outcome, status="failed", reason=str(error.value))
+    sweep = Sweep(tmp_path, None, tmp_path)
+    check(jobs, sweep)
+    assert "the jobs with model=implicit_als cannot run" in capsys.readouterr().err
     with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
-        tell_problems(jobs[1:], said.append)
+        check(jobs[1:], sweep)
 
 
 def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):

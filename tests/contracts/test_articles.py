@@ -7,11 +7,11 @@ import pytest
 from omegaconf import OmegaConf
 
 import recgauge
+from articles_page import SOURCES, articles_page, named_by_articles
 from conftest import REPOSITORY
 from recgauge.conventions import ARTICLES, get_convention
+from recgauge.experiments.worked_examples.cases import read_cases
 from recgauge.metrics.rating import RatingMetric
-from recgauge.report.docs_pages import SOURCES, article_docs, named_by_articles
-from recgauge.studies.worked_examples.cases import read_cases
 
 NAMED = named_by_articles()
 PLOTS = (
@@ -27,7 +27,7 @@ def given(article, column):
 
 def test_the_page_is_up_to_date():
     page = (REPOSITORY / "docs" / "articles.md").read_text(encoding="utf-8")
-    assert page == article_docs(), "run: make docs"
+    assert page == articles_page(), "run: make docs"
 
 
 def test_the_articles_are_those_of_the_conventions():

@@ -8,14 +8,14 @@ from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
-from recgauge.app.compose import build_model, compose
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
+from recgauge.cli.settings import register_schema
 from recgauge.conventions import standard_metrics
 from recgauge.errors import ConfigError
 from recgauge.metrics import SUITES
 from recgauge.models.adapters import Adapter
 from recgauge.models.isolated import Isolated
+from recgauge.sweeps.compose import build_model, compose
+from recgauge.sweeps.places import conf_folder
 
 GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions", "tracking")
 
@@ -125,7 +125,7 @@ def test_every_file_begins_with_a_comment_for_people(group, option):
 
 @pytest.mark.parametrize("path", sorted(conf_folder().glob("experiment/*.yaml")), ids=lambda path: path.stem)
 def test_an_experiment_names_the_command_that_runs_it(path):
-    assert f"# python run.py experiment={path.stem}" in path.read_text()
+    assert f"# recgauge run experiment={path.stem}" in path.read_text()
 
 
 def test_settings_have_their_own_comment():

@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import recgauge
 import recgauge.models
 from conftest import make_checkerboard
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
+from recgauge.evaluation.predict import predict_ratings
 from recgauge.models import EpochModel, GivesLists, RatingPredictor, Recommender
 from recgauge.models._factor_ratings import BiasedFactors
 from recgauge.models.recommend import recommend
@@ -57,6 +59,10 @@ every_model = pytest.mark.parametrize("kind", all_models(), ids=lambda kind: kin
 
 def test_models_are_found():
     assert {"Random", "Popularity", "SVD"} <= {kind.__name__ for kind in all_models()}
+
+
+def test_every_model_is_a_name_of_recgauge():
+    assert {kind.__name__ for kind in all_models()} <= set(dir(recgauge))
 
 
 @every_model
@@ -170,6 +176,16 @@ def test_the_withheld_item_of_the_users_colour_is_rated_higher(kind):
     scores = fit(kind, timed(train)).score(np.arange(40, dtype=np.int32))
     users = np.arange(40)
     assert (scores[users, users] > scores[users, (users + 1) % 40] + 1.0).all()
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in all_models() if issubclass(k, RatingPredictor)], ids=lambda kind: kind.__name__
+)
+def test_ratings_may_all_be_equal(kind, checkerboard):
+    """As in purchases, where every row has the same weight."""
+    train = replace(checkerboard[0], value=np.full(len(checkerboard[0]), 3.0, np.float32))
+    predictions = predict_ratings(fit(kind, train), train, (3.0, 3.0))
+    assert (predictions.predicted == 3.0).all()
 
 
 @every_model

@@ -6,12 +6,12 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.app.compose import build_model, check_ready
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
-from recgauge.app.tune import check_space
+from recgauge.cli.settings import register_schema
 from recgauge.errors import ConfigError
 from recgauge.search.space import holds, parse_space, value_of
+from recgauge.sweeps.compose import build_model, check_ready
+from recgauge.sweeps.places import conf_folder
+from recgauge.sweeps.tuning import check_space
 
 NOTHING_TO_TUNE = {"popularity", "random", "random_rating", "recorded", "slope_one"}
 

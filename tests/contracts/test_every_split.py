@@ -10,12 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from recgauge.app.compose import build
-from recgauge.app.places import conf_folder
 from recgauge.data.dataset import PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.errors import DataError, EmptySplitError, SchemaError
 from recgauge.splits import Splitter
+from recgauge.sweeps.compose import build
+from recgauge.sweeps.places import conf_folder
 from strategies import interactions
 
 NAMES = sorted(path.stem for path in (conf_folder() / "split").glob("*.yaml"))

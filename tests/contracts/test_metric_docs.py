@@ -3,17 +3,17 @@
 import re
 from pathlib import Path
 
-from recgauge.report.docs_pages import metric_docs
+from metrics_page import metrics_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
 
 def test_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == metric_docs(), "run: make docs"
+    assert PAGE.read_text(encoding="utf-8") == metrics_page(), "run: make docs"
 
 
 def test_every_link_of_the_contents_leads_to_a_heading():
-    text = metric_docs()
+    text = metrics_page()
     headings = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
     anchors = {re.sub(r"[^\w\s-]", "", heading).replace(" ", "-") for heading in headings}
     links = re.findall(r"\]\(#([^)]+)\)", text)
@@ -22,7 +22,7 @@ def test_every_link_of_the_contents_leads_to_a_heading():
 
 
 def test_page_has_formula_parameters_and_source_of_each_metric() -> None:
-    text = metric_docs()
+    text = metrics_page()
     assert text.count("$$\n") >= 2 * 12
     assert "- `denominator` ({" in text
     assert "Source: K. Järvelin" in text

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from recgauge.app.targets import find_class
 from recgauge.models import EpochModel, RatingPredictor, Recommender
+from recgauge.runs.targets import find_class
 
 ROOT = Path(__file__).parents[2]
 HAS = {"ranks": Recommender, "rates": RatingPredictor, "learns in epochs": EpochModel}

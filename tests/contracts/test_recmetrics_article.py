@@ -5,12 +5,12 @@ from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.app.compose import compose
-from recgauge.app.places import conf_folder, experiments_folder
-from recgauge.app.settings import register_schema
+from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
+from recgauge.experiments.recmetrics_article.study import ARTICLE, HONEST
 from recgauge.studies import read_results
-from recgauge.studies.recmetrics_article import ARTICLE, HONEST
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import conf_folder, experiments_folder
 
 ARMS = {
     (ARTICLE, "random"): "article_random",

@@ -6,7 +6,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
-from recgauge.report.settings_docs import read_option, settings_docs
+from settings_page import read_option, settings_page
 
 CONF = REPOSITORY / "conf"
 GROUPS_WITH_SETTINGS = ("dataset", "filters", "split", "candidates", "model", "tune", "tracking")
@@ -14,7 +14,7 @@ PAGE = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
 
 
 def test_page_is_up_to_date():
-    assert settings_docs(CONF) == PAGE, "run: make docs"
+    assert settings_page(CONF) == PAGE, "run: make docs"
 
 
 @pytest.mark.parametrize("group", GROUPS_WITH_SETTINGS)

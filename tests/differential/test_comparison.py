@@ -9,7 +9,7 @@ import pytest
 
 from differential.libraries import library
 from recgauge.comparison import bayesian_signed_rank, compare_datasets
-from recgauge.comparison.families import benjamini_hochberg, holm
+from recgauge.comparison.tests_of_pairs import benjamini_hochberg, holm
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 

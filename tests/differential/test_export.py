@@ -16,7 +16,7 @@ import pytest
 import recgauge
 from differential.libraries import library
 from finished import finished
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 from recgauge.errors import ConfigError
 from recgauge.isolated.environments import find_environment
 from recgauge.recorded import read_recorded
@@ -130,7 +130,7 @@ RECBOLE = {"recall": "recall", "precision": "precision", "hit_rate": "hit", "mrr
 
 def test_recbole(exported, tmp_path):
     try:
-        environment = find_environment("recbole", os.environ.get("RECGAUGE_CACHE"))
+        environment = find_environment("recbole")
     except ConfigError as error:
         if os.environ.get("RECGAUGE_REQUIRE_PEERS") == "1":
             raise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from differential.libraries import library
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 METRICS = "precision@5,recall@5,recall@20,ndcg@5,ndcg@20,map,mrr"

@@ -53,7 +53,7 @@ def test_ease(n_users, n_items, share, l2):
 def test_p3alpha(n_users, n_items, share):
     irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
-    found = ours(P3alpha(top_k=None), rows)
+    found = ours(P3alpha(alpha=1.0, top_k=None), rows)
     np.testing.assert_allclose(found, theirs(irspack.P3alphaRecommender(matrix)), rtol=1e-5)
 
 
@@ -62,7 +62,7 @@ def test_p3alpha(n_users, n_items, share):
 def test_rp3beta(n_users, n_items, share, beta):
     irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
-    found = ours(RP3beta(beta=beta, top_k=None), rows)
+    found = ours(RP3beta(alpha=1.0, beta=beta, top_k=None), rows)
     np.testing.assert_allclose(found, theirs(irspack.RP3betaRecommender(matrix, beta=beta)), rtol=1e-5)
 
 
@@ -74,7 +74,7 @@ def test_neighbours_that_are_kept():
     alike = np.diag(expected) > 0
     assert alike.sum() > 100
     np.fill_diagonal(expected, 0)
-    found = ours(RP3beta(top_k=10), rows)
+    found = ours(RP3beta(alpha=1.0, beta=0.6, top_k=10), rows)
     np.testing.assert_allclose(found[:, alike], expected[:, alike], rtol=1e-5)
 
 

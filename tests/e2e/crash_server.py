@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-EVENTS = ("rename", "sync", "sql")
+EVENTS = ("rename", "sync")
 
 
 @dataclass
@@ -71,8 +71,6 @@ class Counter:
         return dict(zip(EVENTS, struct.unpack_from(f"{len(EVENTS)}q", self._shared), strict=True))
 
     def watch(self) -> None:
-        from sqlalchemy import Engine, event
-
         for name, kind in (
             ("replace", "rename"),
             ("rename", "rename"),
@@ -80,8 +78,6 @@ class Counter:
             ("fsync", "sync"),
         ):
             setattr(os, name, self._watched(getattr(os, name), kind))
-        for name in ("before_cursor_execute", "commit"):
-            event.listen(Engine, name, lambda *_: self.count("sql"))
 
     def _watched(self, function, kind):
         def counted(*arguments, **options):

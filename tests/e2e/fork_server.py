@@ -3,20 +3,16 @@
 Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files), and answers
 with the exit code; or, if there is `leave` in it, with the process id of the fork, left at work. A line
 ``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. Most of the time
-of a short run goes to imports, to numba's tables of types, to the demo data and to the tables of a new MLflow
-store; here they are paid for once.
+of a short run goes to imports, to numba's tables of types and to the demo data; here they are paid for once.
 """
 
 import gc
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from pkgutil import walk_packages
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import hydra
@@ -25,23 +21,18 @@ from numba.core.registry import cpu_target
 from omegaconf import OmegaConf
 
 import recgauge
-from recgauge.app.compose import compose
-from recgauge.app.main import run_command
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
-from recgauge.app.targets import installed_options
-from recgauge.app.tracking import opening
+from recgauge.cli.main import command_line
+from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
+from recgauge.runs.targets import installed_options
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import conf_folder, work_folder
 
-IMPORTED_LATE = (  # by runs, sweeps and their pages
-    *(
-        "alembic.command",
-        "matplotlib.backends.backend_agg",
-        "mlflow.store.tracking.sqlalchemy_store",
-        "pandas",
-    ),
-    *("PIL.PngImagePlugin", "sqlalchemy.dialects.sqlite"),
-)
+IMPORTED_LATE = (
+    "matplotlib.backends.backend_agg",
+    "pandas",
+    "PIL.PngImagePlugin",
+)  # by runs, sweeps and pages
 
 
 def warm_up() -> None:
@@ -59,6 +50,7 @@ def warm_up() -> None:
     run_experiment(compose(OmegaConf.to_object(settings)))
     Singleton.set_state(unused)  # each run looks for plugins and packages with options on its own path
     installed_options.cache_clear()
+    work_folder.cache_clear()
     gc.collect()
     gc.freeze()  # a fork's collections pass over, and so do not copy, what was there before it
 
@@ -79,7 +71,7 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
     child = os.fork()
     if child:
         return child if "leave" in asked else exit_code(child)
-    code = 70  # of an error that run_command lets through
+    code = 70  # of an error that command_line lets through
     try:
         os.chdir(asked["folder"])
         os.environ.update(asked["environment"])
@@ -87,7 +79,7 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
         for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         prepare()
-        code = run_command(asked["arguments"])
+        code = command_line(words=asked["arguments"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except BaseException:
@@ -98,30 +90,8 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
         os._exit(code)
 
 
-def make_tables_once(kept: Path) -> None:
-    """Let the first new SQLite store be made by MLflow, and later ones begin with a copy of its tables."""
-    create_database = opening.create_database
-
-    def create_with_kept_tables(uri: str, create: Callable[[str], object]) -> None:
-        def create_or_copy(address: str) -> None:
-            path = Path(address.removeprefix("sqlite:///"))
-            if kept.exists():
-                shutil.copyfile(kept, path)
-                return
-            create(address)
-            unfinished = kept.with_suffix(f".{os.getpid()}")
-            shutil.copyfile(path, unfinished)
-            unfinished.replace(kept)
-
-        create_database(uri, create_or_copy)
-
-    opening.create_database = create_with_kept_tables
-
-
 if __name__ == "__main__":
     answers = os.dup(1)
     warm_up()
-    with TemporaryDirectory() as folder:
-        make_tables_once(Path(folder) / "mlflow.db")
-        for line in sys.stdin:
-            os.write(answers, f"{json.dumps(answer(json.loads(line)))}\n".encode())
+    for line in sys.stdin:
+        os.write(answers, f"{json.dumps(answer(json.loads(line)))}\n".encode())

@@ -13,12 +13,12 @@ from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.app.compose import compose
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
+from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.recommend import recommend
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import conf_folder
 from recgauge.utils.randomness import stream
 
 ELSEWHERE = {"adapters", "isolated", "recorded"}

@@ -62,16 +62,17 @@ def test_a_package_of_root_without_kernels_runs_for_another_user(tmp_path):
     package = tmp_path / "site" / "recgauge"
     shutil.copytree(REPOSITORY / "src" / "recgauge", package, ignore=shutil.ignore_patterns("__pycache__"))
     for data in ("conf", "experiments"):
-        shutil.copytree(REPOSITORY / data, package / data)
+        shutil.copytree(REPOSITORY / data, package / data, dirs_exist_ok=True)
+    shutil.copytree(REPOSITORY / "src" / "hydra_plugins", package.parent / "hydra_plugins")
     for path in (tmp_path, *tmp_path.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     run = (
-        f'{sys.executable} -c "import sys; from recgauge.app.commands.cli import main; sys.exit(main())" run'
+        f'{sys.executable} -c "import sys; from recgauge.cli.commands.cli import main; sys.exit(main())" run'
     )
     steps = (
         f"export PYTHONPATH={package.parent} && {run} metrics=[ranking,rating] model=biased_mf && ls mlruns"
     )
-    done = run_in_sandbox([sys.prefix, package.parent], "/tmp/work", f"{steps} && find /tmp -name '*.kernel'")
+    done = run_in_sandbox([sys.prefix, package.parent], "/tmp/work", f"{steps} && find /tmp -name '*.nbi'")
     assert done.returncode == 0, done.stderr
     assert "biased_mf on demo" in done.stdout
     assert "/tmp/recgauge-12345/.cache/recgauge/kernels-" in done.stdout

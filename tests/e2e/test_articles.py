@@ -8,8 +8,8 @@ import shlex
 
 import pytest
 
+from articles_page import named_by_articles
 from conftest import REPOSITORY
-from recgauge.report.docs_pages import named_by_articles
 
 pytestmark = pytest.mark.e2e
 NAMED = named_by_articles()
@@ -40,7 +40,7 @@ def finished(shared_workplace):
     done = shared_workplace.run_each([words_of(command) for command in commands])
     folders = [shared_workplace.folder / f"command{number}" for number in range(len(commands))]
     return {
-        command: (one, *folder.glob("outputs/*/*"))
+        command: (one, *folder.glob("outputs/2*/*"))
         for command, one, folder in zip(commands, done, folders, strict=True)
     }
 

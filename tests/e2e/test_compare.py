@@ -3,7 +3,7 @@
 import pytest
 from mlflow import MlflowClient
 
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 from report_page import read_page
 
 KEYS = {"F": "f1", "HitRate": "hit_rate"}

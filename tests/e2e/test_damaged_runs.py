@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from e2e.conftest import Workplace
-from recgauge.app.files.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.sweeps.artifacts import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
 RUN = ("model=popularity", "cutoffs=[5]", "hydra.run.dir=out")
@@ -159,6 +159,7 @@ def test_an_older_whole_run_stands_in_for_a_newer_damaged_one(stored):
     assert stored.run(*RUN).code == 0
     newer = next(run for (run,) in stored.sql("SELECT run_uuid FROM runs") if run != stored.run_id)
     (stored.folder / "mlruns" / newer / "artifacts" / "record.json").write_text("{}")
+    shutil.rmtree(stored.folder / "out")  # which is whole, and would be reused
     done = stored.run(*RUN, "reuse=true")
     assert done.code == 0, done.err
     assert f"note: run {newer} is the same but cannot be reused" in done.err

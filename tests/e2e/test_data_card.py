@@ -42,7 +42,7 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
 
 
 def test_the_command_prints_a_card(tmp_path):
-    code = "import sys; from recgauge.app.commands.cli import main; sys.exit(main())"
+    code = "import sys; from recgauge.cli.commands.cli import main; sys.exit(main())"
     environment = {k: v for k, v in os.environ.items() if not k.startswith("RECGAUGE_")}
     done = subprocess.run(
         [sys.executable, "-c", code, "data", "card", "demo", "split=random"],

@@ -1,5 +1,6 @@
 """Experiments do only what is missing, end with their page, and say which data they lack before any work."""
 
+import shutil
 import time
 
 import pytest
@@ -18,18 +19,19 @@ def statuses(out):
 def test_a_killed_sweep_resumes_and_a_finished_one_is_not_repeated(workplace):
     job = workplace.start("experiment=baselines", "cutoffs=[5]")
     deadline = time.monotonic() + 120
-    while not list(workplace.folder.glob("outputs/*/*/0/outcome.json")) and time.monotonic() < deadline:
+    while not list(workplace.folder.glob("outputs/*/*/0/SHA256SUMS")) and time.monotonic() < deadline:
         time.sleep(0.01)
     job.kill()
     job.communicate(timeout=60)
-    finished = [run.info.run_id for run in workplace.runs() if run.info.status == "FINISHED"]
-    assert 1 <= len(finished) < 3
+    n_finished = len(list(workplace.folder.glob("outputs/*/*/[0-2]/SHA256SUMS")))
+    assert 1 <= n_finished < 3
 
     resumed = workplace.run("experiment=baselines", "cutoffs=[5]")
     assert resumed.code == 0, resumed.err
-    assert statuses(resumed.out) == ["reused"] * len(finished) + ["done"] * (3 - len(finished))
-    assert all(f"reused run {run_id} (force=true repeats)" in resumed.out for run_id in finished)
+    assert statuses(resumed.out) == ["reused"] * n_finished + ["done"] * (3 - n_finished)
     known = {run.info.run_id for run in workplace.runs()}
+    assert len(known) == 3  # each job once, whether the store had it when the sweep was killed or not
+    assert {run.info.status for run in workplace.runs()} == {"FINISHED"}
 
     again = workplace.run("experiment=baselines", "cutoffs=[5]")
     assert again.code == 0, again.err
@@ -61,7 +63,23 @@ def test_an_experiment_ends_with_its_page_and_a_summary_run(workplace):
     assert run.data.tags["mlflow.note.content"].startswith("167 worked examples: 160 reproduced")
     assert run.data.metrics["verdicts/reproduced"] == 160
     client = MlflowClient(tracking_uri=workplace.uri)
-    assert {f.path for f in client.list_artifacts(run.info.run_id)} == {"results.csv", "results.md"}
+    stored = {"results.csv", "results.md", "summary.json", "SHA256SUMS"}
+    assert {f.path for f in client.list_artifacts(run.info.run_id)} == stored
+
+
+def test_no_study_of_the_current_folder_is_imported(workplace):
+    marker = workplace.folder / "imported"
+    for name in ("worked_examples", "planted"):
+        folder = workplace.folder / "experiments" / name
+        folder.mkdir(parents=True)
+        (folder / "study.py").write_text(f"open({str(marker)!r}, 'w')\n")
+    assert workplace.run("experiment=worked_examples").code == 0
+    planted = "{_target_:recgauge.experiments.planted.study.Planted,name:planted}"
+    done = workplace.run("-m", "model=popularity", f"study={planted}")
+    assert done.code != 0
+    assert "cannot import 'recgauge.experiments.planted.study.Planted'" in done.err
+    assert "Traceback" not in done.err
+    assert not marker.exists()
 
 
 def test_missing_data_are_named_before_any_work(workplace):
@@ -112,6 +130,7 @@ def test_why_a_finished_run_is_not_reused_is_told(workplace):
             newest = workplace.runs()[-1].info.run_id
             (record,) = workplace.folder.glob(f"mlruns/**/{newest}/artifacts/record.json")
             harm(record)
+            shutil.rmtree(workplace.folder / "outputs")  # the whole run, which would be reused
         done = workplace.run("model=popularity", "cutoffs=[5]", "reuse=true")
         assert done.code == 0, done.err
         return done

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from recgauge.cli.commands.cli import main
+
 pytestmark = pytest.mark.e2e
 
 GOOD = "user,item,rating\n" + "".join(f"u{row % 9},i{row % 7},{row % 5 + 1}\n" for row in range(60))
@@ -81,3 +83,31 @@ def test_a_name_in_another_encoding_is_refused_with_the_way_out(workplace):
     assert done.code == 1
     assert "not UTF-8 text" in done.err
     assert "by a pattern" in done.err
+
+
+LOUD = """from recgauge.models.popularity import Popularity
+
+
+class Loud(Popularity):
+    def fit(self, train, *, rng):
+        raise {kind}("\\x1b[2J" * 250_000)
+"""
+
+
+@pytest.mark.parametrize("kind", ["RuntimeError", "ValueError", "SystemExit", "OSError"])
+def test_what_a_component_says_is_bounded_and_cannot_steer_a_terminal(workplace, kind):
+    (workplace.folder / "loud.py").write_text(LOUD.format(kind=kind))
+    words = ["model._target_=loud.Loud", "~model.n_factors", "~model.values", "allowed_targets=[loud]"]
+    done = workplace.run(*words, "tracking=off", PYTHONPATH=str(workplace.folder))
+    assert done.code == 1
+    assert r"\x1b[2J" in done.err
+    for text in (done.out, done.err, *(path.read_text() for path in workplace.folder.rglob("*.json"))):
+        assert "\x1b" not in text
+        assert len(text) < 30_000
+
+
+def test_a_pipe_in_the_place_of_a_saved_model_is_not_waited_for(workplace, capsys):
+    (workplace.folder / "model.json").write_text("{}")
+    os.mkfifo(workplace.folder / "arrays.npz")
+    assert main(["recommend", str(workplace.folder), "--users", "all"]) == 1
+    assert PIPE in capsys.readouterr().err

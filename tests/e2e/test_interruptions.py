@@ -1,11 +1,7 @@
 """Runs that start together, end early or cannot write: nothing finished is lost, nothing looks alive."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -33,17 +29,17 @@ def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
 
 @pytest.mark.parametrize(("ending", "start"), [(signal.SIGINT, "start_fresh"), (signal.SIGTERM, "start")])
 def test_a_stopped_run_is_marked_killed(workplace, ending, start):
-    assert workplace.run("model=popularity", "cutoffs=[5]").code == 0
-    job = getattr(workplace, start)("model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]")
+    words = ["model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]", "hydra.run.dir=out"]
+    job = getattr(workplace, start)(*words)
     deadline = time.monotonic() + 120
-    while not workplace.has_runs(2) and time.monotonic() < deadline:
+    while not (workplace.folder / "out").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
-    time.sleep(0.5)
+    time.sleep(10)  # of some minutes that it takes
     job.send_signal(ending)
     message = job.communicate(timeout=120)[1]
     assert job.returncode == 130, message
     assert "Traceback" not in message
-    assert [run.info.status for run in workplace.runs()] == ["FINISHED", "KILLED"]
+    assert [run.info.status for run in workplace.runs()] == ["KILLED"]
 
 
 def test_an_output_folder_that_cannot_be_made_is_named(workplace):
@@ -65,13 +61,3 @@ def test_only_the_runs_own_files_are_stored(workplace):
     }
     assert "record.json" in stored
     assert "private.txt" not in stored
-
-
-def test_ctrl_c_while_libraries_are_imported_ends_in_one_line(tmp_path):
-    (tmp_path / "hydra.py").write_text("raise KeyboardInterrupt")
-    root = Path(__file__).parents[2]
-    for words in ([str(root / "run.py")], ["-m", "recgauge", "run"]):
-        command = [sys.executable, *words, "tracking=off"]
-        environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{root / 'src'}"}
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped.\n")

@@ -5,7 +5,7 @@ import csv
 import pyarrow.parquet as pq
 import pytest
 
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 
 pytestmark = pytest.mark.e2e
 

@@ -81,3 +81,11 @@ def test_it_has_no_outputs_and_ids():
     assert all(cell["outputs"] == [] for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code")
     ids = [cell["id"] for cell in NOTEBOOK["cells"]]
     assert len(set(ids)) == len(ids)
+
+
+def test_what_is_to_be_installed_is_here_and_not_a_package_of_that_name_in_an_index():
+    first = "".join(NOTEBOOK["cells"][0]["source"])
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert "`pip install . jupyterlab`" in first
+    assert "    pip install . " in readme
+    assert "pip install recgauge" not in first + readme

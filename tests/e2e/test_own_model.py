@@ -12,10 +12,10 @@ from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
 from e2e.conftest import Workplace
-from recgauge.app import targets
-from recgauge.app.terminal import explain
+from recgauge.cli import explain
 from recgauge.errors import ConfigError
 from recgauge.models.recommend import recommend
+from recgauge.runs import targets
 
 EXAMPLES = REPOSITORY / "examples"
 PAGE = (REPOSITORY / "docs" / "own_model.md").read_text(encoding="utf-8")

@@ -41,7 +41,7 @@ import pytest
 
 from conftest import REPOSITORY
 from e2e.conftest import Workplace
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 from recgauge.datasets.demo import Demo
 from recgauge.isolated.environments import environments_folder
 
@@ -161,7 +161,7 @@ class Reader:
             self.set("RECGAUGE_MIRROR", mirror)
             return (Path(mirror) / f"{name.replace('_', '-')}.zip").is_file()
         if name.startswith("environment of "):
-            return environments_folder(None).joinpath(name.rpartition(" ")[2]).is_dir()
+            return environments_folder().joinpath(name.rpartition(" ")[2]).is_dir()
         return find_spec(name) is not None
 
     def do(self, block: Block, page: str) -> None:
@@ -294,7 +294,7 @@ def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
     monkeypatch.chdir(workplace.folder)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
     reader = Reader(workplace, request)
-    cache, environments = workplace.folder / "cache", environments_folder(None)
+    cache, environments = workplace.folder / "cache", environments_folder()
     cache.mkdir()
     if environments.is_dir():
         (cache / "environments").symlink_to(environments)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from conftest import REPOSITORY
-from recgauge.app.commands.cli import main
+from recgauge.cli.commands.cli import main
 
 pytestmark = pytest.mark.e2e
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

@@ -9,8 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import yaml
 
-from recgauge.app.sweep.planned import as_key
-from recgauge.app.terminal.secrets import learn_settings, without_secrets
+from recgauge.utils.secrets import without_secrets
 
 pytestmark = pytest.mark.e2e
 
@@ -95,6 +94,9 @@ FAILING = {
     "database with a password in its query": [
         "tracking.uri='postgresql://127.0.0.1:9/db?password=hush-query'"
     ],
+    "database behind one slash": ["tracking.uri=postgresql:/ann:hush-database@127.0.0.1:9/db"],
+    "database with an option of any name": ["tracking.uri='postgresql://127.0.0.1:9/db?opaque=hush-query'"],
+    "database with an option without a name": ["tracking.uri='postgresql://127.0.0.1:9/db?hush-query'"],
     "unknown kind of store": ["tracking.uri=ftp://ann:hush-server@host"],
     "folder that is not there": ["tracking.uri='sqlite:////nowhere/m.db?password=hush-query'"],
     "mirror that has nothing": [
@@ -103,6 +105,7 @@ FAILING = {
     ],
     "mirror that asks for a login": ["dataset=ml_100k", "data.mirror=http://ann:hush-mirror@{server}/login"],
     "mirror that does not answer": ["dataset=ml_100k", "data.mirror=http://hush-token@127.0.0.1:9"],
+    "shared folder": ["dataset=ml_100k", "data.mirror=http://{server}/s/hush0123456789abcdef/data"],
     "mirror of another kind": ["dataset=ml_100k", "data.mirror=ftp://ann:hush-mirror@{server}"],
     "offline": ["dataset=ml_100k", "data.offline=true", "data.mirror=http://ann:hush-mirror@{server}"],
     "sweep": ["-m", "reuse=true", "dataset=ml_100k,ml_1m", "data.mirror=http://ann:hush-mirror@{server}"],
@@ -116,6 +119,7 @@ FAILING = {
     "added setting": ["+model.password=hush-setting"],
     "word that cannot be read": ["model.x=['http://ann:hush-word@h'"],
     "bad component": ["dataset=table", "dataset.path=http://ann:hush-path@{server}/rows.csv"],
+    "path": ["dataset=table", "dataset.path=/mnt/ann:hush-path@host/rows.csv"],
     "settings shown": [
         "--cfg=job",
         "--resolve",
@@ -159,7 +163,7 @@ def test_a_failure_shows_no_secret(failed, name):
         ("Driver=x;PWD=abc;Server=s", "Driver=x;PWD=***;Server=s"),
         ("postgresql://ann:12/ab?c@host/db", "postgresql://ann:***@host/db"),
         ("mysql://ann@corp:abc@host/db", "mysql://ann@corp:***@host/db"),
-        ("https://abcdef:@host/a", "https://***@host/a"),
+        ("https://abcdef:@host/a", "https://***:@host/a"),
         ('{"token": "a b c", "k": 1}', '{"token": "***", "k": 1}'),
         ("host=h password='a b' dbname=x", "host=h password='***' dbname=x"),
         ("Authorization: Bearer abc", "Authorization: Bearer ***"),
@@ -167,11 +171,45 @@ def test_a_failure_shows_no_secret(failed, name):
         ("/home/ann@work/ratings@2024.csv", "/home/ann@work/ratings@2024.csv"),
         ("redis://:secret@host", "redis://:***@host"),
         ("model.n_factors=32 cutoffs=[5,10]", "model.n_factors=32 cutoffs=[5,10]"),
+        ("no login at postgresql://ann:a/b@host/db now", "no login at postgresql://ann:***@host/db now"),
+        ("postgresql:/ann:abc@host/db", "postgresql:/ann:***@host/db"),
+        ("/mnt/ann:abc@host/rows.csv", "/mnt/ann:***@host/rows.csv"),
+        ("http://host:5000/ann:abc@x/", "http://host:5000/ann:***@x/"),
+        ("http://host:5000/#/compare-runs?runs=[1]", "http://host:5000/#/compare-runs?runs=[1]"),
     ],
 )
 def test_what_is_a_secret_in_a_text(text, shown):
     assert without_secrets(text) == shown
     assert without_secrets(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("ann:abc@host", "ann:***@host"),
+        ("postgresql://host/db?abc", "postgresql://host/db?***"),
+        ("mssql+pyodbc:///?odbc_connect=DRIVER%3Dx%3BPWD%3Dabc", "mssql+pyodbc:///?***"),
+        ("https://host/s/9hY2kQm4Zr7TbN1x/data", "https://host/s/***/data"),
+        ("https://host/ml-100k/archives", "https://host/ml-100k/archives"),
+        (
+            "sqlite:////home/ann/results_of_2026_11/mlflow.db",
+            "sqlite:////home/ann/results_of_2026_11/mlflow.db",
+        ),
+        ("/data/ratings", "/data/ratings"),
+    ],
+)
+def test_what_is_a_secret_in_a_setting_that_is_an_address(address, shown):
+    settings = {"tracking": {"uri": address}, "data": {"mirror": [address]}}
+    assert without_secrets(settings) == {"tracking": {"uri": shown}, "data": {"mirror": [shown]}}
+    assert without_secrets(without_secrets(settings)) == without_secrets(settings)
+
+
+def test_options_of_an_address_are_hidden_in_the_words_of_a_driver(monkeypatch):
+    monkeypatch.setattr("recgauge.utils.secrets._known", set())
+    uri = "mssql+pyodbc:///?odbc_connect=UID%3Dann%3BPWD%3Dhush%2Fdatabase&opaque=hush-1&sslmode=require"
+    without_secrets({"uri": uri}, learn=True)
+    assert without_secrets("no login with PWD=hush/database; hush-1") == "no login with PWD=***; ***"
+    assert without_secrets("we require it") == "we require it"
 
 
 SIGNS = ["hu'sh-word", 'hu"sh-word', "hu sh<word>"]
@@ -187,12 +225,7 @@ SIGNS = ["hu'sh-word", 'hu"sh-word', "hu sh<word>"]
 def test_a_secret_of_any_signs_is_hidden_however_it_is_quoted(address, secret):
     uri = address.format(secret)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recgauge.app.terminal.secrets._known", set())
-        learn_settings({"tracking": {"uri": uri}})
+        patch.setattr("recgauge.utils.secrets._known", set())
+        without_secrets({"tracking": {"uri": uri}}, learn=True)
         shown = [uri, repr(uri), json.dumps(uri), yaml.safe_dump({"uri": uri}, width=1000), f"no {secret}!"]
         assert [text for text in shown if secret[3:5] in without_secrets(text)] == []
-
-
-def test_a_data_set_is_the_same_with_another_password():
-    first, second = ({"mirror": f"http://ann:{word}@host"} for word in ("one", "two"))
-    assert as_key(first) == as_key(second)

@@ -1,9 +1,8 @@
-"""Sweeps over one store share their jobs, and survive being killed: each is done once, as if undisturbed.
+"""Sweeps in one folder share their jobs, and survive being killed: each is done once, as if undisturbed.
 
 36 jobs: three models, three data sets, four seeds. All of this takes minutes.
 """
 
-import json
 import os
 import random
 import signal
@@ -19,11 +18,9 @@ from mlflow import MlflowClient
 from mlflow.entities import ViewType
 
 from conftest import REPOSITORY
-from recgauge.app.files.artifacts import CHECKSUMS, read_checksums
-from recgauge.app.tracking.alive import LEASE_TAG, PROCESS_TAG, UNTIL_TAG
-from recgauge.app.tracking.claims import CLAIM_TAG, FINGERPRINT_TAG, HELD
-from recgauge.app.tracking.stored_runs import SUMMARY_TAG
-from recgauge.app.tracking.tracker import load_record
+from recgauge.runs.folder import load_record
+from recgauge.sweeps.artifacts import CHECKSUMS, read_checksums
+from recgauge.tracking.page import FINGERPRINT_TAG, SUMMARY_TAG
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 N_JOBS = 36
@@ -95,7 +92,7 @@ def check_done(place: Place, expected: dict[str, tuple[object, ...]]) -> None:
     runs = place.runs()
     finished = [run for run in runs if run.info.status == "FINISHED"]
     assert len(finished) == len({run.data.tags[FINGERPRINT_TAG] for run in finished}) == N_JOBS, place.log()
-    assert "RUNNING" not in {run.info.status for run in place.runs(ViewType.ALL)}
+    assert "RUNNING" not in {run.info.status for run in runs}
     assert {run.data.tags[FINGERPRINT_TAG]: results(run) for run in finished} == expected
 
 
@@ -142,79 +139,3 @@ def test_two_sweeps_that_begin_together_in_an_empty_folder_share_the_jobs(tmp_pa
     both = [place.start(), place.start()]
     assert [sweep.wait(3000) for sweep in both] == [0, 0], place.log()
     check_done(place, expected)
-
-
-ONE = ("model=popularity", "cutoffs=[5]", "reuse=true", "tracking.lease=4")
-
-
-def foreign_owner(place: Place) -> str:
-    """Let a process of another machine, which is never heard of again, be at the job of `ONE`."""
-    (done,) = place.runs()
-    client = place.client()
-    tags = {
-        FINGERPRINT_TAG: done.data.tags[FINGERPRINT_TAG],
-        CLAIM_TAG: HELD,
-        PROCESS_TAG: "node2 4711 1 elsewhere",
-        UNTIL_TAG: str(int(time.time()) + 300),  # its clock goes wrong
-        LEASE_TAG: "4",
-    }
-    client.delete_run(done.info.run_id)
-    return str(client.create_run(done.info.experiment_id, tags=tags).info.run_id)
-
-
-def wait_for(place: Place, words: str, within: float = 300) -> None:
-    deadline = time.monotonic() + within
-    while words not in place.log():
-        assert time.monotonic() < deadline, place.log()
-        time.sleep(0.2)
-
-
-def test_who_waits_for_a_silent_process_says_so_and_takes_over_when_its_lease_has_ended(tmp_path):
-    place = Place(tmp_path)
-    assert place.start(sweep=ONE).wait(600) == 0, place.log()
-    dead = foreign_owner(place)
-    assert place.start(sweep=ONE).wait(600) == 0, place.log()
-    assert "waiting for 1 job of other processes" in place.log()
-    assert f"process 4711 on node2 is at it, run {dead}" in place.log()
-    assert {run.info.run_id == dead: run.info.status for run in place.runs()} == {
-        True: "KILLED",
-        False: "FINISHED",
-    }
-
-
-def test_ctrl_c_ends_the_wait_for_another_process_at_once(tmp_path):
-    place = Place(tmp_path)
-    assert place.start(sweep=ONE).wait(600) == 0, place.log()
-    owner = foreign_owner(place)
-    place.client().set_tag(owner, LEASE_TAG, "80000")
-    waiting = place.start("-m", "seed=0", sweep=ONE)
-    wait_for(place, "waiting for 1 job of other processes")
-    waiting.send_signal(signal.SIGINT)
-    assert waiting.wait(60) == 130
-    assert "Traceback" not in place.log()
-    assert "1 waiting" in place.log()
-    (left,) = place.runs()
-    assert (left.info.run_id, left.info.status) == (owner, "RUNNING")
-
-
-def test_a_process_that_was_given_up_while_it_was_silent_leaves_the_job_to_the_other(tmp_path):
-    slow = ("model=biased_mf", "model.n_epochs=8000", "cutoffs=[5]", "reuse=true")
-    place = Place(tmp_path)
-    place.make_store()
-    first = place.start(sweep=slow)
-    deadline = time.monotonic() + 300
-    while not [run for run in place.runs() if run.data.tags.get(CLAIM_TAG) == HELD]:
-        assert time.monotonic() < deadline, place.log()
-        time.sleep(0.2)
-    (run,) = place.runs()
-    place.client().set_terminated(
-        run.info.run_id, "KILLED"
-    )  # as one that waits would when the lease has ended
-    second = place.start(sweep=slow)
-    assert [one.wait(1200) for one in (first, second)] == [0, 0], place.log()
-    assert sorted(run.info.status for run in place.runs()) == ["FINISHED", "KILLED"]
-    outcomes = [json.loads(file.read_text()) for file in place.folder.rglob("outcome.json")]
-    assert sorted(one["status"] for one in outcomes) == ["done", "reused"]
-    (done,) = [run for run in place.runs() if run.info.status == "FINISHED"]
-    assert f"done by another process, run {done.info.run_id}" in place.log()
-    assert not list(place.folder.glob("untracked/*.json"))  # the next command has nothing to deliver

@@ -8,16 +8,17 @@ import time
 
 import pytest
 
-from recgauge.app.files.artifacts import file_digest
+from recgauge.sweeps.artifacts import file_digest
 
 pytestmark = pytest.mark.e2e
-WORDS = ("-m", "model=random,popularity", "seed=0,1,x", "cutoffs=[5]", "tracking=off")
+WORDS = ("-m", "model=random,popularity", "seed=0,1,-1", "cutoffs=[5]", "tracking=off")
 GOOD = (0, 1, 3, 4)  # jobs whose seed is one
 
 # A model of the user's own that kills its process: once, when a process that it has forked lives on, or
-# whenever it is trained; or that reads its input, or raises what no error is.
+# whenever it is trained; that reads its input, raises what no error is, ends the program, goes to another
+# folder, or leaves a thread that never ends.
 MORTAL = r"""
-import os, signal, sys, time
+import os, signal, sys, threading, time
 from dataclasses import dataclass
 from pathlib import Path
 from recgauge.models.popularity import Popularity
@@ -41,6 +42,12 @@ class Mortal(Popularity):
             assert sys.stdin.read() == ""
         if self.number == 4:
             raise GeneratorExit("half of a sign: \udcff")
+        if self.number == 5:
+            os._exit(0)
+        if self.number == 6:
+            os.chdir("/")
+        if self.number == 7:
+            threading.Thread(target=time.sleep, args=(1000,)).start()
         return super().fit(train, rng=rng)
 """
 
@@ -103,7 +110,7 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
         "hydra.sweep.dir=sweep",
         "model=popularity",
         "model._target_=mortal.Mortal",
-        "+model.number=0,1,2,3,4",
+        "+model.number=0,1,2,3,4,5,6,7",
         "allowed_targets=[mortal]",
         "cutoffs=[5]",
         "jobs=2",
@@ -111,18 +118,21 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     )
     os.kill(int((workplace.folder / "died").read_text()), signal.SIGKILL)
     assert done.code == 1
-    assert statuses(workplace.folder / "sweep") == ["done", "done", "failed", "done", "failed"]
-    assert "its process died twice" in done.out
+    failed = {2, 4, 5}
+    expected = ["failed" if number in failed else "done" for number in range(8)]
+    assert statuses(workplace.folder / "sweep") == expected
+    assert done.out.count("its process died twice") == 2
     assert "4/log.txt" in done.err
     status = [run.info.status for run in workplace.runs()]
-    assert sorted(status) == ["FAILED"] + ["FINISHED"] * 3 + ["KILLED"] * 3
+    assert sorted(status) == ["FAILED"] * 3 + ["FINISHED"] * 5
 
 
-def test_an_interruption_ends_the_workers_and_marks_their_runs(workplace):
+def test_an_interruption_ends_the_workers_and_leaves_nothing_half_done(workplace):
     words = ["model=biased_mf", "model.n_epochs=100000", "seed=0,1,2", "cutoffs=[5]", "hydra.sweep.dir=sweep"]
     sweep = workplace.start("-m", *words, "jobs=2")
     deadline = time.monotonic() + 120
-    while not workplace.has_runs(2) and time.monotonic() < deadline:
+    logs = workplace.folder / "sweep"
+    while len(list(logs.glob("*/log.txt"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(0.5)
     sweep.send_signal(signal.SIGINT)
@@ -130,7 +140,9 @@ def test_an_interruption_ends_the_workers_and_marks_their_runs(workplace):
     assert sweep.returncode == 130, err
     assert "Traceback" not in err
     assert "3 stopped" in out
-    assert [run.info.status for run in workplace.runs()] == ["KILLED"] * 2
+    assert statuses(logs) == ["stopped"] * 3
+    assert not list(logs.rglob("record.json"))
+    assert not list(logs.rglob(".unfinished-*"))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -144,4 +156,51 @@ def test_a_job_whose_folder_cannot_be_made_does_not_end_the_others(workplace, jo
     assert done.code == 1
     assert statuses(workplace.folder / "sweep") == ["failed", "done"]
     assert "sweep/0" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_workers_import_no_module_of_the_current_folder(workplace):
+    for name in ("pickle", "numpy", "queue"):
+        (workplace.folder / f"{name}.py").write_text("open('marker', 'w').close()\n")
+    done = workplace.run_fresh("-m", "model=popularity", "seed=0,1", "cutoffs=[5]", "tracking=off", "jobs=2")
+    assert done.code == 0, done.err
+    assert not (workplace.folder / "marker").exists()
+
+
+WRECKER = """
+import os, shutil
+from dataclasses import dataclass
+from pathlib import Path
+from recgauge.models.popularity import Popularity
+
+@dataclass(eq=False)
+class Wrecker(Popularity):
+    number: int = 0
+    folder: str = ""
+
+    def fit(self, train, *, rng):
+        if self.number == 1:
+            shutil.rmtree(self.folder)
+        return super().fit(train, rng=rng)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_table_has_every_job_though_the_outputs_were_removed(workplace, jobs):
+    (workplace.folder / "wrecker.py").write_text(WRECKER)
+    done = workplace.run(
+        "-m",
+        "hydra.sweep.dir=sweep",
+        "model=popularity",
+        "model._target_=wrecker.Wrecker",
+        "+model.number=0,1,2",
+        f"+model.folder={workplace.folder / 'sweep'}",
+        "allowed_targets=[wrecker]",
+        "cutoffs=[5]",
+        f"jobs={jobs}",
+        PYTHONPATH=str(workplace.folder),
+    )
+    assert "3 done, 0 failed" in done.out or "not tracked" in done.out
+    assert done.out.count("model.number=") >= 3
+    assert "left no outcome" not in done.out
     assert "Traceback" not in done.err

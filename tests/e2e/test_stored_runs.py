@@ -2,27 +2,14 @@
 
 import json
 import shutil
-import subprocess
-import sys
-import time
-from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mlflow import MlflowClient
 
-from recgauge.app.commands.cli import main
-from recgauge.app.files.artifacts import CHECKSUMS, read_checksums, write_checksums
-from recgauge.app.tracking import alive
-from recgauge.app.tracking.alive import PROCESS_TAG, UNTIL_TAG, alive_tags, why_dead
-from recgauge.app.tracking.delivering import deliver
-from recgauge.app.tracking.store import MlflowTracker
-from recgauge.app.tracking.tracker import DELIVERY_TAG, RunStart, load_record
-from recgauge.app.tracking.untracked import untracked, waiting
-from recgauge.errors import MissingDataError, TrackingError
+from recgauge.cli.commands.cli import main
+from recgauge.runs.folder import CHECKSUMS, read_checksums, write_checksums
 from recgauge.runs.stored import LISTS, TEST
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -69,7 +56,7 @@ def test_a_stored_run_is_listed_shown_verified_and_deleted(run, told):
     code, out, _ = told("show", run_id)
     assert code == 0
     assert value in out
-    assert "command  python run.py model=svd" in out
+    assert "command  recgauge run model=svd" in out
 
     code, out, _ = told("verify", run_id)
     assert code == 0
@@ -139,75 +126,3 @@ def test_what_is_no_run_is_told(told, tmp_path):
         file.truncate(1 << 40)
     assert "larger than 67,108,864 bytes" in told("show", tmp_path)[2]
     assert "--tolerance" in told("verify", tmp_path, "--tolerance", "nan")[2]
-
-
-def test_a_run_is_delivered_once_however_often_and_whatever_the_store_has_of_it(run, workplace):
-    stored, folder = run
-    tracker = MlflowTracker(workplace.uri)
-    tags = {DELIVERY_TAG: stored.data.tags[DELIVERY_TAG]}
-    start = RunStart("svd", {"model": "svd"}, tags)
-    files = [*(folder / name for name in read_checksums(folder / CHECKSUMS)), folder / CHECKSUMS]
-    record = load_record(folder)
-    assert tracker.deliver(start, record, files) == stored.info.run_id
-    MlflowClient(tracking_uri=workplace.uri).set_terminated(stored.info.run_id, "FAILED")
-    copies = [Path(shutil.copy(file, workplace.folder)) for file in files if file.parent == folder]
-    again = tracker.deliver(start, record, copies)
-    assert [one.info.run_id for one in workplace.runs()] == [again]
-    assert workplace.runs()[0].data.metrics == stored.data.metrics
-
-
-def test_a_run_whose_folder_has_another_one_by_now_is_given_up(run, workplace, monkeypatch):
-    monkeypatch.chdir(workplace.folder)
-    tracker, tags = MlflowTracker(workplace.uri), {DELIVERY_TAG: "d"}
-    one = untracked(RunStart("svd", {}, tags), tracker, run[1])
-    replace(one, files_sha256="0").remember()
-    with pytest.raises(MissingDataError, match="not there any more"):
-        deliver(waiting()[0], tracker)
-    assert waiting() == []
-
-
-def test_a_run_whose_process_was_killed_is_closed_with_the_reason(workplace, told):
-    code = (
-        "import mlflow, os, sys; from recgauge.app.tracking.store import MlflowTracker;"
-        "from recgauge.app.tracking.tracker import RunStart;"
-        "run = MlflowTracker(sys.argv[1]).start(RunStart('svd', {}, {})); run.__enter__();"
-        "print('open', flush=True); sys.stdin.read()"
-    )
-    command = [sys.executable, "-c", code, workplace.uri]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
-        assert running.stdout.readline() == b"open\n"
-        assert "no run is called RUNNING" in told("runs", "--stale")[1]  # it is alive
-        running.kill()
-    code, out, _ = told("runs", "--stale")
-    assert code == 0
-    assert "has ended without a word" in out
-    (left,) = workplace.runs()
-    assert left.info.status == "KILLED"
-    assert "has ended without a word" in left.data.tags["error"]
-
-
-def test_runs_of_other_machines_are_dead_when_they_are_silent_for_long():
-    tags = alive_tags()
-    assert why_dead(tags) is None
-    other = {**tags, PROCESS_TAG: "elsewhere 17"}
-    assert why_dead(other) is None
-    late = int(time.time() - alive.CLOCKS) - 60
-    assert why_dead({**other, UNTIL_TAG: str(late + 120)}) is None  # clocks may differ by that much
-    assert "no sign of life for 14 minutes" in why_dead({**other, UNTIL_TAG: str(late)})
-    assert why_dead({}) is None  # of an earlier version: nobody knows
-
-
-def test_signs_of_life_are_given_again_also_after_the_store_failed():
-    given, enough = [], Event()
-
-    def give(sign):
-        given.append(sign)
-        if len(given) == 1:
-            raise TrackingError("down")
-        enough.set()
-
-    with alive.signs_of_life(give, lease=0.06):
-        assert enough.wait(10)
-    n_given = len(given)
-    time.sleep(0.05)
-    assert len(given) == n_given

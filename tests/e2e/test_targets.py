@@ -1,358 +1,414 @@
-"""A configuration of a stranger runs no code of the stranger's choice, whatever it says."""
+"""A configuration of a stranger runs no code and reaches no host of the stranger's choice, whatever it says.
 
+What a ``_target_`` may name is tested in unit/app/test_targets.py, here where settings come in. Each probe
+says which message it ends with, so that it fails if its own check is gone, not only if all are.
+"""
+
+import json
 from pathlib import Path
 
 import pytest
 
 from e2e.conftest import Workplace
+from recgauge.isolated import LIBRARIES
 
 pytestmark = pytest.mark.e2e
 
-# Each probe leaves a file `marker` in its folder if it takes effect. The modules `stranger` and
-# `recgauge_stranger` leave it when they are imported, the files *.pkl and *.npy when they are unpickled.
+# Each probe leaves a file `marker` in its folder if it takes effect. The module `stranger` leaves it when it
+# is imported, the file rerun.pkl when it is unpickled, the program git when it is run.
 MODULE = "open('marker', 'w').close()\n\n\nclass Thing:\n    def __init__(self, **_):\n        pass\n"
 TOUCH = "[touch,marker]"
-
-ON_THE_COMMAND_LINE = {
-    # a component as a whole
-    "function of os": ["model._target_=os.system", "+model.command='touch marker'"],
-    "builtin": ["~model", '+model={_target_:builtins.eval,_args_:[\'open("marker","w")\']}'],
-    "subprocess": ["~model", f"+model={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "importlib": ["~model", "+model={_target_:importlib.import_module,name:stranger}"],
-    "class of a module that acts when imported": ["~model", "+model={_target_:stranger.Thing}"],
-    "package with our name as a prefix": ["~model", "+model={_target_:recgauge_stranger.Thing}"],
-    "relative name": ["~model", "+model={_target_:.stranger.Thing}"],
-    "empty parts": ["~model", "+model={_target_:recgauge..stranger.Thing}"],
-    "name with a space": ["~model", "+model={_target_:'recgauge.models.svd. stranger.Thing'}"],
-    "no text": ["~model", "+model={_target_:[stranger.Thing]}"],
-    "module seen through one of ours": ["~model", "+model={_target_:recgauge.app.main.os.mkdir,path:marker}"],
-    "class seen through one of ours": [
-        "~model",
-        f"+model={{_target_:recgauge.app.tracking.environment.subprocess.Popen,args:{TOUCH}}}",
-    ],
-    "function of ours": [
-        "~model",
-        "+model={_target_:recgauge.app.tracking.environment._git,_args_:[init,marker]}",
-    ],
-    "function of ours by its public name": [
-        "~model",
-        "+model={_target_:recgauge.report.data_card.page.write_card,card:1,folder:marker}",
-    ],
-    "our own run command": ["~model", "+model={_target_:recgauge.app.main.run_command}"],
-    "class of ours of another kind": [
-        "~model",
-        "+model={_target_:recgauge.app.tracking.store.MlflowTracker,uri:'sqlite:///marker'}",
-    ],
-    "class re-exported by ours": [
-        "~model",
-        "+model={_target_:recgauge.app.tracking.tracker.Path,_args_:[marker]}",
-    ],
-    "private name": ["~model", "+model={_target_:recgauge.datasets._download.Download}"],
-    "attribute of a class": ["~model", "+model={_target_:recgauge.models.svd.SVD.fit}"],
-    "dunder": ["~model", "+model={_target_:recgauge.__loader__.load_module,_args_:[stranger]}"],
-    # inside a component
-    "setting": [f"model.n_factors={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "pickle of pandas": ["model.n_factors={_target_:pandas.read_pickle,filepath_or_buffer:../pickle.pkl}"],
-    "pickle": ["model.n_factors={_target_:pickle.loads,_args_:['cstranger\\nThing\\n.']}"],
-    "numpy.load": ["model.n_factors={_target_:numpy.load,file:../array.npy,allow_pickle:true}"],
-    "list": [f"model.n_factors=[1,{{_target_:subprocess.Popen,args:{TOUCH}}}]"],
-    "mapping in a mapping": [f"model.n_factors={{a:{{b:{{_target_:subprocess.Popen,args:{TOUCH}}}}}}}"],
-    "list in a list": [f"model.n_factors=[[{{_target_:subprocess.Popen,args:{TOUCH}}}]]"],
-    "class of ours inside": ["model.n_factors={_target_:recgauge.app.commands.cli.main,arguments:[ui]}"],
-    "interpolation": [
-        f"study={{a:{{_target_:subprocess.Popen,args:{TOUCH}}}}}",
-        "model.n_factors=${study.a}",
-    ],
-    "_partial_": ["+model._partial_=true"],
-    "_args_": ["+model._args_=[1]"],
-    "_call_": ["+model._call_=stranger"],
-    "_recursive_": [
-        "+model._recursive_=true",
-        f"model.n_factors={{_target_:subprocess.Popen,args:{TOUCH},_recursive_:false}}",
-    ],
-    "_convert_": ["+model._convert_=object"],
-    # every group
-    "dataset": ["~dataset", f"+dataset={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "setting of dataset": [f"dataset.relevant_from={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "split": [f"split.test_size={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "candidates": [f"+candidates.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "filter": [f"+filters.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "setting of a filter": ["+filters.x={_target_:recgauge.filters.NCore,n:{_target_:stranger.Thing}}"],
-    "filters as a whole": ["+filters._target_=stranger.Thing"],
-    "metric": [f"+metrics.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "setting of a metric": [
-        "+metrics.x={_target_:recgauge.metrics.ndcg.NDCG,gain:{_target_:stranger.Thing}}"
-    ],
-    "conventions": ["~conventions", f"+conventions={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "name of conventions": ["conventions.name={_target_:stranger.Thing}"],
-    "tracking": ["~tracking", f"+tracking={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "tracking.uri": ["tracking.uri={_target_:stranger.Thing}"],
-    "study": [f"study={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "setting of a study": [
-        "study={_target_:recgauge.studies.worked_examples.WorkedExamples,name:{_target_:stranger.Thing}}"
-    ],
-    "reuse": ["reuse=true", "~model", "+model={_target_:stranger.Thing}"],
-    "setting beside the groups": ["data.mirror={_target_:stranger.Thing}"],
-    # allowed_targets
-    "allowed_targets: a part of Python": [
-        "allowed_targets=[os]",
-        "~model",
-        "+model={_target_:os.system,command:'touch marker'}",
-    ],
-    "allowed_targets: builtins": [
-        "allowed_targets=[builtins]",
-        "~model",
-        "+model={_target_:builtins.open,file:marker,mode:w}",
-    ],
-    "allowed_targets: empty": ["allowed_targets=['']", "~model", "+model={_target_:stranger.Thing}"],
-    "allowed_targets: dot": ["allowed_targets=['.']", "~model", "+model={_target_:stranger.Thing}"],
-    "allowed_targets: star": ["allowed_targets=['*']", "~model", "+model={_target_:stranger.Thing}"],
-    "allowed_targets: another package": [
-        "allowed_targets=[strange]",
-        "~model",
-        "+model={_target_:stranger.Thing}",
-    ],
-    "allowed_targets: a function": [
-        "allowed_targets=[pandas]",
-        "~model",
-        "+model={_target_:pandas.read_pickle,filepath_or_buffer:../pickle.pkl}",
-    ],
-    "allowed_targets: a class of another kind": [
-        "allowed_targets=[numpy]",
-        "~model",
-        "+model={_target_:numpy.memmap,filename:marker,mode:w+,shape:3}",
-    ],
-    # Hydra's own part
-    "callback": [f"+hydra.callbacks.x={{_target_:subprocess.Popen,args:{TOUCH}}}"],
-    "callback of a module": ["+hydra.callbacks.x={_target_:stranger.Thing}"],
-    "our callback with a setting": ["+hydra.callbacks.sweep.x={_target_:stranger.Thing}"],
-    "callback in a sweep": ["-m", "model=random,svd", "+hydra.callbacks.x={_target_:stranger.Thing}"],
-    "callback by interpolation": ["study={_target_:stranger.Thing}", "+hydra.callbacks.x=${study}"],
-    "launcher": ["-m", "hydra.launcher._target_=stranger.Thing"],
-    "setting of the launcher": ["-m", "+hydra.launcher.x={_target_:stranger.Thing}"],
-    "sweeper": ["-m", "hydra.sweeper._target_=stranger.Thing"],
-    "setting of the sweeper": [
-        "-m",
-        f"hydra.sweeper.max_batch_size={{_target_:subprocess.Popen,args:{TOUCH}}}",
-    ],
-    "logging to a file": [
-        "++hydra.job_logging={version:1,handlers:{x:{class:logging.FileHandler,filename:marker}},root:{handlers:[x]}}"
-    ],
-    "logging that imports": ["hydra.job_logging={version:1,root:{level:'ext://stranger.Thing'}}"],
-    "environment of the job": ["+hydra.job.env_set.PATH=.."],  # .. holds a program `git`
-    "environment that is copied": ["hydra.job.env_copy=[SECRET]", "hydra.output_subdir=marker"],
-    "variable that is not set": ["hydra.job.env_copy=[NOT_SET]"],
-    "Hydra's own copies of the settings": ["hydra.output_subdir=marker"],
-    "package in the search path": ["hydra.searchpath=['pkg://stranger']"],
-    "package as the config path": ["--config-path=pkg://stranger"],
-    "pickle of a run": ["--experimental-rerun=../rerun.pkl"],
-    # the environment
-    "variable": ["model.n_factors=${oc.env:SECRET}"],
-    "variable with a default": ["model.n_factors=${oc.env:SECRET,3}"],
-    "variable by the old resolver": ["model.n_factors=${env:SECRET}"],
-    "variable that decides where results go": ["tracking.uri='http://stranger/${oc.env:SECRET}'"],
+POPEN = f"{{_target_: subprocess.Popen, args: {TOUCH}}}"
+THING = "{_target_: stranger.Thing}"
+SECRET = "hunter2hunter2"
+VARIABLES = {
+    "SECRET": SECRET,
+    "MLFLOW_TRACKING_PASSWORD": SECRET,
+    "MLFLOW_TRACKING_USERNAME": "ann",
+    "RECGAUGE_TOKEN": SECRET,
 }
 
-POPEN = "{_target_: subprocess.Popen, args: [touch, marker]}"
-LOGGING = "{version: 1, handlers: {x: {(): subprocess.Popen, args: [touch, marker]}}, root: {handlers: [x]}}"
-GLOBAL = "# @package _global_\n"
+OUTSIDE = "{}._target_: 'stranger.Thing' is not one of recgauge"
+PLAIN = "{}: _target_ is not allowed here"
+NO_VARIABLE = "may only read environment variables that begin with RECGAUGE_, got {}"
+HOST = "{}: a file of settings, not you, names {}"
+
+ON_THE_COMMAND_LINE = {
+    "model": (["model._target_=stranger.Thing"], OUTSIDE.format("model")),
+    "setting of the model": ([f"model.n_factors={POPEN}"], PLAIN.format("model.n_factors._target_")),
+    "interpolation": (
+        [f"study={{a:{POPEN}}}", "model.n_factors=${study.a}"],
+        PLAIN.format("model.n_factors._target_"),
+    ),
+    "dataset": (["dataset._target_=stranger.Thing"], OUTSIDE.format("dataset")),
+    "split": (["split._target_=stranger.Thing"], OUTSIDE.format("split")),
+    "candidates": (["candidates._target_=stranger.Thing"], OUTSIDE.format("candidates")),
+    "filter": ([f"+filters.x={THING}"], OUTSIDE.format("filters.x")),
+    "filters as a whole": (["+filters._target_=stranger.Thing"], PLAIN.format("filters._target_")),
+    "metric": ([f"+metrics.x={THING}"], OUTSIDE.format("metrics.x")),
+    "setting of a metric": (
+        [f"+metrics.x={{_target_:recgauge.metrics.ndcg.NDCG,gain:{THING}}}"],
+        PLAIN.format("metrics.x.gain._target_"),
+    ),
+    "conventions": (["conventions._target_=stranger.Thing"], OUTSIDE.format("conventions")),
+    "tracking": (["tracking._target_=stranger.Thing"], OUTSIDE.format("tracking")),
+    "tracking.uri": ([f"tracking.uri={THING}"], PLAIN.format("tracking.uri._target_")),
+    "study": ([f"study={THING}"], OUTSIDE.format("study")),
+    "study outside": (
+        [
+            "study={_target_:recgauge.experiments.metric_disagreement.study.MetricDisagreement,name:../../marker}"
+        ],
+        "study.name: must be the name of a folder",
+    ),
+    "tune": (["tune=tpe", "tune._target_=stranger.Thing"], OUTSIDE.format("tune")),
+    "setting beside the groups": ([f"data.mirror={THING}"], PLAIN.format("data.mirror._target_")),
+    "jobs side by side": (
+        ["-m", "jobs=2", "model=random,popularity", "+model.x={_target_:stranger.Thing}"],
+        PLAIN.format("model.x._target_"),
+    ),
+    "allowed_targets: a part of Python": (
+        ["allowed_targets=[os]", "model._target_=os.system", "+model.command='touch marker'"],
+        "allowed_targets: 'os' is part of Python",
+    ),
+    "allowed_targets: another package": (
+        ["allowed_targets=[strange]", "model._target_=stranger.Thing"],
+        "'stranger.Thing' is not one of recgauge.*, strange.*",
+    ),
+    # Hydra's own part
+    "callback": ([f"+hydra.callbacks.x={POPEN}"], "hydra.callbacks: "),
+    "our callback with a setting": ([f"+hydra.callbacks.sweep.x={THING}"], "hydra.callbacks: "),
+    "callback in a sweep": (["-m", "model=random,svd", f"+hydra.callbacks.x={THING}"], "hydra.callbacks: "),
+    "callback by interpolation": ([f"study={THING}", "+hydra.callbacks.x=${study}"], "hydra.callbacks: "),
+    "launcher": (["-m", "hydra.launcher._target_=stranger.Thing"], "hydra.launcher._target_: "),
+    "setting of the launcher": (
+        ["-m", f"+hydra.launcher.x={THING}"],
+        PLAIN.format("hydra.launcher.x._target_"),
+    ),
+    "sweeper": (["-m", "hydra.sweeper._target_=stranger.Thing"], "hydra.sweeper._target_: "),
+    "logging to a file": (
+        [
+            "++hydra.job_logging={version:1,handlers:{x:{class:logging.FileHandler,filename:marker}},root:{handlers:[x]}}"
+        ],
+        "hydra.job_logging: ",
+    ),
+    "logging that imports": (
+        ["hydra.job_logging={version:1,root:{level:'ext://stranger.Thing'}}"],
+        "hydra.job_logging: ",
+    ),
+    # .. holds a program `git`
+    "environment of the job": (["+hydra.job.env_set.PATH=.."], "hydra.job.env_set"),
+    "environment that is copied": (["hydra.job.env_copy=[SECRET]"], "hydra.job.env_copy"),
+    "variable that is not set": (["hydra.job.env_copy=[NOT_SET]"], "hydra.job.env_copy"),
+    "Hydra's own copies of the settings": (["hydra.output_subdir=marker"], "hydra.output_subdir: "),
+    "package in the search path": (
+        ["hydra.searchpath=['pkg://stranger']"],
+        "'pkg://stranger' is not a folder",
+    ),
+    "package as the config path": (["--config-path=pkg://stranger"], "--config-path=pkg://stranger: "),
+    "pickle of a run": (["--experimental-rerun=../rerun.pkl"], "--experimental-rerun: "),
+    # the environment
+    "variable": (["model.n_factors=${oc.env:SECRET}"], NO_VARIABLE.format("SECRET")),
+    "variable with a default": (["model.n_factors=${oc.env:SECRET,3}"], NO_VARIABLE.format("SECRET")),
+    "address of the store": (
+        ["model.n_factors=${oc.env:MLFLOW_TRACKING_URI}"],
+        NO_VARIABLE.format("MLFLOW_TRACKING_URI"),
+    ),
+    "variable that decides where results go": (
+        ["tracking.uri='http://127.0.0.1:9/${oc.env:SECRET}'"],
+        NO_VARIABLE.format("SECRET"),
+    ),
+}
+
+LOGGING = "{version: 1, handlers: {x: {class: stranger.Thing}}, root: {handlers: [x]}}"
+EXPERIMENT, MODEL = "experiment/mine.yaml", "model/mine.yaml"
+GLOBAL, SVD = "# @package _global_\n", "_target_: recgauge.models.svd.SVD\n"
 SWEEP = "hydra: {mode: MULTIRUN, sweeper: {params: {model: 'random,svd'}}}"
-# file in a folder given by --config-dir: its text, and the words that choose it
+CHOSEN = {EXPERIMENT: "experiment=mine", MODEL: "model=mine", "mine.yaml": "--config-name=mine"}
+NO_OBJECT = "could not determine a constructor for the tag"
+NOT_TYPED = "allowed_targets: a file of settings names stranger"
+# file in a folder given by --config-dir, its text, more words, and the message
 IN_A_FILE = {
-    "model": ("model/mine.yaml", f"{POPEN}", ["model=mine"]),
+    "model": (MODEL, THING, [], OUTSIDE.format("model")),
     "model with our class on top": (
-        "model/mine.yaml",
-        "_target_: recgauge.models.svd.SVD\n"
-        "n_factors: {_target_: pandas.read_pickle, filepath_or_buffer: ../pickle.pkl}",
-        ["model=mine"],
+        MODEL,
+        f"{SVD}n_factors: {POPEN}",
+        [],
+        PLAIN.format("model.n_factors._target_"),
     ),
     "defaults list": (
-        "model/mine.yaml",
-        "defaults:\n  - svd\n  - _self_\nn_factors: {_target_: stranger.Thing}",
-        ["model=mine"],
+        MODEL,
+        "defaults:\n  - svd\n  - _self_\n_target_: stranger.Thing",
+        [],
+        OUTSIDE.format("model"),
     ),
     "python object": (
-        "model/mine.yaml",
-        "_target_: recgauge.models.svd.SVD\nn_factors: !!python/object/apply:os.system ['touch marker']",
-        ["model=mine"],
+        MODEL,
+        f"{SVD}n_factors: !!python/object/apply:os.system ['touch marker']",
+        [],
+        NO_OBJECT,
     ),
-    "experiment": ("experiment/mine.yaml", f"{GLOBAL}model:\n  n_factors: {POPEN}", ["experiment=mine"]),
-    "experiment in a sweep": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}reuse: true\nstudy: {POPEN}\n{SWEEP}",
-        ["experiment=mine"],
-    ),
-    "data of an experiment": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}reuse: true\ndataset: {POPEN}\n{SWEEP}",
-        ["experiment=mine"],
-    ),
-    "experiment with callbacks": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}hydra: {{callbacks: {{x: {POPEN}}}}}",
-        ["experiment=mine"],
-    ),
-    "experiment with a launcher": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, launcher: {{_target_: stranger.Thing}}}}",
-        ["experiment=mine"],
-    ),
-    "logging that depends on the job's number": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}study: {{'0': {LOGGING}}}\n"
-        "hydra: {mode: MULTIRUN, job_logging: '${study.${hydra.job.id}}', sweeper: {params: {model: svd}}}",
-        ["experiment=mine"],
-    ),
-    "callback by interpolation in a file": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}study: {{x: {POPEN}}}\nhydra: {{callbacks: '${{study}}'}}",
-        ["experiment=mine"],
-    ),
+    "python name": (MODEL, f"{SVD}n_factors: !!python/name:stranger.Thing", [], NO_OBJECT),
     "oc.create": (
-        "model/mine.yaml",
-        "_target_: recgauge.models.svd.SVD\nn_factors: ${oc.create:{_target_:stranger.Thing}}",
-        ["model=mine"],
+        MODEL,
+        f"{SVD}n_factors: '${{oc.create:{THING}}}'",
+        [],
+        PLAIN.format("model.n_factors._target_"),
     ),
     "oc.decode": (
-        "model/mine.yaml",
-        """_target_: recgauge.models.svd.SVD\nn_factors: ${oc.decode:'{_target_:stranger.Thing}'}""",
-        ["model=mine"],
+        MODEL,
+        f"{SVD}n_factors: \"${{oc.decode:'{THING}'}}\"",
+        [],
+        PLAIN.format("model.n_factors._target_"),
     ),
     "variable by a name in parts": (
-        "model/mine.yaml",
-        "_target_: recgauge.models.svd.SVD\na: SECRET\nvalues: ${oc.env:${.a}}",
-        ["model=mine"],
+        MODEL,
+        f"{SVD}a: SECRET\nvalues: ${{oc.env:${{.a}}}}",
+        [],
+        NO_VARIABLE.format("SECRET"),
     ),
     "variable by a resolver in parts": (
-        "model/mine.yaml",
-        "_target_: recgauge.models.svd.SVD\na: env\nvalues: ${oc.${.a}:SECRET}",
-        ["model=mine"],
+        MODEL,
+        f"{SVD}a: env\nvalues: ${{oc.${{.a}}:SECRET}}",
+        [],
+        NO_VARIABLE.format("SECRET"),
+    ),
+    "experiment in a sweep": (EXPERIMENT, f"{GLOBAL}study: {THING}\n{SWEEP}", [], OUTSIDE.format("study")),
+    "data of an experiment": (
+        EXPERIMENT,
+        f"{GLOBAL}dataset: {THING}\n{SWEEP}",
+        [],
+        OUTSIDE.format("dataset"),
+    ),
+    "experiment with callbacks": (
+        EXPERIMENT,
+        f"{GLOBAL}hydra: {{callbacks: {{x: {POPEN}}}}}",
+        [],
+        "hydra.callbacks: ",
+    ),
+    "callback by interpolation": (
+        EXPERIMENT,
+        f"{GLOBAL}study: {{x: {POPEN}}}\nhydra: {{callbacks: '${{study}}'}}",
+        [],
+        "hydra.callbacks: ",
+    ),
+    "experiment with a launcher": (
+        EXPERIMENT,
+        f"{GLOBAL}hydra: {{mode: MULTIRUN, launcher: {THING}}}",
+        [],
+        "hydra.launcher._target_: ",
     ),
     "experiment with logging": (
-        "experiment/mine.yaml",
+        EXPERIMENT,
         f"{GLOBAL}hydra: {{job_logging: {LOGGING}}}",
-        ["experiment=mine"],
+        [],
+        "hydra.job_logging: ",
+    ),
+    "logging that depends on the job's number": (
+        EXPERIMENT,
+        f"{GLOBAL}study: {{'0': {LOGGING}}}\n"
+        "hydra: {mode: MULTIRUN, job_logging: '${study.${hydra.job.id}}', sweeper: {params: {model: svd}}}",
+        [],
+        "hydra.job_logging: ",
     ),
     "option of Hydra's groups": (
         "hydra/job_logging/mine.yaml",
         LOGGING,
         ["hydra/job_logging=mine"],
+        "hydra.job_logging: ",
     ),
     "experiment that widens allowed_targets": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}allowed_targets: [stranger]\nmodel: {{_target_: stranger.Thing}}",
-        ["experiment=mine"],
+        EXPERIMENT,
+        f"{GLOBAL}allowed_targets: [stranger]\nmodel: {THING}",
+        [],
+        NOT_TYPED,
     ),
     "experiment that widens what the user allows": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}allowed_targets: [mine, stranger]\nmodel: {{_target_: stranger.Thing}}",
-        ["experiment=mine", "+allowed_targets=[mine]"],
+        EXPERIMENT,
+        f"{GLOBAL}allowed_targets: [mine, stranger]\nmodel: {THING}",
+        ["+allowed_targets=[mine]"],
+        "'stranger.Thing' is not one of recgauge.*, mine.*",
     ),
     "grid that widens allowed_targets": (
-        "experiment/mine.yaml",
+        EXPERIMENT,
         f"{GLOBAL}hydra: {{mode: MULTIRUN, "
         "sweeper: {params: {allowed_targets: '[stranger]', model._target_: stranger.Thing}}}",
-        ["experiment=mine"],
-    ),
-    "grid of the sweeper": (
-        "experiment/mine.yaml",
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, sweeper: {{params: {{model: {POPEN}}}}}}}",
-        ["experiment=mine"],
+        [],
+        "hydra.sweeper.params: allowed_targets cannot be swept",
     ),
     "grid that adds a callback": (
-        "experiment/mine.yaml",
+        EXPERIMENT,
         f"{GLOBAL}hydra: {{mode: MULTIRUN, "
         "sweeper: {params: {+hydra.callbacks.x._target_: stranger.Thing}}}",
-        ["experiment=mine"],
+        [],
+        "hydra.sweeper.params: +hydra.callbacks.x._target_ cannot be swept",
     ),
     "grid that sets the environment": (
-        "experiment/mine.yaml",
+        EXPERIMENT,
         f"{GLOBAL}hydra: {{mode: MULTIRUN, sweeper: {{params: {{+hydra.job.env_set.PATH: ..}}}}}}",
-        ["experiment=mine"],
+        [],
+        "hydra.job.env_set",
+    ),
+    "grid that names a server": (
+        EXPERIMENT,
+        f"{GLOBAL}hydra: {{mode: MULTIRUN, sweeper: {{params: {{tracking.uri: 'http://127.0.0.1:9'}}}}}}",
+        [],
+        HOST.format("tracking.uri", "http://127.0.0.1:9"),
     ),
     "whole configuration": (
         "mine.yaml",
-        "defaults: [config, _self_]\nallowed_targets: [stranger]\nmodel: {_target_: stranger.Thing}",
-        ["--config-name=mine"],
+        f"defaults: [config, _self_]\nallowed_targets: [stranger]\nmodel: {THING}",
+        [],
+        NOT_TYPED,
     ),
     "whole configuration of its own": (
         "mine.yaml",
-        f"model: {POPEN}\nhydra: {{callbacks: {{x: {POPEN}}}}}",
-        ["--config-name=mine"],
+        f"hydra: {{callbacks: {{x: {POPEN}}}}}",
+        [],
+        "hydra.callbacks: ",
     ),
     "whole configuration with a search path": (
         "mine.yaml",
         "defaults: [config, _self_]\nplace: 'pkg://stranger'\nhydra: {searchpath: ['${place}']}",
-        ["--config-name=mine"],
+        [],
+        "hydra.searchpath: '${place}' is not a folder",
     ),
-    "plugin beside the files": ("hydra_plugins/mine/__init__.py", MODULE, ["model=nothing"]),
-    "variable in a file": (
-        "model/mine.yaml",
-        "_target_: recgauge.models.svd.SVD\nvalues: ${oc.env:SECRET}",
-        ["model=mine"],
+    "whole configuration with a search path elsewhere": (
+        "mine.yaml",
+        "place: {searchpath: ['pkg://stranger']}\nhydra: ${place}",
+        [],
+        "hydra: write it out",
+    ),
+    "logging of the help": (
+        EXPERIMENT,
+        f"{GLOBAL}hydra: {{hydra_logging: {LOGGING}}}",
+        ["--help"],
+        "hydra.hydra_logging: ",
+    ),
+    "swept option that widens allowed_targets": (
+        "debug/mine.yaml",
+        f"{GLOBAL}allowed_targets: [stranger]\nmodel: {THING}",
+        ["-m", "debug=mine,default"],
+        NOT_TYPED,
+    ),
+    "logging of a swept option": (
+        "debug/mine.yaml",
+        f"{GLOBAL}hydra: {{job_logging: {LOGGING}}}",
+        ["-m", "debug=mine,default", "hydra/launcher=basic"],
+        "hydra.launcher._target_: ",
+    ),
+    # hosts; nobody answers there
+    "server": (
+        EXPERIMENT,
+        f"{GLOBAL}tracking: {{uri: 'http://127.0.0.1:9'}}",
+        [],
+        HOST.format("tracking.uri", "http://127.0.0.1:9"),
+    ),
+    "server on another port than the user's": (
+        EXPERIMENT,
+        f"{GLOBAL}tracking: {{uri: 'http://127.0.0.1:9'}}",
+        ["data.mirror=http://127.0.0.1:99"],
+        HOST.format("tracking.uri", "http://127.0.0.1:9"),
+    ),
+    "server as a group's option": (
+        "tracking/mine.yaml",
+        "_target_: recgauge.tracking.Store\nuri: http://127.0.0.1:9",
+        ["tracking=mine"],
+        HOST.format("tracking.uri", "http://127.0.0.1:9"),
+    ),
+    "mirror": (
+        EXPERIMENT,
+        f"{GLOBAL}data: {{mirror: [/nowhere, 'http://127.0.0.1:9/${{oc.env:RECGAUGE_TOKEN}}']}}",
+        ["dataset=ml_100k"],
+        HOST.format("data.mirror", "http://127.0.0.1:9"),
+    ),
+    "mirror of a data set": (
+        "dataset/mine.yaml",
+        "defaults: [ml_100k, _self_]\nmirror: '/nowhere|http://127.0.0.1:9/'",
+        ["dataset=mine"],
+        HOST.format("dataset.mirror", "http://127.0.0.1:9"),
+    ),
+    "environment of a library": (
+        EXPERIMENT,
+        f"{GLOBAL}defaults: [{{override /model: rectools}}]\ndata: {{cache: ../cache}}",
+        [],
+        "Make it once: recgauge env make rectools",
     ),
 }
-PROBES = [*ON_THE_COMMAND_LINE, *(f"file: {name}" for name in IN_A_FILE)]
+PROBES = ON_THE_COMMAND_LINE | {f"file: {name}": probe for name, probe in IN_A_FILE.items()}
 
 
 def prepare(folder: Path) -> None:
     """Put the stranger's modules and files where the probes expect them."""
-    modules = folder / "modules"
-    modules.mkdir()
-    for name in ("stranger", "recgauge_stranger"):
-        (modules / f"{name}.py").write_text(MODULE)
-    harm = b"cposix\nsystem\n(S'touch marker'\ntR."
-    for name in ("pickle.pkl", "rerun.pkl"):
-        (folder / name).write_bytes(harm)
-    header = b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"
-    header += b" " * (118 - len(header) - 1) + b"\n"
-    (folder / "array.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00" + header + harm)
-    git = folder / "git"
-    git.write_text("#!/bin/sh\n: > marker\n")
-    git.chmod(0o755)
+    (folder / "modules").mkdir()
+    (folder / "modules" / "stranger.py").write_text(MODULE)
+    (folder / "rerun.pkl").write_bytes(b"cposix\nsystem\n(S'touch marker'\ntR.")
+    environment = folder / "cache" / "environments" / "rectools"
+    (environment / "bin").mkdir(parents=True)
+    for program in (folder / "git", environment / "bin" / "python"):
+        program.write_text(f"#!/bin/sh\n: > {folder}/work/marker\n")
+        program.chmod(0o755)
+    digest = LIBRARIES["rectools"].requirements_sha256()
+    about = {"library": "rectools", "python": "3.11.0", "packages": {}, "requirements_sha256": digest}
+    (environment / "environment.json").write_text(json.dumps(about))
 
 
-def untracked(words):
-    """Leave the store alone, unless the probe is about it or has no setting of that name."""
-    return (
-        []
-        if any(word.startswith(("tracking", "~tracking", "--config-name")) for word in words)
-        else ["tracking=off"]
-    )
-
-
-def commands_of(folder: Path) -> list[list[str]]:
-    """Return the probes' command lines, in the order of PROBES; files are written into the folder."""
-    commands = [[*words, *untracked(words)] for words in ON_THE_COMMAND_LINE.values()]
-    for number, (file, text, words) in enumerate(IN_A_FILE.values()):
-        path = folder / f"conf{number}" / file
+def words_of(name: str, folder: Path) -> list[str]:
+    """Return the command line of a probe; its file is written into the folder."""
+    if name in ON_THE_COMMAND_LINE:
+        words = ON_THE_COMMAND_LINE[name][0]
+    else:
+        file, text, more, _ = IN_A_FILE[name.removeprefix("file: ")]
+        path = folder / "conf" / file
         path.parent.mkdir(parents=True)
         path.write_text(text)
-        commands.append([f"--config-dir={folder / f'conf{number}'}", *words, *untracked(words)])
-    return commands
-
-
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory):
-    """How each probe ended: exit code and output, and the folder in which it ran."""
-    commands = commands_of(tmp_path_factory.mktemp("conf"))
-    folder = tmp_path_factory.mktemp("probes")
-    prepare(folder)
-    variables = {"PYTHONPATH": str(folder / "modules"), "SECRET": "hunter2hunter2"}
-    done = Workplace(folder).run_each(commands, environment=variables)
-    folders = [folder / f"command{number}" for number in range(len(PROBES))]
-    return dict(zip(PROBES, zip(done, folders, strict=True), strict=True))
+        words = [f"--config-dir={folder / 'conf'}", *([CHOSEN[file]] if file in CHOSEN else []), *more]
+    about_the_store = any("tracking" in word for word in words) or "tracking" in str(PROBES[name])
+    alone = "--config-name=mine" in words or any(word.startswith("--exp") for word in words)
+    return words if about_the_store or alone else [*words, "tracking=off"]
 
 
 @pytest.mark.parametrize("name", PROBES)
-def test_a_hostile_setting_has_no_effect_and_is_refused_with_one_message(ended, name):
-    done, folder = ended[name]
-    assert not list(folder.rglob("marker"))
+def test_a_hostile_setting_has_no_effect_and_is_refused_by_its_own_check(tmp_path, name):
+    prepare(tmp_path)
+    (tmp_path / "work").mkdir()
+    variables = VARIABLES | {"PYTHONPATH": str(tmp_path / "modules"), "RECGAUGE_CACHE": str(tmp_path / "own")}
+    done = Workplace(tmp_path / "work").run(*words_of(name, tmp_path), **variables)
+    assert not list(tmp_path.rglob("marker"))
     assert done.code != 0
     assert done.err.count("error:") == 1, done.err
+    assert PROBES[name][-1] in done.err
     assert "Traceback" not in done.err + done.out
-    written = [path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()]
-    assert not any("hunter2hunter2" in text for text in written)
+    written = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(SECRET in text for text in [done.out, done.err, *written])
+
+
+def test_modules_in_a_folder_of_settings_are_not_imported(tmp_path):
+    plugin = tmp_path / "conf" / "hydra_plugins" / "mine"
+    plugin.mkdir(parents=True)
+    (plugin / "__init__.py").write_text(MODULE)
+    workplace = Workplace(tmp_path / "work")
+    workplace.folder.mkdir()
+    done = workplace.run(f"--config-dir={tmp_path / 'conf'}", "tracking=off", "model=random", "cutoffs=[5]")
+    assert done.code == 0, done.err
+    assert not list(tmp_path.rglob("marker"))
+
+
+def test_a_server_of_a_file_is_used_where_the_user_names_it_too(workplace):
+    own = workplace.folder / "settings" / "experiment"
+    own.mkdir(parents=True)
+    (own / "mine.yaml").write_text(
+        f"{GLOBAL}tracking: {{uri: 'http://127.0.0.1:9/x'}}\ncutoffs: [5]\nmodel: {{}}\n"
+    )
+    words = ["--config-dir=settings", "experiment=mine", "model=random"]
+    quick = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
+    for typed, variables in (
+        ([], {"MLFLOW_TRACKING_URI": "http://ann:secret@127.0.0.1:9"}),
+        (["data.mirror=[http://127.0.0.1:9]"], {}),
+        (["tracking.uri=http://127.0.0.1:9"], {}),
+    ):
+        done = workplace.run(*words, *typed, **quick, **variables)
+        assert "not you" not in done.err
+        assert "tracking.uri=http://127.0.0.1:9" in done.err
 
 
 OWN_MODEL = """from recgauge.models.popularity import Popularity

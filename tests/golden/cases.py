@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import REPOSITORY
-from recgauge.studies.worked_examples.cases import read_cases
+from recgauge.experiments.worked_examples.cases import read_cases
 
 HERE = Path(__file__).parent
 KINDS = ("ranking", "rating", "correlation", "binary", "classes")

@@ -6,9 +6,9 @@ import pytest
 
 import recgauge
 from golden.cases import article_cases
-from recgauge.studies.worked_examples import agrees, compute
-from recgauge.studies.worked_examples.cases import expected_values
-from recgauge.studies.worked_examples.ours import is_ranking
+from recgauge.experiments.worked_examples.cases import expected_values
+from recgauge.experiments.worked_examples.ours import is_ranking
+from recgauge.experiments.worked_examples.study import agrees, compute
 
 
 def test_articles_are_reproduced(capsys: pytest.CaptureFixture[str]) -> None:

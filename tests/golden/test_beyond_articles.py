@@ -7,8 +7,8 @@ import pytest
 
 import recgauge
 from golden.cases import article_cases
-from recgauge.studies.worked_examples import agrees, compute
-from recgauge.studies.worked_examples.ours import BEYOND, LEFT_OUT
+from recgauge.experiments.worked_examples.ours import BEYOND, LEFT_OUT
+from recgauge.experiments.worked_examples.study import agrees, compute
 
 CASES = [case for case in article_cases() if case["metric"] in BEYOND]
 NOT_REPEATABLE = {"diversity-seed0": "the printed value comes from features drawn without a seed"}

@@ -6,8 +6,8 @@ import pytest
 
 from golden.cases import article_cases
 from golden.rating_lane import agree, entries
+from recgauge.experiments.worked_examples.cases import iris_labels
 from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
-from recgauge.studies.worked_examples.cases import iris_labels
 
 CLASSES = {"precision": ClassPrecision, "recall": ClassRecall, "f1": ClassFScore}
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY
-from recgauge.app.commands import cli
 from recgauge.candidates import CandidateItems
+from recgauge.cli.commands import cli
 from recgauge.datasets.demo import Demo
 from recgauge.errors import MissingDataError
 from recgauge.isolated.environments import find_environment, make_environment
@@ -45,15 +45,13 @@ def split():
 
 def made(library):
     """Make the environment, or use the one that is there; skip where it cannot be installed."""
-    cache = os.environ.get("RECGAUGE_CACHE")
     try:
-        make_environment(library, cache, NoProgress())
+        make_environment(library, NoProgress())
     except MissingDataError as error:
         (pytest.fail if os.environ.get("RECGAUGE_REQUIRE_PEERS") else pytest.skip)(str(error))
-    return cache
 
 
-def called_directly(library, cache, train, users, job, folder):
+def called_directly(library, train, users, job, folder):
     np.savez(
         folder / "rows.npz",
         user=train.user,
@@ -64,7 +62,7 @@ def called_directly(library, cache, train, users, job, folder):
     np.save(folder / "users.npy", users)
     (folder / "job.json").write_text(json.dumps(job))
     script = Path(__file__).with_name("called_directly.py")
-    command = [find_environment(library, cache).interpreter, "-I", script, library, folder]
+    command = [find_environment(library).interpreter, "-I", script, library, folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return np.load(folder / "lists.npy")
@@ -73,9 +71,10 @@ def called_directly(library, cache, train, users, job, folder):
 @pytest.mark.parametrize("case", CASES)
 def test_lists_are_those_of_the_library_called_directly(case, split, tmp_path):
     kind, name, settings, theirs = CASES[case]
-    cache, train = made(kind.library), split.train
+    made(kind.library)
+    train = split.train
     users = np.unique(train.user).astype(np.int32)
-    model = kind(name, settings, cache=cache).fit(train, rng=np.random.default_rng(SEED))
+    model = kind(name, settings).fit(train, rng=np.random.default_rng(SEED))
     lists = recommend(model, users, K, excluded=train.to_csr())
     job = {
         "name": name,
@@ -83,9 +82,9 @@ def test_lists_are_those_of_the_library_called_directly(case, split, tmp_path):
         "k": K,
         "seed": int(np.random.default_rng(SEED).integers(2**31 - 1)),
     }
-    direct = called_directly(kind.library, cache, train, users, job, tmp_path)
+    direct = called_directly(kind.library, train, users, job, tmp_path)
     assert_same_lists(lists, direct)
-    again = kind(name, settings, cache=cache).fit(train, rng=np.random.default_rng(SEED))
+    again = kind(name, settings).fit(train, rng=np.random.default_rng(SEED))
     assert np.array_equal(recommend(again, users, K, excluded=train.to_csr()).items, lists.items)
 
 
@@ -108,7 +107,7 @@ def assert_same_lists(lists, direct):
     ids=["item_knn", "svd"],
 )
 def test_a_model_that_recgauge_has_too_gives_nearly_the_same_lists(theirs, ours, least, split):
-    theirs.cache = made(theirs.library)
+    made(theirs.library)
     users, seen = np.unique(split.train.user).astype(np.int32), CandidateItems(excluded=split.train.to_csr())
     found = [
         recommend(model.fit(split.train, rng=np.random.default_rng(0)), users, K, candidates=seen).items

@@ -14,8 +14,7 @@ from mlflow import MlflowClient
 
 from conftest import REPOSITORY
 from e2e.conftest import Done, Workplace
-from recgauge.app.tracking.once import DELIVERY_TAG
-from recgauge.app.tracking.servers import TIMEOUT
+from recgauge.tracking import waiting
 from server.stack import Network, Postgres, Server, own_environment
 
 # A model that lets the test go on at some jobs, and waits until it may itself.
@@ -101,13 +100,13 @@ class Place(Workplace):
 
     def added(self, patience: int = 60) -> dict[str, str]:
         """Return what a program's environment has in addition."""
-        return {"PYTHONPATH": str(self.folder), TIMEOUT: str(patience)}
+        return {"PYTHONPATH": str(self.folder), "MLFLOW_HTTP_REQUEST_TIMEOUT": str(patience)}
 
     def command(self, *words: str) -> subprocess.Popen[str]:
         """Start a recgauge command that says "ready" once everything it needs has been imported."""
         script = (
-            "import sys, mlflow.tracking, recgauge.app.tracking.store\n"
-            "from recgauge.app.commands.cli import main\n"
+            "import sys, mlflow.tracking, recgauge.tracking\n"
+            "from recgauge.cli.commands.cli import main\n"
             "print('ready', flush=True); input()\n"
             "sys.exit(main(sys.argv[1:]))"
         )
@@ -124,12 +123,12 @@ class Place(Workplace):
         return begun
 
     def sync(self, *words: str) -> Done:
-        begun = self.command("sync", *words)
+        begun = self.command("sync", *(words or ("--uri", self.uri)))
         out, err = begun.communicate("\n", timeout=900)
         return Done(begun.returncode, out, err)
 
-    def notes(self) -> int:
-        return len(list((self.folder / "untracked").glob("*.json")))
+    def n_waiting(self) -> int:
+        return len(waiting(self.folder / "outputs"))
 
     def stored(self):
         """Return all runs of the experiment but those that sum up others."""
@@ -142,7 +141,7 @@ class Place(Workplace):
         """Check that the store has each run once, with all that belongs to it, and nothing else."""
         runs = self.stored()
         assert [run.info.status for run in runs] == ["FINISHED"] * n_runs
-        for tag in (DELIVERY_TAG, "recgauge.fingerprint"):
+        for tag in ("recgauge.files_sha256", "recgauge.fingerprint"):
             assert len({run.data.tags[tag] for run in runs}) == n_runs, tag
         assert len({run.data.params["model.number"] for run in runs}) == n_runs
         metrics, params = (

@@ -76,16 +76,6 @@ HARMS = {
     "401": answering("401 Unauthorized", "You are not authenticated", "WWW-Authenticate: Basic"),
     "log in": answering("200 OK", "<html>please log in</html>"),
 }
-SAID = {
-    "killed": "connection cut",
-    "hanging": "takes too long to answer",
-    "late": "takes too long to answer",
-    "500": "the server answers with status 500",
-    "503": "the server answers with status 503",
-    "507": "the server answers with status 507",
-    "401": "the server refuses the login (status 401)",
-    "log in": "what answers is not MLflow",
-}
 
 
 @pytest.mark.parametrize("server", ["served"], indirect=True)
@@ -104,12 +94,9 @@ def test_what_was_away_for_a_while_has_all_runs_when_the_sweep_ends(
     if impatient and done.code:  # a server on a busy machine takes as long by itself
         done = far_place.sync()
     assert done.code == 0, done.err
-    assert network.n_troubled <= 12  # MLflow's own way would be hundreds
-    if harm in SAID:
-        assert SAID[harm] in done.err
-        assert done.err.count("not tracked: ") <= 3, done.err
+    assert network.n_troubled <= 12  # a store that fails is left alone
     far_place.check_complete(12)
-    assert not (far_place.folder / "untracked").exists()
+    assert far_place.n_waiting() == 0
     assert impatient or "12 done, 0 failed" in done.out
 
 
@@ -122,12 +109,12 @@ def test_what_is_away_until_after_the_end_gets_the_runs_by_sync(place, server, p
             done = sweep.end()
             assert done.code == 1
             assert "9 done, 21 not tracked, 0 failed" in done.out
-            assert "`recgauge sync`, or the next run, tracks them" in done.out
-            assert place.notes() == 21
+            assert "recgauge sync" in done.out + done.err
+            assert place.n_waiting() == 21
             refused = place.sync()
             assert refused.code == 1
             assert refused.err.count("error: ") == 1, refused.err
-            assert "21 runs wait" in refused.err
+            assert "21 of 21 runs still wait" in refused.out
     done = place.sync()
     assert done.code == 0, done.err
     place.check_complete(30)
@@ -142,7 +129,6 @@ def test_the_next_command_delivers(place, server):
             assert sweep.end().code == 1
     done = place.run(*place.words(5, "reuse=true"), **place.added())
     assert done.code == 0, done.err
-    assert "tracked now, since the store had not taken them before: 3 of 3" in done.err
     assert "1 done, 4 reused" in done.out
     place.check_complete(5)
 

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import gc
 from recgauge.utils import collecting
@@ -25,24 +27,26 @@ def test_it_is_paused_and_goes_on_among_new_objects():
 
 def test_a_command_that_is_called_by_another_program_leaves_its_collection_alone():
     code = (
-        "import gc; from recgauge.app.commands.cli import main; main(['data', 'list']); print(gc.isenabled())"
+        "import gc; from recgauge.cli.commands.cli import main; main(['data', 'list']); print(gc.isenabled())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("True\n")
 
 
-PLANNING = """
-import gc
-from recgauge.app import main
-from recgauge.app.sweep import begin
-from recgauge.utils import collecting
+RUNNING = """
+import gc, sys
+from recgauge.cli import launching
+from recgauge.cli.commands.cli import main
 
-begin.begin = lambda config: print(gc.isenabled())
-collecting.pause()
-main.SweepSummary().on_multirun_start(None)
+launching.run_alone = lambda config: print(gc.isenabled()) or True
+launching.launch = lambda *sweep: print(gc.isenabled()) or []
+sys.argv = ["recgauge", "run", "tracking=off", *sys.argv[1:]]
+main()
 """
 
 
-def test_it_goes_on_before_the_jobs_of_a_sweep_are_composed():
-    done = subprocess.run([sys.executable, "-c", PLANNING], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("words", [[], ["-m", "seed=1,2"]])
+def test_it_goes_on_before_jobs(tmp_path, words):
+    command = [sys.executable, "-c", RUNNING, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout == "True\n"

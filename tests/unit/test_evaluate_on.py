@@ -64,6 +64,8 @@ def test_the_final_model_may_learn_from_validation_rows():
     assert pairs(final.train) == pairs(whole.train) | pairs(whole.validation)
     assert pairs(final.test) == pairs(whole.test)
     assert final.validation is None
+    n_rows = f"{len(whole.train):,} training and {len(whole.validation):,} validation rows"
+    assert final.steps[-1].note == f"train is {n_rows} (fit_on=train_validation)"
 
 
 def test_held_out_validation_users_become_training_users():

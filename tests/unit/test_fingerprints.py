@@ -87,7 +87,7 @@ def test_a_fingerprint_stays_that_of_runs_that_are_stored():
     assert of() == "f7eeb5eb0286cb0dfeab294dcc62de98f8318080f35bae3ff8f002f1fc67ed0e"
     assert free_settings() == {
         "tracking", "data", "engine", "artifacts", "allowed_targets", "figures", "study", "reuse", "force",
-        "tune", "search", "save_model", "jobs", "report",
+        "tune", "search", "save_model", "jobs", "report", "plan",
     }  # fmt: skip
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from recgauge.data import grouped
-from recgauge.data.grouped import repeats, shared
 from recgauge.judging import _lookup, _vectorised
+from recgauge.utils import grouped
+from recgauge.utils.grouped import repeats, shared
 
 CODES = 12
 
@@ -69,7 +69,7 @@ def test_numba_is_loaded_for_many_cells_only():
     code = (
         "import sys, numpy as np; from recgauge.judging import _lookup as l; "
         "l.FIRST_CELLS = 100; l.first_repeat(np.zeros((50, 1), np.int32)); print('numba' in sys.modules); "
-        "l.first_repeat(np.zeros((51, 1), np.int32)); print('numba' in sys.modules)"
+        "l.first_repeat(np.zeros((101, 1), np.int32)); print('numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]

@@ -11,10 +11,9 @@ from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Factors, Recommender
-from recgauge.models import recommend as recommending
-from recgauge.models.recommend import compile_kernels, recommend
+from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
-from recgauge.utils.progress import NoProgress, Timings
+from recgauge.utils.progress import NoProgress
 from recgauge.utils.randomness import stream
 
 
@@ -125,20 +124,6 @@ def test_progress_counts_every_user():
     recommend(FixedScores(np.zeros((9, 4))), np.arange(9, dtype=np.int32), 2, progress=Counting())
     assert seen[0] == ("recommend", 9, "users")
     assert sum(seen[1:]) == 9
-
-
-def test_compiling_is_a_stage_of_its_own_and_only_where_it_is_needed(monkeypatch):
-    notes = []
-    monkeypatch.setattr(NoProgress, "note", lambda _self, text: notes.append(text))
-    model, timings = FixedScores([[1.0]]), Timings(NoProgress())
-    monkeypatch.setattr(recommending, "is_compiled", lambda _kind: True)
-    compile_kernels(model, timings)
-    assert not notes
-    assert "compile" not in timings.seconds
-    monkeypatch.setattr(recommending, "is_compiled", lambda _kind: False)
-    compile_kernels(model, timings)
-    assert notes == ["compiling the kernels for scores (once on this machine)"]
-    assert timings.seconds["compile"] > 0.0
 
 
 @pytest.mark.parametrize("setting", ["memory_mib", "n_threads"])

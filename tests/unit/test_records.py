@@ -1,17 +1,10 @@
 import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from recgauge.app.tracking.page import (
-    LONGEST,
-    curve_points,
-    final_tags,
-    metric_values,
-    run_note,
-    shortened,
-)
 from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
 from recgauge.data.split import Step
@@ -26,6 +19,14 @@ from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings
 from recgauge.splits.shares import RandomRows
+from recgauge.tracking.page import (
+    LONGEST,
+    curve_points,
+    final_tags,
+    metric_values,
+    run_note,
+    shortened,
+)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def test_the_metrics_to_read_first_are_logged_first(record):
 
 
 def test_counts_and_seconds_are_tags(record):
-    tags = final_tags(record, {"fit": 0.25})
+    tags = final_tags(replace(record, seconds={"fit": 0.25}))
     assert tags["recgauge.data"].endswith(f", {record.split.dropped_rows:,} rows dropped")
     assert f"{record.dataset.n_users:,} users" in tags["recgauge.data"]
     assert f"{record.counts['users_evaluated']:,} users evaluated" in tags["recgauge.counts"]
@@ -178,14 +179,14 @@ def test_a_model_that_saw_the_test_rows_marks_its_run(record):
     for text in (
         "\n".join(run_lines(leaking)),
         run_note(leaking),
-        final_tags(leaking, {})["recgauge.leak"],
+        final_tags(leaking)["recgauge.leak"],
     ):
         assert "fit_on=all: the model was fitted on the test rows, too" in text
-    assert "recgauge.leak" not in final_tags(record, {})
+    assert "recgauge.leak" not in final_tags(record)
     assert leaking.fingerprint() != record.fingerprint()
     table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=leaking)])
-    assert sorted(map(str, table.columns[1].cells)) == ["a", "b (saw the test rows)"]
-    assert not any("*" in str(cell) for cell in table.columns[3].cells)  # neither has a rival
+    assert sorted(row[1].text for row in table.cells()) == ["a", "b (saw the test rows)"]
+    assert not any(cell.rank for row in table.cells() for cell in row)  # neither has a rival
 
 
 def test_what_was_dropped_and_skipped_is_printed(record):
@@ -211,11 +212,9 @@ def test_the_best_of_comparable_runs_is_marked(record):
         JobOutcome(3, "d", "failed", "broke"),
     ]
     table = sweep_table(jobs)
-    column = next(c for c in table.columns if c.header == "ndcg@10")
-    marks = dict(
-        zip([str(c) for c in table.columns[1].cells], ["*" in str(c) for c in column.cells], strict=True)
-    )
-    assert marks == {"a": False, "b": True, "c": False, "d": False}  # c has no rival
+    place = table.header.index("ndcg@10")
+    marks = {row[1].text: row[place].rank for row in table.cells()}
+    assert marks == {"a": "", "b": "best", "c": "", "d": ""}  # c has no rival
 
 
 def test_headline_is_ten_or_the_largest_cutoff(record):
@@ -230,9 +229,9 @@ def test_a_sweep_of_lists_and_ratings_leaves_empty_what_a_model_has_not(record):
     )
     rates = dataclasses.replace(record, results=(*record.results, rating))
     table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=rates)])
-    cells = {column.header: [str(cell) for cell in column.cells] for column in table.columns}
-    assert cells["rmse"] == ["", "0.9000 "]  # no rival, so not the best
-    assert all(cells["ndcg@10"])
+    cells = dict(zip(table.header, zip(*table.cells(), strict=True), strict=True))
+    assert [(cell.text, cell.rank) for cell in cells["rmse"]] == [("", ""), ("0.9000", "")]  # no rival
+    assert all(cell.text for cell in cells["ndcg@10"])
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.app.compose import compose
-from recgauge.app.files.artifacts import write_tables
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
+from recgauge.cli.settings import register_schema
 from recgauge.errors import ModelError
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, SavedModel
+from recgauge.sweeps.artifacts import write_tables
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import conf_folder
 from recgauge.utils.progress import NoProgress
 
 # lists from elsewhere have no model to save; those of other libraries have tests/contracts/test_adapters.py

@@ -39,6 +39,17 @@ def test_one_seed_gives_one_search(tmp_path, sampler):
     assert [trial.settings for trial in one] != [trial.settings for trial in other]
 
 
+def test_a_search_of_few_trials_learns_from_the_first_ones(tmp_path):
+    def settings(sampler, **options):
+        search = Search(sampler=sampler, trials=10, **options)
+        found = run_search(search, parse_space(SPACE), measure, tmp_path / f"{sampler}{options}.json")
+        return [trial.settings for trial in found]
+
+    drawn, learned = settings("random"), settings("tpe")
+    assert [number for number in range(10) if drawn[number] == learned[number]] == [0, 1, 2, 4, 9]
+    assert settings("tpe", random_trials=10) == drawn
+
+
 def test_the_models_own_settings_are_tried_first(tmp_path):
     first = {"l2": 250.0, "k": 7, "kind": "a", "other": 1}
     trials = run_search(Search(trials=2), parse_space(SPACE), measure, tmp_path / "s.json", first=first)

@@ -324,6 +324,17 @@ def test_the_guard_says_how_far_the_numbers_are_from_random_ties():
     assert (fair.level, fair.value) == ("note", 1.0)
 
 
+def test_the_guard_keeps_still_where_no_printed_number_changes():
+    scores, grades = np.zeros((40, 100), np.float32), np.ones((40, 100), int)  # all tied, all relevant
+    lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
+    suite = {"hit_rate": Definition(HitRate(), Policies())}
+    measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=(10,), user_ids=np.arange(40))
+    ties = ties_at_cutoffs(suite, lists, relevant, cutoffs=(10,), measure=measure)
+    guard = check_ties(ties, measure(suite), Policies())
+    assert (guard.level, guard.value) == ("note", 1.0)
+    assert "changes no number" in guard.message
+
+
 def test_the_guard_keeps_still_without_ties():
     scores = np.tile(np.arange(100, dtype=np.float32), (5, 1))
     grades = np.ones((5, 100), int)

@@ -11,8 +11,8 @@ from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, se
 from recgauge.data.ids import IdArray
 from recgauge.data.pairs import pairs_matrix, stored
 from recgauge.data.split import Split
-from recgauge.datasets._table.limits import opened_text
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
+from recgauge.files.limits import opened_text
 from recgauge.utils.checks import IntArray, check_choice, shown
 from recgauge.utils.files import refuse_irregular, user_path
 

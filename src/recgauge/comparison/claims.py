@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from recgauge.errors import listed
 
 if TYPE_CHECKING:
+    from recgauge.comparison.procedure import Procedure
     from recgauge.comparison.results import MetricComparison, Pair
 
 
-def metric_claims(result: "MetricComparison", confidence: float) -> tuple[str, ...]:
+def metric_claims(result: "MetricComparison", procedure: "Procedure") -> tuple[str, ...]:
     """Return what may be claimed from the comparison by one metric.
 
     With a baseline, a sentence per run; otherwise the best against the second, and who else is not shown to
     differ from the best.
     """
-    rows, pairs = result.rows, result.pairs
-    if not rows[0].letters:
+    rows, pairs, confidence = result.rows, result.pairs, procedure.confidence
+    if procedure.baseline is not None:
         return tuple(pair_claim(pair, result, confidence) for pair in pairs)
     best, second = rows[0].run, rows[1].run
     claims = [pair_claim(result.pair(best, second), result, confidence)]

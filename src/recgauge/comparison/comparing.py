@@ -1,17 +1,17 @@
 """Compare runs: the public function, and the steps for each metric."""
 
 from collections.abc import Collection, Mapping, Sequence
+from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.inputs import RunValues, read_run
-from recgauge.comparison.long_table import DatasetMeans, read_long
+from recgauge.comparison.inputs import DatasetMeans, RunValues, read_long, read_run
 from recgauge.comparison.one_metric import Resamples, compare_metric
 from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-from recgauge.comparison.resampling import Rounded, bootstrap_means, flipped_sums
+from recgauge.comparison.resampling import Rounded, bootstrap_means, bootstrap_pooled, flipped_sums
 from recgauge.comparison.results import Comparison, MetricComparison
 from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
 from recgauge.errors import ConfigError, listed
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEW = 30
+_MOST_PAIRS = 5_000  # of runs of one metric: with more, time and memory are out of proportion
 
 
 def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
@@ -130,7 +131,8 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     Raises
     ------
     ConfigError
-        If there is no run called `procedure.baseline`, or no metric that two users have in every run.
+        If there is no run called `procedure.baseline`, no metric that two users have in every run, or more
+        pairs than 5,000.
 
     Examples
     --------
@@ -147,6 +149,11 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     for table in tables:
         if procedure.baseline is not None and procedure.baseline not in table.runs:
             raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(table.runs)}.")
+        if procedure.baseline is None and (pairs := comb(len(table.runs), 2)) > _MOST_PAIRS:
+            raise ConfigError(
+                f"compare: {len(table.runs)} runs make {pairs:,} pairs, of which at most {_MOST_PAIRS:,} are "
+                "compared. Name a baseline, which the others are then compared with, or compare fewer runs."
+            )
         found = _compare_table(table, procedure)
         results += found
         notes += [*table.notes, *notes_on(table, found, procedure)]
@@ -163,7 +170,7 @@ def _compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompar
             + ", ".join(f"{metric}: {n}" for metric, n in zip(table.metrics, n_complete, strict=True))
             + "."
         )
-    rounded = Rounded.of(table.values[usable])
+    rounded = Rounded.of(table.contributions[usable])
     means = flips = None
     exact = False
     if procedure.interval != "normal" or "bootstrap" in procedure.tests:
@@ -173,10 +180,14 @@ def _compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompar
     results = []
     for place, which in enumerate(usable.tolist()):
         n = int(n_complete[which])
-        drawn = None if means is None else means[np.isfinite(means[:, place, 0]), place]
+        observed = centre = rounded.sums()[place] / n
+        drawn = None if means is None else means[:, place]
+        if drawn is not None and (parts := table.pooled.get(table.metrics[which])) is not None:
+            drawn, centre = bootstrap_pooled(parts, procedure.n_resamples, procedure.seed)
         resamples = Resamples(
-            drawn,
-            rounded.sums()[place] / n,
+            None if drawn is None else drawn[np.isfinite(drawn).all(axis=1)],
+            observed,
+            centre,
             None if flips is None else flips[:, place] / n,
             exact,
             2 * float(rounded.unit[place]),
@@ -194,6 +205,8 @@ def notes_on(table: UserValues, results: Sequence[MetricComparison], procedure: 
         for one in results
         if one.n_left_out
     ]
+    if procedure.baseline is None and (without := [one.metric for one in results if not one.rows[0].letters]):
+        notes.append(f"{listed(without)}{place}: no letters, since it would take more than 100 of them.")
     missing = [metric for metric in table.metrics if metric not in {one.metric for one in results}]
     if missing:
         notes.append(f"{listed(missing)}{place}: fewer than two users have a value in every run; left out.")

@@ -7,12 +7,15 @@ from math import ceil, inf, isfinite, sqrt
 import numpy as np
 
 from recgauge.comparison.claims import metric_claims
-from recgauge.comparison.families import benjamini_hochberg, compact_letters, holm, max_t
-from recgauge.comparison.intervals import bootstrap_interval, normal_interval
 from recgauge.comparison.procedure import Procedure, Test
+from recgauge.comparison.resampling import bootstrap_interval, normal_interval
 from recgauge.comparison.results import MetricComparison, Pair, RunRow
 from recgauge.comparison.tests_of_pairs import (
+    benjamini_hochberg,
+    compact_letters,
     corrected_resampled_t,
+    holm,
+    max_t,
     paired_t,
     sign_test,
     student_quantile,
@@ -22,6 +25,7 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.utils.checks import DoubleArray
 
 _POWER = 0.8
+_BLOCK_BYTES = 1 << 25  # of the statistics of all pairs at once: memory must not grow with resamples x pairs
 _ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
 
 
@@ -34,7 +38,10 @@ class Resamples:
     means : ndarray of float64, shape (n, n_runs), or None
         In samples of users.
     observed : ndarray of float64, shape (n_runs,)
-        The means without resampling, rounded as those of the samples are.
+        The means of what users contribute, rounded as those with random signs are.
+    centre : ndarray of float64, shape (n_runs,)
+        The numbers without resampling, rounded as those of the samples are: of metrics over all rows they
+        are not `observed`.
     flipped : ndarray of float64, shape (n, n_runs), or None
         Sums over users with random signs, divided by the number of users.
     exact : bool
@@ -45,6 +52,7 @@ class Resamples:
 
     means: DoubleArray | None
     observed: DoubleArray
+    centre: DoubleArray
     flipped: DoubleArray | None
     exact: bool
     rounding: float
@@ -65,16 +73,18 @@ def compare_metric(
     """
     known = np.isfinite(table.values[which])
     complete = known.all(axis=0)
-    values = np.ascontiguousarray(table.values[which][:, complete])
+    own = np.ascontiguousarray(table.values[which][:, complete])
+    values = own if table.shares is None else np.ascontiguousarray(table.shares[which][:, complete])
     higher = table.higher_is_better[which]
     sign, rounding = 1.0 if higher else -1.0, _ROUNDING * float(np.abs(values).max())
-    measure = _Measure(table, which, values, procedure, resamples, sign, rounding)
+    measure = _Measure(table, which, values, own, procedure, resamples, sign, rounding)
     rows, pairs = measure.rows(), measure.pairs()
     if procedure.baseline is None:
         place = {row.run: i for i, row in enumerate(rows)}
         different = [(place[pair.a], place[pair.b]) for pair in pairs if pair.differs]
         marks = compact_letters(len(rows), different)
-        rows = [replace(row, letters=mark) for row, mark in zip(rows, marks, strict=True)]
+        if marks is not None:
+            rows = [replace(row, letters=mark) for row, mark in zip(rows, marks, strict=True)]
     result = MetricComparison(
         table.dataset,
         table.metrics[which],
@@ -83,17 +93,19 @@ def compare_metric(
         tuple(pairs),
         values.shape[1],
         int((known.any(axis=0) & ~complete).sum()),
+        over_rows=table.metrics[which] in table.pooled,
     )
-    return replace(result, claims=metric_claims(result, procedure.confidence))
+    return replace(result, claims=metric_claims(result, procedure))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Measure:
-    """The values of one metric, users without a value left out: (n_runs, m)."""
+    """What users with a value in every run contribute, and their own values: (n_runs, m) each."""
 
     table: UserValues
     which: int
     values: DoubleArray
+    own: DoubleArray
     procedure: Procedure
     resamples: Resamples
     sign: float
@@ -108,7 +120,7 @@ class _Measure:
         """Return the leaderboard, without letters."""
         means = self.values.mean(axis=1).tolist()
         places = sorted(set(means), reverse=self.sign > 0)
-        drawn, observed = self.resamples.means, self.resamples.observed
+        drawn, observed = self.resamples.means, self.resamples.centre
         return [
             RunRow(
                 self.table.runs[i],
@@ -145,16 +157,15 @@ class _Measure:
     def _pair(self, i: int, j: int) -> Pair:
         """Return two runs compared, p-values not corrected."""
         values = self.values
-        differences = values[i] - values[j]
-        differences[np.abs(differences) <= self.rounding] = 0.0
+        differences = self._differences(values, i, j)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self.rounding:  # every user differs by the same
             deviation = 0.0
         base, n = float(values[j].mean()), len(differences)
-        gains = self.sign * differences
+        gains = self.sign * (differences if self.own is values else self._differences(self.own, i, j))
         better, worse = float((gains > 0).mean()), float((gains < 0).mean())
         drawn = None if self.resamples.means is None else _difference(self.resamples.means, i, j)
-        observed = float(self.resamples.observed[i] - self.resamples.observed[j])
+        observed = float(self.resamples.centre[i] - self.resamples.centre[j])
         return Pair(
             self.table.runs[i],
             self.table.runs[j],
@@ -162,7 +173,7 @@ class _Measure:
             *self._interval(differences, drawn, observed),
             stderr=deviation / sqrt(n),
             relative=mean / abs(base) if base else None,
-            p={test: self._p(test, gains, i, j) for test in self.procedure.tests},
+            p={test: self._p(test, differences, gains, i, j) for test in self.procedure.tests},
             p_adjusted=1.0,
             differs=False,
             effect_size=mean / deviation if deviation else None,
@@ -174,19 +185,26 @@ class _Measure:
             p_folds=self._p_folds(i, j),
         )
 
-    def _p(self, test: Test, gains: DoubleArray, i: int, j: int) -> float:
+    def _differences(self, values: DoubleArray, i: int, j: int) -> DoubleArray:
+        differences: DoubleArray = values[i] - values[j]
+        differences[np.abs(differences) <= self.rounding] = 0.0
+        return differences
+
+    def _p(self, test: Test, differences: DoubleArray, gains: DoubleArray, i: int, j: int) -> float:
+        """Return a p-value: of means from what users contribute, of ranks and signs from their gains."""
         if test == "t":
-            return paired_t(gains)
+            return paired_t(differences)
         if test == "wilcoxon":
             return wilcoxon(gains)
         if test == "sign":
             return sign_test(gains)
-        observed = float(self.resamples.observed[i] - self.resamples.observed[j])
         if test == "permutation":
+            observed = float(self.resamples.observed[i] - self.resamples.observed[j])
             assert self.resamples.flipped is not None
             null, one = _difference(self.resamples.flipped, i, j), 0 if self.resamples.exact else 1
         else:
             assert self.resamples.means is not None
+            observed = float(self.resamples.centre[i] - self.resamples.centre[j])
             null, one = _difference(self.resamples.means, i, j) - observed, 1
         n_as_large = int((np.abs(null) >= abs(observed) - self.resamples.rounding).sum())
         return (n_as_large + one) / (len(null) + one)
@@ -222,11 +240,13 @@ class _Measure:
         scale = np.array([sqrt((n - 1) * pair.stderr**2 + pair.difference**2) for pair in pairs])
         first, second = (list(side) for side in zip(*chosen, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-        resampled = np.abs(flipped[:, first] - flipped[:, second]) * per_unit
+        rows = max(1, _BLOCK_BYTES // (8 * len(pairs)))
+        blocks = (flipped[start : start + rows] for start in range(0, len(flipped), rows))
+        resampled = (np.abs(block[:, first] - block[:, second]) * per_unit for block in blocks)
         found = np.abs(observed[first] - observed[second]) * per_unit
         rounding = self.resamples.rounding * per_unit + _ROUNDING
-        adjusted = max_t(found, resampled, exact=self.resamples.exact, tolerance=rounding)
-        critical = float(np.quantile(resampled.max(axis=1), self.procedure.confidence))
+        adjusted, largest = max_t(found, resampled, exact=self.resamples.exact, tolerance=rounding)
+        critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > _ROUNDING else inf
 

@@ -5,13 +5,14 @@ products is a whole number below 2**53. Such sums are exact in any order: result
 processor, with any number of threads and any size of block.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import frexp, ldexp
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
+from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray
 from recgauge.utils.randomness import GOLDEN, mix, stream
 from recgauge.utils.threads import over_blocks
@@ -96,6 +97,41 @@ def bootstrap_means(values: Rounded, n_resamples: int, seed: int) -> DoubleArray
     with np.errstate(invalid="ignore"):
         means: DoubleArray = sums / counts[:, :, None]
     return means
+
+
+def bootstrap_pooled(runs: Sequence[Pooled], n_resamples: int, seed: int) -> tuple[DoubleArray, DoubleArray]:
+    """Return metrics over all rows in samples of the users: the same samples as `bootstrap_means` draws.
+
+    Parameters
+    ----------
+    runs : sequence of Pooled
+        What each of the same m users adds, (n_repeats, m).
+    n_resamples : int
+    seed : int
+
+    Returns
+    -------
+    drawn : ndarray of float64, shape (n_resamples, n_runs)
+        Means over seeds and folds; NaN where a sample has no row.
+    observed : ndarray of float64, shape (n_runs,)
+        Without resampling, rounded as those of the samples are.
+
+    References
+    ----------
+    .. [1] A. C. Davison, D. V. Hinkley, "Bootstrap Methods and their Application", 1997, sections 2.4 and 3.8
+       (ratios, and clusters drawn whole).
+    """
+    of_repeats = [np.stack([parts.sums, parts.counts]) for parts in runs]
+    ends = np.cumsum([part.shape[1] for part in of_repeats])[:-1]
+    rounded = Rounded.of(np.concatenate(of_repeats, axis=1))
+
+    def numbers(sums: DoubleArray) -> DoubleArray:
+        with np.errstate(invalid="ignore"):
+            parted = np.split(sums[:, 0] / sums[:, 1], ends, axis=1)
+        each = [(ratio**own.exponent).mean(axis=1) for ratio, own in zip(parted, runs, strict=True)]
+        return np.stack(each, axis=1)
+
+    return numbers(bootstrap_means(rounded, n_resamples, seed)), numbers(rounded.sums()[None])[0]
 
 
 def flipped_sums(values: Rounded, n_resamples: int, seed: int) -> tuple[DoubleArray, bool]:
@@ -185,3 +221,77 @@ def _key(seed: int, what: str) -> int:
 
 def _word(number: int) -> np.uint64:
     return np.uint64(number % 2**64)
+
+
+def normal_interval(values: DoubleArray, confidence: float) -> tuple[float, float]:
+    """Return Student's interval of the mean of values (m,).
+
+    Examples
+    --------
+    >>> low, high = normal_interval(np.array([1.0, 2.0, 3.0]), 0.95)
+    >>> round(low, 3), round(high, 3)
+    (-0.484, 4.484)
+    """
+    from scipy.special import stdtrit
+
+    mean, n = float(values.mean()), len(values)
+    half = float(stdtrit(n - 1, (1 + confidence) / 2) * values.std(ddof=1) / np.sqrt(n))
+    return mean - half, mean + half
+
+
+def bootstrap_interval(
+    means: DoubleArray,
+    values: DoubleArray,
+    confidence: float,
+    method: Literal["bca", "percentile"] = "bca",
+    observed: float | None = None,
+) -> tuple[float, float]:
+    """Return an interval of the mean of values from its means in samples drawn with replacement.
+
+    The percentile interval takes the quantiles of these means. BCa moves them: by how far their median is
+    from the mean of the values, and by how the spread changes with the mean, which for a mean is a sixth of
+    the values' skewness over the square root of their number.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (n_resamples,)
+    values : ndarray of float64, shape (m,)
+    confidence : float
+    method : {"bca", "percentile"}
+    observed : float, optional
+        The mean of the values as the samples have it, if it was rounded.
+
+    References
+    ----------
+    .. [1] B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical Association
+       82(397), 1987.
+
+    Examples
+    --------
+    >>> values = np.array([0.0, 0.0, 0.0, 1.0])
+    >>> means = np.array([0.0, 0.25, 0.25, 0.25, 0.5, 0.75])
+    >>> bootstrap_interval(means, values, 0.5, "percentile")
+    (0.25, 0.4375)
+    """
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    if method == "bca":
+        tails = _bca_tails(means, values, tails, float(values.mean()) if observed is None else observed)
+    low, high = np.quantile(means, tails)
+    return float(low), float(high)
+
+
+def _bca_tails(means: DoubleArray, values: DoubleArray, tails: DoubleArray, observed: float) -> DoubleArray:
+    from scipy.special import ndtr, ndtri
+
+    moved = values - values.mean()
+    squared = moved * moved
+    squares = float(squared.sum())
+    if squares == 0 or means.min() == means.max():
+        return tails
+    acceleration = float((squared * moved).sum()) / (6 * squares**1.5)
+    below = ((means < observed).sum() + (means <= observed).sum()) / (2 * len(means))
+    # a sample of few users may lie on one side of the mean altogether
+    bias = ndtri(np.clip(below, 0.5 / len(means), 1 - 0.5 / len(means)))
+    normal = bias + ndtri(tails)
+    moved_tails: DoubleArray = ndtr(bias + normal / (1 - acceleration * normal))
+    return moved_tails

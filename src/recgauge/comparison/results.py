@@ -1,8 +1,9 @@
 """What a comparison returns: rows, pairs, claims; numbers only, formatted by `recgauge.report`."""
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.procedure import Procedure
@@ -10,7 +11,6 @@ from recgauge.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,18 @@ class Repeats:
     labels: tuple[str, ...]
     mean: float
     deviation: float | None
+
+    @classmethod
+    def of(cls, means: Sequence[float], labels: Sequence[str]) -> Self:
+        """Return the mean over seeds and folds and its deviation: the one definition of every table.
+
+        Examples
+        --------
+        >>> Repeats.of([0.25, 0.5], ["seed 0", "seed 1"]).mean
+        0.375
+        """
+        deviation = statistics.stdev(means) if len(means) > 1 else None
+        return cls(tuple(means), tuple(labels), statistics.fmean(means), deviation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,8 @@ class MetricComparison:
         Users who have a value in some runs only.
     claims : tuple of str
         Sentences that follow from the numbers by rule.
+    over_rows : bool
+        Whether numbers are over all rows of all users, such as RMSE, and not means over users.
     """
 
     dataset: str
@@ -149,6 +163,7 @@ class MetricComparison:
     n_users: int
     n_left_out: int = 0
     claims: tuple[str, ...] = ()
+    over_rows: bool = False
 
     def row(self, run: str) -> RunRow:
         """Return the row of a run; KeyError if there is none."""
@@ -157,6 +172,26 @@ class MetricComparison:
     def pair(self, a: str, b: str) -> Pair:
         """Return the pair of two runs in the order in which it was compared; KeyError if there is none."""
         return {frozenset((pair.a, pair.b)): pair for pair in self.pairs}[frozenset((a, b))]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run took: means over its seeds and folds; None where its record does not say.
+
+    Parameters
+    ----------
+    fit_seconds, recommend_seconds : float or None
+        Wall clock.
+    peak_bytes : float or None
+        The most that the process held from the fit on.
+    model_bytes : float or None
+        What the fitted model keeps.
+    """
+
+    fit_seconds: float | None = None
+    recommend_seconds: float | None = None
+    peak_bytes: float | None = None
+    model_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,37 +269,6 @@ class Comparison:
             for one in self.results
             for row in (one.rows if what == "runs" else one.pairs)
         ]
-
-    # The four below are conveniences for notebooks; `recgauge.report` formats, and knows this package.
-
-    def to_markdown(self) -> str:
-        """Return the tables and claims in Markdown."""
-        from recgauge.report.comparison_tables import markdown
-
-        return markdown(self)
-
-    def to_latex(self) -> str:
-        """Return the tables in LaTeX (booktabs)."""
-        from recgauge.report.comparison_files import latex
-
-        return latex(self)
-
-    def _repr_html_(self) -> str:
-        from recgauge.report.comparison_tables import html
-
-        return html(self)
-
-    def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
-        """Return a figure of means and differences with their intervals; see `recgauge.report`.
-
-        Parameters
-        ----------
-        metric, dataset : str, optional
-            The first ones if not given.
-        """
-        from recgauge.report.comparison_figures import forest
-
-        return forest(self, metric, dataset)
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:

@@ -1,20 +1,162 @@
 """Who gains and who loses: runs compared inside groups of users, or of items."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.families import holm
-from recgauge.comparison.orders import DECIMALS
-from recgauge.comparison.segment_results import ALL, SegmentPair, SegmentRow, Segments
-from recgauge.comparison.stability import constant_p
+from recgauge.comparison.stability import DECIMALS, constant_p
+from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+ALL = "all"
+"""The group of everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """One run in one group.
+
+    Parameters
+    ----------
+    segment : str
+        The group; ``all`` is everybody.
+    run : str
+    mean : float
+        Over the users of the group; of items, over their relevant test rows.
+    low, high : float
+        Interval of the mean, from the variation between users; NaN where nothing varies, as with one user.
+    n_users : int
+        Users behind the mean.
+    n_rows : int
+        What is averaged: users, or relevant test rows.
+    """
+
+    segment: str
+    run: str
+    mean: float
+    low: float
+    high: float
+    n_users: int
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentPair:
+    """Two runs in one group, compared user by user; the difference is ``a - b``.
+
+    Parameters
+    ----------
+    segment, a, b : str
+        `b` is the baseline.
+    difference, low, high : float
+        Mean difference and its interval, not corrected.
+    p_adjusted : float
+        Two-sided p of a t-test over users, after Holm's correction over all groups and pairs.
+    differs : bool
+        ``p_adjusted <= 1 - confidence``.
+    better, equal, worse : float
+        Shares of the users for whom `a` is better than, equal to, worse than `b`.
+    n_users : int
+    """
+
+    segment: str
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    p_adjusted: float
+    differs: bool
+    better: float
+    equal: float
+    worse: float
+    n_users: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Runs compared by one metric inside the groups of one attribute.
+
+    Parameters
+    ----------
+    by : str
+        The attribute, such as ``activity``.
+    metric : str
+    rows : tuple of SegmentRow
+        By group, ``all`` first, then by run.
+    pairs : tuple of SegmentPair
+        Every run against the baseline, by group.
+    uneven : dict of str to float
+        Run to the p-value that its difference from the baseline is the same in all groups (Alexander and
+        Govern's test, Holm-corrected over runs); empty for groups of items, whose users are not distinct.
+    confidence : float
+    higher_is_better : bool
+    n_without : int
+        Users, or items, without a group.
+    """
+
+    by: str
+    metric: str
+    rows: tuple[SegmentRow, ...]
+    pairs: tuple[SegmentPair, ...]
+    uneven: Mapping[str, float]
+    confidence: float
+    higher_is_better: bool = True
+    n_without: int = 0
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The groups in their order, ``all`` first."""
+        return tuple(dict.fromkeys(row.segment for row in self.rows))
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs, the baseline first."""
+        return tuple(dict.fromkeys(row.run for row in self.rows))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per group and run, with its difference from the baseline, not rounded."""
+        import pandas as pd
+
+        return pd.DataFrame(segment_rows(self))
+
+
+def segment_rows(segments: Segments) -> list[dict[str, Any]]:
+    """Return one row per group and run, not rounded; the baseline's rows have no difference."""
+    pairs = {(pair.segment, pair.a): pair for pair in segments.pairs}
+    return [_flat(segments, row, pairs.get((row.segment, row.run))) for row in segments.rows]
+
+
+def _flat(segments: Segments, row: SegmentRow, pair: SegmentPair | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "by": segments.by,
+        "metric": segments.metric,
+        "segment": row.segment,
+        "n_users": row.n_users,
+        "n_rows": row.n_rows,
+        "run": row.run,
+        "mean": row.mean,
+        "low": _known(row.low),
+        "high": _known(row.high),
+        "baseline": segments.runs[0],
+    }
+    names = ("difference", "low", "high", "p_adjusted", "differs", "better", "equal", "worse")
+    for name in names:
+        value = None if pair is None else getattr(pair, name)
+        found[f"difference_{name}" if name in ("low", "high") else name] = _known(value)
+    return found
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else value
 
 
 def compare_segments(

@@ -1,8 +1,8 @@
 """Per-user values of several runs, paired by user."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from recgauge.comparison.inputs import RunValues, as_key
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import ConfigError, SchemaError, listed, nearest
+from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
 
 
@@ -24,7 +25,7 @@ class UserValues:
         Ids, sorted, so that results do not depend on the order of users.
     runs, metrics : tuple of str
     values : ndarray of float64, shape (n_metrics, n_runs, m)
-        NaN where a run has no value for a user.
+        Each user's own value, the mean over seeds and folds; NaN where a run has none.
     higher_is_better : tuple of bool
         By metric.
     dataset : str
@@ -33,6 +34,12 @@ class UserValues:
     folds : ndarray of float64, shape (n_metrics, n_runs, n_folds), or None
         Means of each fold over the users in common, if there are at least two folds.
     notes : tuple of str
+    shares : ndarray of float64, shape (n_metrics, n_runs, m), or None
+        What each user contributes to a run's number, which is their mean: `values`, unless some users are not
+        in every seed or fold, or the metric is over all rows; see `of`. NaN for users who are left out.
+        None: `values`.
+    pooled : mapping of str to tuple of Pooled
+        Of metrics over all rows, by run: what users add to the number of each seed and fold, (n_repeats, m).
 
     Examples
     --------
@@ -52,6 +59,13 @@ class UserValues:
     repeats: Mapping[tuple[str, str], Repeats] = field(default_factory=dict)
     folds: DoubleArray | None = None
     notes: tuple[str, ...] = ()
+    shares: DoubleArray | None = None
+    pooled: Mapping[str, tuple[Pooled, ...]] = field(default_factory=dict)
+
+    @property
+    def contributions(self) -> DoubleArray:
+        """What users contribute to the runs' numbers: `shares` where they differ from `values`."""
+        return self.values if self.shares is None else self.shares
 
     @classmethod
     def of(
@@ -64,8 +78,10 @@ class UserValues:
     ) -> Self:
         """Pair runs by user.
 
-        A user's values are averaged over the seeds of a run. Folds are pooled: a user's value is the mean
-        over the folds in which every run has one.
+        The number of a run with several seeds or folds is the mean of their means, each over the users that
+        it has; only folds in which every run has a value for a user count. Where a user is not in all of
+        them, and of metrics over all rows, such as RMSE, what the user contributes is the linearisation of
+        that number (the delta method): its mean is the number, and its spread that under other users.
 
         Parameters
         ----------
@@ -93,9 +109,12 @@ class UserValues:
             for j, name in enumerate(every):
                 seeds = [(one, codes[id(one)]) for one in every[name] if one.fold == fold]
                 cells[i, :, j] = [_mean_over_seeds(metric, seeds, len(users)) for metric in chosen]
-        values, fold_means = _pooled(cells)
+        values, fold_means = _over_folds(cells)
         if not np.isfinite(values).all(axis=1).any():
             raise ConfigError(_nobody(every, chosen))
+        shares, pooled = _shares(every, chosen, codes, folds, cells, values)
+        if fold_means is not None:
+            _place_pooled(fold_means, pooled, chosen, every, folds)
         return cls(
             users,
             tuple(every),
@@ -109,6 +128,8 @@ class UserValues:
             _repeats(every, chosen),
             fold_means,
             notes,
+            shares,
+            pooled,
         )
 
 
@@ -133,7 +154,15 @@ def _metrics_in_common(
     if not common:
         has = "; ".join(f"{name}: {listed(repeats[0].values)}" for name, repeats in list(runs.items())[:3])
         raise ConfigError(f"compare: the runs have no metric in common. {has}.")
-    return choose_metrics(asked, common)
+    chosen = choose_metrics(asked, common)
+    for key in chosen:
+        over_rows = [name for name, repeats in runs.items() if all(key in one.pooled for one in repeats)]
+        if over_rows and len(over_rows) < len(runs):
+            raise ConfigError(
+                f"compare: {key} of {listed(over_rows, most=3)} is over all ratings, and of the other runs "
+                "there are values per user, whose mean is another number. Give all runs in one way."
+            )
+    return chosen
 
 
 def choose_metrics(asked: Sequence[str] | None, common: Sequence[str]) -> tuple[str, ...]:
@@ -143,7 +172,7 @@ def choose_metrics(asked: Sequence[str] | None, common: Sequence[str]) -> tuple[
     own = {as_key(key): key for key in common}
     missing = [key for key in wanted if key not in own]
     if missing or not wanted:
-        near = [close for key in missing for close in get_close_matches(key, common, n=1)]
+        near = [close for key in missing if (close := nearest(key, common)) is not None]
         hint = f" Did you mean {listed(near)}?" if near else ""
         raise ConfigError(
             f"metrics: {listed(missing) or 'none'}: not in every run, which have {listed(common)}.{hint}"
@@ -198,7 +227,7 @@ def _mean_over_seeds(metric: str, seeds: Sequence[tuple[RunValues, IntArray]], n
     return mean
 
 
-def _pooled(cells: DoubleArray) -> tuple[DoubleArray, DoubleArray | None]:
+def _over_folds(cells: DoubleArray) -> tuple[DoubleArray, DoubleArray | None]:
     """Return values (n_metrics, n_runs, m) over folds, and each fold's means (n_metrics, n_runs, n_folds)."""
     if len(cells) == 1:
         return cells[0], None
@@ -211,17 +240,94 @@ def _pooled(cells: DoubleArray) -> tuple[DoubleArray, DoubleArray | None]:
     return values, np.moveaxis(means, 0, 2)
 
 
+def _shares(
+    runs: Mapping[str, Sequence[RunValues]],
+    metrics: Sequence[str],
+    codes: Mapping[int, IntArray],
+    folds: Sequence[int | None],
+    cells: DoubleArray,
+    values: DoubleArray,
+) -> tuple[DoubleArray | None, dict[str, tuple[Pooled, ...]]]:
+    """Return what users contribute to each run's mean over seeds and folds, None if these are `values`.
+
+    Also, of metrics over all rows, what each user adds to the value of every seed and fold, by run.
+    """
+    complete: BoolArray = np.asarray(np.isfinite(cells).all(axis=2))
+    shares = values
+    pooled: dict[str, tuple[Pooled, ...]] = {}
+    for i, metric in enumerate(metrics):
+        used: BoolArray = np.asarray(complete[:, i].any(axis=0))
+        for j, repeats in enumerate(runs.values()):
+            some = [one for one in repeats if one.fold in folds]
+            parts = _parts(
+                metric, some, [(codes[id(one)], complete[folds.index(one.fold), i]) for one in some]
+            )
+            seeds = Counter(one.fold for one in some)
+            if metric in some[0].pooled:
+                pooled[metric] = (*pooled.get(metric, ()), parts)
+            elif len(set(seeds.values())) == 1 and (parts.counts == used).all():
+                continue
+            shares = values.copy() if shares is values else shares
+            shares[i, j] = np.where(used, _contributions(parts, int(used.sum())), np.nan)
+    return None if shares is values else shares, pooled
+
+
+def _parts(metric: str, repeats: Sequence[RunValues], places: Sequence[tuple[IntArray, BoolArray]]) -> Pooled:
+    """Return what each user adds to the number of every seed and fold, (n_repeats, m); others add nothing."""
+    m = len(places[0][1])
+    sums, counts = np.zeros((len(repeats), m)), np.zeros((len(repeats), m))
+    exponent = 1.0
+    for row, (one, (codes, chosen)) in enumerate(zip(repeats, places, strict=True)):
+        own = one.pooled.get(metric)
+        known = np.isfinite(one.values[metric]) & chosen[codes]
+        sums[row, codes[known]] = (one.values[metric] if own is None else own.sums)[known]
+        counts[row, codes[known]] = 1.0 if own is None else own.counts[known]
+        exponent = exponent if own is None else own.exponent
+    there = counts.any(axis=1)
+    return Pooled(sums[there], counts[there], exponent)
+
+
+def _contributions(parts: Pooled, n_used: int) -> DoubleArray:
+    """Return values whose mean over the users in use is the mean of `parts.value()`: its linearisation."""
+    number, totals = parts.value(), parts.counts.sum(axis=1)
+    ratio = parts.sums.sum(axis=1) / totals
+    slope = parts.exponent * np.divide(number, ratio, out=np.zeros(len(ratio)), where=ratio != 0)
+    residuals = parts.sums - ratio[:, None] * parts.counts
+    linear: DoubleArray = (number[:, None] + (slope * n_used / totals)[:, None] * residuals).mean(axis=0)
+    return linear
+
+
+def _place_pooled(
+    means: DoubleArray,
+    pooled: Mapping[str, Sequence[Pooled]],
+    metrics: Sequence[str],
+    runs: Mapping[str, Sequence[RunValues]],
+    folds: Sequence[int | None],
+) -> None:
+    """Put the numbers of metrics over all rows into the means of folds (n_metrics, n_runs, n_folds)."""
+    for metric, parts in pooled.items():
+        for j, (repeats, each) in enumerate(zip(runs.values(), parts, strict=True)):
+            values, of_fold = each.value(), [one.fold for one in repeats if one.fold in folds]
+            for f, fold in enumerate(folds):
+                own = [value for value, other in zip(values, of_fold, strict=True) if other == fold]
+                means[metrics.index(metric), j, f] = np.mean(own)
+
+
+def _number(run: RunValues, metric: str) -> float:
+    """Return the number of one seed or fold."""
+    own = run.pooled.get(metric)
+    return float(np.nanmean(run.values[metric]) if own is None else own.value())
+
+
 def _repeats(
     runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Repeats]:
     found = {}
     for name, repeats in runs.items():
         for metric in metrics if len(repeats) > 1 else ():
-            means = np.array([np.nanmean(one.values[metric]) for one in repeats])
-            labels = tuple(one.label or f"repeat {i}" for i, one in enumerate(repeats))
-            found[metric, name] = Repeats(
-                tuple(means.tolist()), labels, float(means.mean()), float(means.std(ddof=1))
-            )
+            means = [_number(one, metric) for one in repeats]
+            labels = [one.label or f"repeat {i}" for i, one in enumerate(repeats)]
+            found[metric, name] = Repeats.of(means, labels)
     return found
 
 

@@ -3,20 +3,22 @@
 The module of a library or article is imported when its convention is requested.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, get_args
 
 from recgauge import metrics
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.judging import Policies, TieOrder
 from recgauge.metrics import Kind, Metric, has_defaults, metric_class, metric_classes
 from recgauge.utils.checks import check_choice
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
+_PRINTED = re.compile(r"(.+?)(?:\(.*\))?(?:(?:@|_at_)([1-9][0-9]*))?")
+"""A metric as it is printed or stored: ``nDCG(gain=linear)@10``, ``ndcg@10``, ``ndcg_at_10``."""
 _KINDS: tuple[Kind, ...] = ("lists", "ratings", "full rankings")
 OTHER_NAMES = {
     "average_precision": "map",
@@ -104,14 +106,16 @@ class Convention:
         if found is not None:
             return found
         known = self.known()
-        close = get_close_matches(name, [*known, *FIRST_WORDS, *OTHER_NAMES], n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        meant, k = meant_metric(name)
+        hint = "" if meant is None else f"Did you mean {meant}? "
+        if k is not None and meant is not None:
+            hint = f"Cutoffs stand apart: metrics=[{meant}], cutoffs=[{k}]. "
         lists, ratings, rankings = (
             ", ".join(sorted(name for name, metric in known.items() if metric.kind == kind))
             for kind in _KINDS
         )
         raise ConfigError(
-            f"metrics: unknown metric {name!r}.{hint} Under conventions={self.name!r} there are, of lists, "
+            f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are, of lists, "
             f"{lists}; of full rankings, {rankings}; and of ratings, {ratings}."
         )
 
@@ -168,6 +172,30 @@ def canonical_name(name: str) -> str:
     return "_".join([FIRST_WORDS[first], *rest])
 
 
+def meant_metric(printed: str, more: Iterable[str] = ()) -> tuple[str | None, int | None]:
+    """Return the name and the cutoff that were probably meant by a metric as it is printed, or mistyped.
+
+    Parameters
+    ----------
+    printed : str
+    more : iterable of str
+        Other names that may be meant, such as those of suites.
+
+    Examples
+    --------
+    >>> meant_metric("nDCG(gain=linear)@10"), meant_metric("Hit_Rate_at_5"), meant_metric("bag")
+    (('ndcg', 10), ('hit_rate', 5), (None, None))
+    """
+    match = _PRINTED.fullmatch(printed.strip())
+    name, k = (printed, None) if match is None else match.groups()
+    known = STANDARD.known()
+    labels: dict[str, str] = {}
+    for key, metric in known.items():
+        labels.setdefault(metric.label, key)  # of nDCG's names the first, which has its defaults
+    near = nearest(name, [*more, *known, *FIRST_WORDS, *OTHER_NAMES, *labels])
+    return labels.get(near or "", near), None if k is None else int(k)
+
+
 STANDARD = Convention(
     name="standard",
     about="trec_eval's definitions; users without relevant items are left out and counted.",
@@ -210,9 +238,8 @@ def get_convention(name: str) -> Convention:
         module = "articles" if name in ARTICLES else f"libraries.{name.partition('_')[0]}"
         found: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
         return found
-    close = get_close_matches(str(name), NAMES, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise ConfigError(f"conventions: unknown name {name!r}.{hint} There are {', '.join(NAMES)}.")
+    hint = did_you_mean(str(name), NAMES)
+    raise ConfigError(f"conventions: unknown name {name!r}. {hint}There are {', '.join(NAMES)}.")
 
 
 def conventions() -> dict[str, Convention]:

@@ -65,7 +65,7 @@ ARTICLE_SYSTEM_EVALUATION = Convention(
         "prediction_coverage": m.PredictionCoverage(),
         "diversity": m.PooledDiversity(),
         "novelty": m.Novelty(),
-        "popularity": m.Popularity(),
+        "popularity": m.ItemPopularity(),
         "serendipity": m.UnpopularSerendipity(),
     },
     policies=Policies(no_relevant="zero"),

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recgauge.data.grouped import TABLE, shared
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, IntArray, LongArray
+from recgauge.utils.grouped import TABLE, shared
 
 if TYPE_CHECKING:
     from scipy import sparse

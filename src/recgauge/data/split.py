@@ -10,6 +10,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import check_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
+from recgauge.utils.html import html_table
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -165,10 +166,14 @@ class Split:
         """
         validation = self._held_for_validation()
         train, fold_in = self.train.followed_by(validation), self.fold_in
+        told = f"train is {len(self.train):,} training and {len(validation):,} validation rows"
         if fold_in is not None:
             chosen_by = (validation.user_counts() > 0)[fold_in.user]
             train, fold_in = train.followed_by(fold_in.take(chosen_by)), fold_in.take(~chosen_by)
-        return replace(self, train=train, validation=None, fold_in=fold_in)
+            told += f", and {int(chosen_by.sum()):,} fold-in rows of validation users"
+        joined = replace(Step.between("nothing", train, train), note=f"{told} (fit_on=train_validation)")
+        steps = (*self.steps, joined)
+        return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps)
 
     def _held_for_validation(self) -> Interactions:
         if self.validation is None or len(self.validation) == 0:
@@ -177,6 +182,25 @@ class Split:
                 "split.validation_size=0.1 does for split=random; docs/splits.md has each split's setting."
             )
         return self.validation
+
+    @property
+    def _parts(self) -> dict[str, Interactions]:
+        parts = {"train": self.train, "fold-in": self.fold_in, "validation": self.validation}
+        parts[self.evaluated] = self.test
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def __repr__(self) -> str:
+        """Return the parts with their rows, in one line."""
+        parts = [f"{name} {len(part):,} rows" for name, part in self._parts.items()]
+        return f"Split({self.name}: {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """Return a row per part."""
+        rows = [
+            [name, f"{len(part):,}", f"{_n_distinct(part.user):,}", f"{_n_distinct(part.item):,}"]
+            for name, part in self._parts.items()
+        ]
+        return html_table(rows, [self.name, "rows", "users", "items"], [str(step) for step in self.steps])
 
     @property
     def test_users(self) -> IntArray:

@@ -15,11 +15,11 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets.published_files import (
     PUBLISHED,
     REZIPPED,
-    UNPACKING_ERRORS,
     PublishedFile,
     VerifiedFile,
 )
 from recgauge.errors import IntegrityError, SchemaError
+from recgauge.files.opening import UNPACKING_ERRORS
 
 Layout = Literal["u", "dat", "csv"]
 

@@ -8,15 +8,16 @@ from pathlib import Path
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
-from recgauge.datasets._table import join
-from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.formats import read_user_lines
-from recgauge.datasets._table.rows import check_part
 from recgauge.datasets.archives import ArchiveSource
 from recgauge.datasets.published_files import REZIPPED, PublishedFile
+from recgauge.datasets.table import join
 from recgauge.errors import MissingDataError
+from recgauge.files.columns import Wanted
+from recgauge.files.formats import read
+from recgauge.files.opening import TableFile
 from recgauge.utils.progress import Progress
 
+_PAIRS = Wanted({}, ("user", "item"))
 TRAIN, TEST = "gowalla/train.txt", "gowalla/test.txt"
 
 GOWALLA = PublishedFile(
@@ -143,9 +144,9 @@ def _held_out(path: Path) -> PublishedParts:
 
 def _read(path: Path, *members: str) -> Interactions:
     try:
-        parts = [read_user_lines(TableFile(path, member), None) for member in members]
+        parts = [read(TableFile(path, member), _PAIRS, form="user_lines") for member in members]
     except KeyError as error:
         raise MissingDataError(
             f"{path} has no member {error}. Use an archive with {TRAIN} and {TEST}."
         ) from error
-    return join([check_part(part, "s") for part in parts])
+    return join(parts)

@@ -20,8 +20,9 @@ from recgauge.datasets._keeper import Inputs
 from recgauge.datasets._movielens_releases import CITATION, RELEASES, Release, splits_of
 from recgauge.datasets.archives import ArchiveSource
 from recgauge.datasets.prepared import Prepared
-from recgauge.datasets.published_files import UNPACKING_ERRORS, PublishedFile, VerifiedFile
+from recgauge.datasets.published_files import PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
+from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress

@@ -2,13 +2,13 @@
 
 import re
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, said
+from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.utils.checks import check_bool
 from recgauge.utils.files import cache_folder, digest_of, refuse_irregular
 
@@ -175,10 +175,6 @@ def listed_pin(folder: Path, published: PublishedFile) -> Pin | None:
         if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
             return Pin(digest.lower(), "the mirror's SHA256SUMS", strict=False)
     return None
-
-
-# What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
-UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 
 def verify(

@@ -2,27 +2,41 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from recgauge.data.dataset import Dataset, Feedback
+from recgauge.data.interactions import Interactions
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets._keeper import Inputs
-from recgauge.datasets._table import FORMATS, Format, TableReader, facts_of, join, tell
-from recgauge.datasets._table.columns import Choice, Roles, TextFormat, check_roles
-from recgauge.datasets._table.files import TableFile, check_encoding, find_files, join_digests
-from recgauge.datasets._table.limits import Limits
-from recgauge.datasets._table.rows import TimeUnit, refuse
 from recgauge.datasets.prepared import Prepared
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.files import columns
+from recgauge.files.columns import Choice, Role, Wanted
+from recgauge.files.formats import FORMATS, format_of, read
+from recgauge.files.ids import join_ids
+from recgauge.files.limits import Limits
+from recgauge.files.opening import EncodedFile, TableFile, check_encoding, find_files
+from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
+from recgauge.files.text import TextFormat, find_layout, first_lines
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.memory import memory_named
 from recgauge.utils.progress import NoProgress, Progress
 
 OnBadRows = Literal["error", "skip"]
 _BYTES_TO_JOIN = 40  # of memory per row: the columns as they were read, and as they stay
+_NAMES: Mapping[Role, columns.Names] = {
+    "user": columns.USERS,
+    "item": columns.ITEMS,
+    "rating": columns.RATINGS,
+    "time": columns.TIMES,
+}
 
 
 @dataclass(frozen=True)
@@ -35,9 +49,9 @@ class Table(DatasetSource):
         Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Rows keep the order of the files.
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
-    format : {"text", "parquet", "jsonl", "recbole", "user_lines"}, optional
-        By default taken from the file's ending (``.parquet``, ``.jsonl``, ``.inter``), else "text". With
-        "user_lines" each line is a user followed by items.
+    format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "trec_qrels", ...}, optional
+        By default recognised by the file's ending and first lines. With "user_lines" each line is a user
+        followed by items.
     member : str, optional
         File to read inside zip archives that hold several.
     user, item : str or int, optional
@@ -46,15 +60,17 @@ class Table(DatasetSource):
     rating, time : str, int or False, optional
         Likewise; False leaves the column out.
     header : bool, optional
-        Whether the first line names the columns; by default it does if it holds the names looked for.
+        Whether the first line names the columns; by default recognised, and refused where that is not clear.
     separator : str, optional
         What separates fields; by default taken from the first line.
     quotes : bool, optional
-        Whether fields may be in double quotes; by default with commas and semicolons only.
+        Whether fields may be in double quotes; by default with commas and semicolons, or if the first line
+        has some.
     encoding : str
         Of text files and JSON lines, such as "utf-16" or "iso-8859-1".
-    time_unit : {"s", "ms", "us", "ns", "date"}
-        What times count, or that they are ISO 8601 dates (UTC unless they say otherwise).
+    time_unit : {"s", "ms", "us", "ns", "date"}, optional
+        What times count, or that they are ISO 8601 dates (UTC unless they say otherwise); by default
+        recognised by the first 100.
     feedback : {"explicit", "implicit"}, optional
         By default "explicit" if there is a rating column.
     relevant_from : float, optional
@@ -95,7 +111,7 @@ class Table(DatasetSource):
 
     path: str | Sequence[str]
     name: str | None = None
-    format: Format | None = None
+    format: str | None = None
     member: str | None = None
     user: Choice = None
     item: Choice = None
@@ -105,7 +121,7 @@ class Table(DatasetSource):
     separator: str | None = None
     quotes: bool | None = None
     encoding: str = "utf-8"
-    time_unit: TimeUnit = "s"
+    time_unit: TimeUnit | None = None
     feedback: Feedback | None = None
     relevant_from: float | None = None
     on_bad_rows: OnBadRows = "error"
@@ -125,13 +141,13 @@ class Table(DatasetSource):
         check_encoding(self.encoding)
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
-        check_roles(self._roles())
+        self._wanted()
         Limits.of(self.limits)
 
     def _check_choices(self) -> None:
         for option, value, choices in (
             ("format", self.format, (None, *FORMATS)),
-            ("time_unit", self.time_unit, get_args(TimeUnit)),
+            ("time_unit", self.time_unit, (None, *get_args(TimeUnit))),
             ("feedback", self.feedback, (None, *get_args(Feedback))),
             ("on_bad_rows", self.on_bad_rows, get_args(OnBadRows)),
         ):
@@ -154,9 +170,11 @@ class Table(DatasetSource):
 
     def find(self, progress: Progress | None = None) -> None:  # noqa: ARG002 - nothing to tell
         """Find the files, and refuse those beyond the limits as far as their beginning tells."""
-        reader = self._reader()
         for file in self._files():
-            reader.check_columns(file)
+            decoded = EncodedFile(file.path, file.member, file.limits, check_encoding(self.encoding))
+            form = self.format or format_of(decoded, self._wanted())
+            if form in ("text", "csv") and len(first_lines(decoded)[1]) > file.limits.columns:
+                find_layout(decoded, self._wanted(), self._text_format())
 
     def digest(self, progress: Progress | None = None) -> str:  # noqa: ARG002 - nothing to tell
         """Return the digest of the files' bytes, without reading rows."""
@@ -193,7 +211,7 @@ class Table(DatasetSource):
         read = partial(self._read, files, name, progress)
         options = self._recipe(inputs.paths, files)
         found = inputs.get(read, digests, options, (name, source), progress)
-        tell(found.facts, files, found.interactions, name, progress)
+        _tell(found.facts, files, found.interactions, progress)
         n_bad = found.facts["n_bad"]
         return Dataset(
             name=name,
@@ -213,19 +231,36 @@ class Table(DatasetSource):
         return Inputs((file.path for file in files), self.cache, prepared=self.prepared)
 
     def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
-        reader, parts = self._reader(), []
+        parts: list[Rows] = []
         with progress.step(f"read {name}", len(files), "files") as advance:
             for file in files:
-                parts.append(reader.read(file))
-                if parts[-1].problems and self.on_bad_rows == "error":
-                    raise refuse(parts[-1])
+                rows = read(
+                    file,
+                    self._wanted(),
+                    self._text_format(),
+                    form=self.format,
+                    unit=self.time_unit,
+                    encoding=check_encoding(self.encoding),
+                )
+                if rows.problems and self.on_bad_rows == "error":
+                    raise refuse(rows, headless=all(map(_is_numbered, rows.part.labels.values())))
+                parts.append(rows)
                 advance(1)
-        with memory_named(name, sum(part.user.n_rows for part in parts), _BYTES_TO_JOIN):
-            return Prepared(join(parts), facts=facts_of(parts))
+        with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
+            return Prepared(join(parts), facts=_facts_of(parts))
 
-    def _reader(self) -> TableReader:
-        encoding = check_encoding(self.encoding)
-        return TableReader(self.format, self._roles(), self._text_format(), self.time_unit, encoding)
+    def _wanted(self) -> Wanted:
+        paths = ",".join(self._paths)
+        path = f"[{paths}]" if len(self._paths) > 1 else paths
+        try:
+            return Wanted(
+                _NAMES,
+                ("user", "item", "rating", "time"),
+                self._choices(),
+                command=f"recgauge run dataset=table dataset.path={path}",
+            )
+        except ConfigError as error:
+            raise ConfigError(f"Table: {error}") from error
 
     def _recipe(self, paths: Sequence[Path], files: Sequence[TableFile]) -> dict[str, Any]:
         """Return all options that decide what reading gives; names and folders of files do not."""
@@ -233,7 +268,7 @@ class Table(DatasetSource):
             "source": "table",
             "format": self.format,
             "members": [[paths.index(file.path), file.member, file.ending] for file in files],
-            "roles": self._roles(),
+            "roles": self._choices(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
             "unit": self.time_unit,
@@ -241,8 +276,7 @@ class Table(DatasetSource):
         }
 
     def _text_format(self) -> TextFormat:
-        dates = self.time_unit == "date"
-        return TextFormat(self.separator, self.header, self.quotes, dates=dates)
+        return TextFormat(self.separator, self.header, self.quotes)
 
     def _judge_feedback(self, has_ratings: bool, name: str, progress: Progress) -> Feedback:
         if not has_ratings and (self.feedback == "explicit" or self.relevant_from is not None):
@@ -263,5 +297,81 @@ class Table(DatasetSource):
     def _paths(self) -> tuple[str, ...]:
         return tuple(self.path) if isinstance(self.path, (list, tuple)) else (self.path,)  # type: ignore[return-value]
 
-    def _roles(self) -> Roles:
+    def _choices(self) -> dict[Role, Choice]:
         return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
+
+
+def join_digests(digests: Sequence[str]) -> str:
+    """Return the digest of the file, or of the digests of several."""
+    return digests[0] if len(digests) == 1 else sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _is_numbered(label: str) -> bool:
+    return label.startswith("column ")
+
+
+def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
+    """Return the columns' labels, remarks by the number of their file, and how many rows were left out."""
+    remarks: list[list[int | str]] = []
+    for number, rows in enumerate(parts):
+        if rows.problems:
+            remarks.append([number, describe_skipped(rows)])
+        if rows.part.remark:
+            remarks.append([number, rows.part.remark])
+    understood: dict[str, list[int]] = {}
+    for number, rows in enumerate(parts):
+        understood.setdefault(rows.understood("rating", "time"), []).append(number)
+    return {
+        "labels": dict(parts[0].part.labels),
+        "understood": [[numbers[0], len(numbers), text] for text, numbers in understood.items()],
+        "remarks": remarks,
+        "n_bad": sum(rows.n_bad for rows in parts),
+    }
+
+
+def _tell(
+    facts: Mapping[str, Any], files: Sequence[TableFile], rows: Interactions, progress: Progress
+) -> None:
+    """Say how files were read, so that a wrong guess is seen, and what was left out."""
+    for number, remark in facts["remarks"]:
+        progress.note(f"{files[number]}: {remark}.")
+    span = (
+        f"; ratings from {rows.value.min():g} to {rows.value.max():g}" if "rating" in facts["labels"] else ""
+    )
+    for number, n_files, text in facts["understood"]:
+        more = f" and {n_files - 1:,} more" if n_files > 1 else ""
+        progress.note(f"{files[number].name}{more}: {text}{span}.")
+
+
+def join(parts: Sequence[Rows]) -> Interactions:
+    """Return the good rows of all files, in order.
+
+    Raises
+    ------
+    SchemaError
+        If no row is left, or only some files have a rating or a time.
+    """
+    for role in ("rating", "time"):
+        have = [str(rows.file) for rows in parts if role in rows.part.labels]
+        if 0 < len(have) < len(parts):
+            raise SchemaError(
+                f"Table: {listed(have)} has a {role} column, other files have none. Choose the columns, "
+                f"or set dataset.{role}=false."
+            )
+    if not any(rows.user.n_rows for rows in parts):
+        files = listed(rows.file for rows in parts)
+        raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
+    with ThreadPoolExecutor(2) as threads:
+        users = threads.submit(join_ids, [rows.user for rows in parts], "user")
+        items = threads.submit(join_ids, [rows.item for rows in parts], "item")
+    (user, user_ids), (item, item_ids) = users.result(), items.result()
+    ratings = [rows.numbers["rating"] for rows in parts if "rating" in rows.numbers]
+    times = [rows.time for rows in parts if rows.time is not None]
+    return Interactions(
+        user,
+        item,
+        np.concatenate(ratings) if ratings else np.ones(len(user), np.float32),
+        np.concatenate(times) if times else None,
+        user_ids,
+        item_ids,
+    )

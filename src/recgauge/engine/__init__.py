@@ -5,16 +5,13 @@ Importing this package imports neither numba nor the kernels.
 """
 
 from recgauge.engine.sources import FactorSource, ItemWeights, Scorer, Source
-from recgauge.engine.topk import is_compiled, kind_of, rank_candidates, top_k, warm_up
+from recgauge.engine.topk import rank_candidates, top_k
 
 __all__ = [
     "FactorSource",
     "ItemWeights",
     "Scorer",
     "Source",
-    "is_compiled",
-    "kind_of",
     "rank_candidates",
     "top_k",
-    "warm_up",
 ]

@@ -1,13 +1,12 @@
 """How the engine's kernels are compiled, and short names of array types for them. Imports numba."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled, is_kept, njit
+from recgauge.utils.compiled import compiled, njit
 
 F32s = npt.NDArray[np.float32]
 F64s = npt.NDArray[np.float64]
@@ -46,8 +45,3 @@ def reorderer(function: Kernel) -> Kernel:
 
 
 entry = compiled(**_OPTIONS)  # a kernel that Python calls: its machine code is kept
-
-
-def is_cached(name: str) -> bool:
-    """Whether machine code of the entry ``name`` can be loaded."""
-    return is_kept(Path(__file__), name)

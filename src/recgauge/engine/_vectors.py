@@ -4,14 +4,16 @@ Written for LLVM where numba's own loops stay scalar or take twice the lanes. Im
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic as numba_intrinsic
 
-from recgauge.utils.compiled import cpu_features
+from recgauge.utils.compiled import config
 
 cgutils: Any = numba_cgutils
 intrinsic: Callable[[Any], Any] = numba_intrinsic
@@ -26,8 +28,22 @@ _F64 = ir.DoubleType()
 SUM_WIDTH = 256
 
 
+@cache
+def _cpu_features() -> frozenset[str]:
+    """Return what machine code may use, under LLVM's names; asking LLVM takes milliseconds.
+
+    This processor's features, unless NUMBA_CPU_FEATURES or NUMBA_CPU_NAME=generic ask for fewer: numba then
+    compiles for those, and an instruction that they lack ends the process.
+    """
+    if config.CPU_FEATURES is not None:
+        names = config.CPU_FEATURES.split(",")
+        return frozenset(name.removeprefix("+") for name in names if name.startswith("+"))
+    names = [name for name, is_there in llvm.get_host_cpu_features().items() if is_there]
+    return frozenset(name for name in names if config.ENABLE_AVX or not name.startswith("avx"))
+
+
 def _has(feature: str) -> bool:
-    return feature in cpu_features()
+    return feature in _cpu_features()
 
 
 def has_byte_dot() -> bool:

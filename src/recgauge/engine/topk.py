@@ -1,15 +1,9 @@
-"""The engine's public functions: exact top k, in bounded memory, and compiling what that needs.
+"""The engine's public functions: exact top k, in bounded memory.
 
 The kernels, and numba with them, are imported when lists are made.
 """
 
-import os
-import time
 from collections.abc import Callable
-from typing import Literal, cast
-
-import numpy as np
-from scipy import sparse
 
 from recgauge.engine.sources import (
     Allowed,
@@ -22,20 +16,7 @@ from recgauge.engine.sources import (
     make_lists,
 )
 from recgauge.utils.checks import FloatArray, IntArray, check_int
-
-Kind = Literal[
-    "factors",
-    "scores",
-    "dense_weights",
-    "sparse_weights",
-    "per_user_factors",
-    "per_user_scores",
-    "per_user_dense_weights",
-    "per_user_sparse_weights",
-]
-
-_OWN = "per_user_"
-_ENTRIES = {"factors": "factors", "scores": "rows", "dense_weights": "dense", "sparse_weights": "sparse"}
+from recgauge.utils.threads import process_cpus
 
 
 def top_k(  # noqa: PLR0913
@@ -202,57 +183,4 @@ def rank_candidates(  # noqa: PLR0913
 
 def _threads(subject: str, n_threads: int | None) -> int:
     """Return how many threads to use; by default the CPUs of this process, which may be fewer than all."""
-    if n_threads is not None:
-        return check_int(f"{subject}: n_threads", n_threads, minimum=1)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def kind_of(source: Source, *, per_user: bool = False) -> Kind:
-    """Return the kind of a source; `per_user`: each user has candidates of their own."""
-    kind: Kind = "factors" if isinstance(source, FactorSource) else "scores"
-    if isinstance(source, ItemWeights):
-        kind = "sparse_weights" if sparse.issparse(source.weights) else "dense_weights"
-    return cast("Kind", _OWN + kind) if per_user else kind
-
-
-def is_compiled(kind: Kind = "factors") -> bool:
-    """Return whether `top_k` can load the kernel of a kind of source instead of compiling it (some seconds).
-
-    Parameters
-    ----------
-    kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
-        What lists are made from; with ``per_user_`` before it where each user has candidates of their own.
-    """
-    from recgauge.engine._jit import is_cached
-
-    verb = "gather" if kind.startswith(_OWN) else "top"
-    return is_cached(f"{verb}_{_ENTRIES[kind.removeprefix(_OWN)]}")
-
-
-def warm_up(kind: Kind = "factors") -> float:
-    """Compile the kernel of a kind of source, or load it, and return the seconds that took.
-
-    Parameters
-    ----------
-    kind : {"factors", "scores", "dense_weights", "sparse_weights"}, default "factors"
-        What lists are made from; with ``per_user_`` before it where each user has candidates of their own.
-    """
-    start = time.perf_counter()
-    one = np.ones((1, 1), np.float32)
-    rows = sparse.csr_array(one)
-    sources: dict[str, Source] = {
-        "factors": _OneFactor(),
-        "scores": lambda _users: one,
-        "dense_weights": ItemWeights(rows, one),
-        "sparse_weights": ItemWeights(rows, rows),
-    }
-    user, source = np.zeros(1, np.int32), sources[kind.removeprefix(_OWN)]
-    if kind.startswith(_OWN):
-        rank_candidates(source, user, 1, rows, n_threads=1)
-    else:
-        top_k(source, user, 1, n_threads=1)
-    return time.perf_counter() - start
-
-
-class _OneFactor:
-    user = item = np.ones((1, 1), np.float32)
+    return process_cpus() if n_threads is None else check_int(f"{subject}: n_threads", n_threads, minimum=1)

@@ -12,7 +12,9 @@ from recgauge.data.ids import IdArray
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
+from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
+from recgauge.utils.html import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +46,8 @@ class MetricResult:
     higher_is_better : bool
     n_users : int
         Users whose values make the mean; for a metric of the whole run, users that it saw.
+    pooled : Pooled or None
+        What each user adds to an error over all ratings, aligned as `per_user`: comparisons resample users.
     """
 
     key: str
@@ -55,6 +59,7 @@ class MetricResult:
     definition: str
     higher_is_better: bool
     n_users: int
+    pooled: Pooled | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,10 +130,31 @@ class Evaluation:
         columns = {result.key: result.per_user for result in self.results if result.per_user is not None}
         return pd.DataFrame(columns, index=pd.Index(self.users, name="user"))
 
-    def _repr_html_(self) -> str:
-        from recgauge.report.html_tables import evaluation_html  # formats, and knows this package
+    def __repr__(self) -> str:
+        """Return how many users there are and the first numbers, in one line."""
+        first = [f"{one.key.replace('_at_', '@')} {one.value:.4f}" for one in self.results[:4]]
+        more = f", and {len(self.results) - 4} more" if len(self.results) > 4 else ""
+        return f"Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
 
-        return evaluation_html(self)
+    def _repr_html_(self) -> str:
+        """Return a row per metric and a column per cutoff: the mean over users ± its standard error."""
+        cutoffs = sorted({one.k for one in self.results if one.k is not None})
+        columns: list[int | None] = [*cutoffs]
+        if any(one.k is None for one in self.results):
+            columns.append(None)
+        cells: dict[str, dict[int | None, str]] = {}
+        for one in self.results:
+            cells.setdefault(one.name, {})[one.k] = _html_value(one)
+        header = ["metric", *("value" if k is None else f"@{k}" for k in columns)]
+        rows = [[name, *(values.get(k, "") for k in columns)] for name, values in cells.items()]
+        n_left_out = self.counts.get("users_left_out", 0)
+        users = f"{self.counts.get('users_evaluated', len(self.users)):,} users"
+        left_out = f", {n_left_out:,} left out" if n_left_out else ""
+        return html_table(rows, header, [f"Mean over {users}{left_out} ± its standard error."])
+
+
+def _html_value(one: MetricResult) -> str:
+    return f"{one.value:.4f}" if one.stderr is None else f"{one.value:.4f} ± {one.stderr:.4f}"
 
 
 def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:

@@ -58,7 +58,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     relevant : mapping, DataFrame or Relevant
         ``{user: items}`` or ``{user: {item: grade}}``; or a table with columns user, item and, where items
         have grades, grade.
-    metrics : names, metrics, a mapping of result names to either, or the name of a suite
+    metrics : sequence of str or Metric, mapping of str to either, str or Metric
         Suites are ranking, beyond_accuracy, diversity and curves.
         A name has the meaning of the convention; a metric object is used as it is.
     cutoffs : sequence of int or None, default (5, 10)

@@ -150,6 +150,7 @@ def _result(key: str, metric: RatingMetric, judged: JudgedRatings, has_users: bo
         definition=metric.definition(),
         higher_is_better=metric.higher_is_better,
         n_users=n_users,
+        pooled=metric.pooled(judged) if has_users else None,
     )
 
 

@@ -12,9 +12,9 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
 from recgauge.evaluation.predict import predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
+from recgauge.metrics import HEADLINE
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
-from recgauge.runs import HEADLINE
 from recgauge.utils.checks import check_int
 from recgauge.utils.progress import NoProgress, Progress
 

@@ -147,7 +147,7 @@ def _check_scale(scale: tuple[float, float] | None) -> tuple[float, float] | Non
     if len(scale) != 2:
         raise ConfigError(f"scale must be the lowest and the highest rating, got {scale!r}.")
     low = check_real("scale: the lowest rating", scale[0], low=-np.inf, high=np.inf)
-    return low, check_real("scale: the highest rating", scale[1], low=low, high=np.inf, low_open=True)
+    return low, check_real("scale: the highest rating", scale[1], low=low, high=np.inf)
 
 
 def _check_predictions(name: str, predicted: FloatArray, n_rows: int) -> None:

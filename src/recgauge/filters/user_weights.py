@@ -1,8 +1,6 @@
 """Ratings weighed by a value of the user: its mean, its number of rows, or one from a table."""
 
-import csv
 from dataclasses import dataclass
-from math import isfinite
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,11 +8,13 @@ import numpy as np
 from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
-from recgauge.datasets._table.limits import opened_text
-from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.files.columns import USERS, WEIGHTS, Wanted
+from recgauge.files.formats import read
+from recgauge.files.opening import find_list_files
+from recgauge.files.text import TextFormat
 from recgauge.filters import Filter, with_values
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
-from recgauge.utils.files import refuse_irregular, user_path
 
 Method = Literal["divide_by_mean", "subtract_mean", "divide_by_rows", "table"]
 METHODS: dict[Method, str] = {
@@ -23,6 +23,15 @@ METHODS: dict[Method, str] = {
     "divide_by_rows": "ratings are divided by the number of their user's rows",
     "table": "ratings are multiplied by their user's weight",
 }
+
+
+_WANTED = Wanted(
+    {"user": USERS, "weight": WEIGHTS},
+    ("user", "weight"),
+    needed=(("user",), ("weight",)),
+    option="",
+    mixed_ids=True,
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,8 @@ class UserWeights(Filter):
         ``divide_by_rows`` users weigh the same in any sum, however active they are; ``table`` multiplies by
         weights from a file, such as what a customer is worth.
     path : str or None
-        For ``table``: a CSV file whose header names the columns ``user`` and ``weight``; weights are > 0.
-        Every user of the data must be in it.
+        For ``table``: a file with columns ``user`` and ``weight``, read as those of ``dataset=table``;
+        weights are > 0. Every user of the data must be in it.
     relevant_from : float or None
         Lowest weighted rating that makes a held-out item relevant, such as 1 after ``divide_by_mean`` and 0
         after ``subtract_mean``; None: every row does. A threshold on the old scale would mean nothing.
@@ -70,7 +79,7 @@ class UserWeights(Filter):
     def __post_init__(self) -> None:
         check_choice("UserWeights: method", self.method, get_args(Method))
         if self.method == "table" and not self.path:
-            raise ConfigError("UserWeights: method table needs path, a CSV file with user and weight.")
+            raise ConfigError("UserWeights: method table needs path, a file with user and weight.")
         if self.method != "table" and self.path is not None:
             raise ConfigError(
                 f"UserWeights: path belongs to method table, got it with {self.method}. Leave one out."
@@ -123,30 +132,25 @@ def _positive(rows: Interactions, counts: LongArray, means: DoubleArray) -> Doub
 
 
 def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
-    """Return the weight of each user, shape (n_users,).
-
-    Parameters
-    ----------
-    path : str
-        CSV whose header names the columns ``user`` and ``weight``.
-    user_ids : ndarray, shape (n_users,)
-        Compared with the file's as text; users that only the file has are passed over.
-
-    Raises
-    ------
-    MissingDataError
-        If the file cannot be read.
-    SchemaError
-        If a line is too long, a column is missing, a weight is not a number above 0, or a user has none or
-        two.
-    """
-    file_path = user_path(path)
-    refuse_irregular(file_path, "UserWeights")
-    try:
-        with opened_text(file_path, newline="") as file:
-            weights = _parsed(path, csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise MissingDataError(f"UserWeights: cannot read {path}: {error}. Check the path.") from error
+    """Return the weight of each user (n_users,), compared as text; others of the file are passed over."""
+    (file, *_) = find_list_files([path], "filters.user_weights.path")
+    rows = read(file, _WANTED, TextFormat(header=True), lines=True)
+    bad = [(int(problem.lines[0]), f"{problem.reason}: {problem.example}") for problem in rows.problems]
+    low = np.flatnonzero(rows.numbers["weight"] <= 0)[:1]
+    bad += [(int(rows.lines[row]), f"got {rows.numbers['weight'][row]:g}") for row in low]
+    if bad:
+        raise SchemaError(
+            f"UserWeights: {file}, {rows.part.unit} {bad[0][0]}: weight must be a number above 0; "
+            f"{bad[0][1]}. Correct the file."
+        )
+    users, weights = rows.user.texts(), {}
+    for row, (user, weight) in enumerate(zip(users, rows.numbers["weight"].tolist(), strict=True)):
+        if user in weights:
+            raise SchemaError(
+                f"UserWeights: {rows.where(row)}: each user must have one weight, got a second one for "
+                f"{shown(user)}. Remove it."
+            )
+        weights[user] = weight
     lacking = [user for user in user_ids.tolist() if str(user) not in weights]
     if lacking:
         raise SchemaError(
@@ -154,33 +158,3 @@ def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
             f"{len(lacking) - 1} more. Add them, or drop these users first."
         )
     return np.array([weights[str(user)] for user in user_ids.tolist()])
-
-
-def _parsed(path: str, table: "csv.DictReader[str]") -> dict[str, float]:
-    names = table.fieldnames or ()
-    if not {"user", "weight"} <= set(names):
-        raise SchemaError(
-            f"UserWeights: {path}: the first line must name the columns user and weight, "
-            f"got {listed(names) or 'nothing'}."
-        )
-    weights: dict[str, float] = {}
-    for row in table:
-        if row["user"] in weights:
-            raise SchemaError(
-                f"UserWeights: {path}: line {table.line_num}: each user must have one weight, "
-                f"got a second one for {shown(row['user'])}. Remove it."
-            )
-        weights[row["user"]] = _weight(path, table.line_num, row["weight"])
-    return weights
-
-
-def _weight(path: str, line: int, text: str | None) -> float:
-    try:
-        weight = float(text or "")
-    except ValueError:
-        weight = float("nan")
-    if isfinite(weight) and weight > 0:
-        return weight
-    raise SchemaError(
-        f"UserWeights: {path}: line {line}: weight must be a number above 0, got {shown(text)}."
-    )

@@ -8,7 +8,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.evaluation import Evaluation, Ties
+from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult, GuardSettings
 from recgauge.judging import Policies
@@ -146,6 +146,9 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     """
     where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
     found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
+    if ties.expected and not _changed(ties, evaluation):
+        message = f"{found}, which changes no number in its first four places."
+        return GuardResult("ties_at_cutoff", ties.largest, "note", message)
     if max(ties.shares.values(), default=0.0) < MANY_TIED:
         return GuardResult("ties_at_cutoff", ties.largest, "note", f"{found}.")
     if policies.ties in ("random", "expected"):
@@ -156,10 +159,20 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     return GuardResult("ties_at_cutoff", ties.largest, "warning", message)
 
 
+def _changed(ties: Ties, evaluation: Evaluation) -> list[MetricResult]:
+    """Return the numbers that ties broken at random would change in their four printed places."""
+    return [
+        entry
+        for entry in evaluation.results
+        if entry.key in ties.expected and f"{entry.value:.4f}" != f"{ties.expected[entry.key]:.4f}"
+    ]
+
+
 def _beside(ties: Ties, evaluation: Evaluation) -> str:
-    """Return the run's values of up to two metrics at the largest cutoff, each next to the expected one."""
-    entries = [entry for entry in evaluation.results if entry.key in ties.expected]
-    at_end = [entry for entry in entries if entry.k == max(ties.shares)]
+    """Return two numbers that differ as printed, of the largest cutoff, each next to the expected one."""
+    changed = _changed(ties, evaluation)
+    largest = max((entry.k or 0 for entry in changed), default=0)
+    at_end = [entry for entry in changed if (entry.k or 0) == largest]
     order = sorted(at_end, key=lambda e: HEADLINES.index(e.name) if e.name in HEADLINES else len(HEADLINES))
     pairs = [
         f"{entry.name}@{entry.k} is {entry.value:.4f}, {ties.expected[entry.key]:.4f} expected"

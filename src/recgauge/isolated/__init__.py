@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
 
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, did_you_mean
 
 Version = tuple[int, int]
 
@@ -128,6 +127,5 @@ def library_of(name: str) -> Library:
     """
     if name in LIBRARIES:
         return LIBRARIES[name]
-    close = get_close_matches(name.lower(), LIBRARIES, n=1)
-    meant = f" Did you mean {close[0]}?" if close else ""
-    raise ConfigError(f"env: there is no library {name!r}; there are {', '.join(LIBRARIES)}.{meant}")
+    hint = did_you_mean(name, LIBRARIES)
+    raise ConfigError(f"env: there is no library {name!r}. {hint}There are {', '.join(LIBRARIES)}.")

@@ -1,6 +1,7 @@
 """Environments of other libraries in the cache folder: made whole or not at all, found, listed, removed."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -61,12 +62,15 @@ class Environment:
         return f"{', '.join(f'{name} {one}' for name, one in self.versions().items())}; packages {digest}"
 
 
-def environments_folder(cache: str | None) -> Path:
-    """Return the folder of all environments, below the cache folder."""
-    return cache_folder(cache).absolute() / "environments"
+def environments_folder() -> Path:
+    """Return the folder of all environments, below ``RECGAUGE_CACHE`` or the user's own cache folder.
+
+    What lies there is run as a program, so no setting says where it is: settings can come from a stranger.
+    """
+    return cache_folder(os.environ.get("RECGAUGE_CACHE") or None).absolute() / "environments"
 
 
-def find_environment(name: str, cache: str | None) -> Environment:
+def find_environment(name: str) -> Environment:
     """Return the environment of a library.
 
     Raises
@@ -75,33 +79,25 @@ def find_environment(name: str, cache: str | None) -> Environment:
         If it is not there, cannot be used, or was made from other pins; with the command that makes it.
     """
     library = library_of(name)
-    folder = environments_folder(cache) / name
+    folder = environments_folder() / name
     state = _state(library, folder)
     if isinstance(state, Environment):
         return state
-    more = "" if cache is None else f" --cache {cache}"
     again = "" if state == "missing" else " --again"
     raise ConfigError(
         f"{library.called} needs an environment of its own, and {_STATES[state].format(folder=folder)}. "
-        f"Make it once: recgauge env make {name}{again}{more}"
+        f"Make it once: recgauge env make {name}{again}"
     )
 
 
 def make_environment(
-    name: str,
-    cache: str | None,
-    progress: Progress,
-    *,
-    python: str | None = None,
-    again: bool = False,
+    name: str, progress: Progress, *, python: str | None = None, again: bool = False
 ) -> tuple[Environment, bool]:
     """Make the environment of a library; leave alone one that is there and as it should be.
 
     Parameters
     ----------
     name : str
-    cache : str or None
-        The cache folder; None: the user's own.
     progress : Progress
     python : str, optional
         Path of the interpreter; by default the one that runs.
@@ -121,7 +117,7 @@ def make_environment(
     MissingDataError
         If a package cannot be installed; nothing half made is left.
     """
-    library, root = library_of(name), environments_folder(cache)
+    library, root = library_of(name), environments_folder()
     interpreter = checked_interpreter(library, python)
     with _locked(root, name, progress):
         folder = root / name
@@ -140,10 +136,10 @@ def make_environment(
             hidden.rename(folder)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
-    return find_environment(name, cache), True
+    return find_environment(name), True
 
 
-def remove_environment(name: str, cache: str | None, progress: Progress) -> Path:
+def remove_environment(name: str, progress: Progress) -> Path:
     """Remove the environment of a library, whatever state it is in; return where it was.
 
     Raises
@@ -152,7 +148,7 @@ def remove_environment(name: str, cache: str | None, progress: Progress) -> Path
         If there is none.
     """
     library_of(name)
-    root = environments_folder(cache)
+    root = environments_folder()
     if not (root / name).exists():
         raise ConfigError(f"env: there is no environment of {name} in {root}; nothing was removed.")
     with _locked(root, name, progress):
@@ -160,9 +156,9 @@ def remove_environment(name: str, cache: str | None, progress: Progress) -> Path
     return root / name
 
 
-def every_state(cache: str | None) -> dict[str, Environment | str]:
+def every_state() -> dict[str, Environment | str]:
     """Return the environment of every library, or why there is none: missing, broken or outdated."""
-    root = environments_folder(cache)
+    root = environments_folder()
     return {name: _state(library, root / name) for name, library in LIBRARIES.items()}
 
 
@@ -201,8 +197,8 @@ def _locked(root: Path, name: str, progress: Progress) -> Iterator[None]:
             yield
     except OSError as error:
         raise MissingDataError(
-            f"env: the environment of {name} cannot be kept in {root}: {error.strerror or error}. Name "
-            "another cache folder: --cache FOLDER or RECGAUGE_CACHE."
+            f"env: the environment of {name} cannot be kept in {root}: {error.strerror or error}. Let "
+            "RECGAUGE_CACHE name another cache folder."
         ) from error
 
 

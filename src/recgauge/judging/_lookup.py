@@ -21,7 +21,6 @@ from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
 
 INSERTION_LIMIT = 100
 FIRST_CELLS = 200_000_000  # ten lists of 100 for each user of MovieLens 20M
-_n_judged = [0]
 
 
 def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
@@ -124,8 +123,7 @@ def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_first(n_cells: int) -> bool:
     """Whether numba is not loaded, and so many cells are no reason to load it."""
-    _n_judged[0] += n_cells
-    return "numba" not in sys.modules and _n_judged[0] <= FIRST_CELLS
+    return "numba" not in sys.modules and n_cells <= FIRST_CELLS
 
 
 def look_up(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from recgauge.data.grouped import TABLE, repeats, run_starts
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
+from recgauge.utils.grouped import TABLE, repeats, run_starts
 
 
 def look_up(

@@ -4,13 +4,11 @@
 ``ndcg``.
 """
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from inspect import isabstract
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.errors import MetricError
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from recgauge.metrics.beyond.expected_discovery import (
         ExpectedPopularityComplement as ExpectedPopularityComplement,
     )
-    from recgauge.metrics.beyond.known import Popularity as Popularity
+    from recgauge.metrics.beyond.known import ItemPopularity as ItemPopularity
     from recgauge.metrics.beyond.known import SeenShare as SeenShare
     from recgauge.metrics.beyond.known import UnseenShare as UnseenShare
     from recgauge.metrics.beyond.long_tail import LongTailShare as LongTailShare
@@ -107,6 +105,71 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 """The files of conf/metrics that hold names only; `recgauge.evaluate` knows them, too."""
 
 
+HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
+"""The metrics to read first, by name."""
+# fmt: off
+NAMES: Mapping[str, str] = {
+    "auc": "AUC",
+    "catalog_coverage": "CatalogCoverage",
+    "cg": "CumulativeGain",
+    "class_f1": "ClassFScore",
+    "class_precision": "ClassPrecision",
+    "class_recall": "ClassRecall",
+    "completed_auc": "CompletedAUC",
+    "dcg": "DCG",
+    "diversity": "Diversity",
+    "efd": "ExpectedFreeDiscovery",
+    "entropy": "Entropy",
+    "epc": "ExpectedPopularityComplement",
+    "err": "ExpectedReciprocalRank",
+    "f1": "FScore",
+    "fcp": "ConcordantPairs",
+    "gini": "Gini",
+    "gini_complement": "GiniComplement",
+    "history_serendipity": "HistorySerendipity",
+    "hit_rate": "HitRate",
+    "intra_list_similarity": "IntraListSimilarity",
+    "kendall": "Kendall",
+    "liked_score": "LikedScore",
+    "limited_auc": "LimitedAUC",
+    "list_auc": "ListAUC",
+    "long_tail_share": "LongTailShare",
+    "mae": "MAE",
+    "map": "AveragePrecision",
+    "mar": "AverageRecall",
+    "median_absolute_error": "MedianAbsoluteError",
+    "micro_precision": "PooledPrecision",
+    "minkowski": "Minkowski",
+    "mrr": "ReciprocalRank",
+    "mse": "MSE",
+    "ndcg": "NDCG",
+    "novelty": "Novelty",
+    "partial_auc": "PartialAUC",
+    "pearson": "Pearson",
+    "personalization": "Personalization",
+    "pooled_diversity": "PooledDiversity",
+    "pooled_novelty": "PooledNovelty",
+    "popularity": "ItemPopularity",
+    "precision": "Precision",
+    "prediction_coverage": "PredictionCoverage",
+    "r2": "RSquared",
+    "r_precision": "RPrecision",
+    "rank_serendipity": "RankSerendipity",
+    "rbp": "RankBiasedPrecision",
+    "recall": "Recall",
+    "rmse": "RMSE",
+    "seen_share": "SeenShare",
+    "serendipity": "UnpopularSerendipity",
+    "spearman": "Spearman",
+    "step_average_precision": "StepAveragePrecision",
+    "tail_percentage": "TailPercentage",
+    "unseen_share": "UnseenShare",
+    "user_coverage": "UserCoverage",
+}
+# fmt: on
+"""Each metric's name and its class: one can be found without importing the others, which takes a second."""
+
+
 def metric_class(name: str) -> type[Metric] | None:
     """Return the metric class with this name, or None; only the module of the class is imported.
 
@@ -115,27 +178,14 @@ def metric_class(name: str) -> type[Metric] | None:
     >>> metric_class("ndcg").__name__, metric_class("nothing")
     ('NDCG', None)
     """
-    found = _class_names().get(name)
+    found = NAMES.get(name)
     return None if found is None else _public(found)
-
-
-@cache
-def _class_names() -> dict[str, str]:
-    """Names of metrics and their classes, read from the sources: importing them all takes a second."""
-    names, owner = {}, ""
-    for path in Path(__file__).parent.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        for found, name in re.findall(r'^(?:class (\w+)|    name: ClassVar\[str\] = "(\w+)")', text, re.M):
-            owner = found or owner
-            if name:
-                names[name] = owner
-    return names
 
 
 @cache
 def metric_classes() -> tuple[type[Metric], ...]:
     """Import every metric of the package; return the classes that can be used, by name and class name."""
-    found = [leaf for leaf in map(_public, _class_names().values()) if not isabstract(leaf)]
+    found = [leaf for leaf in map(_public, NAMES.values()) if not isabstract(leaf)]
     return tuple(sorted(found, key=lambda leaf: (leaf.name, leaf.__name__)))
 
 

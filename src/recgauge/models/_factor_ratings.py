@@ -43,25 +43,8 @@ class Learned(NamedTuple):
 class BiasedFactors(EpochModel, FactorRatings):
     r"""Mean, biases and products of factors, learned by gradient descent, one step a rating.
 
-    Subclasses write `_descent`, and `_implicit` if users' factors have a part that follows from their items.
-
-    Parameters
-    ----------
-    n_factors : int
-        Length of the factors, >= 1.
-    n_epochs : int
-        Passes over the ratings, >= 1.
-    learning_rate : float
-        Step of the descent, > 0.
-    regularization : float
-        Pull of all parameters towards 0, >= 0.
-    init_std : float
-        Standard deviation of the factors at the start, >= 0; biases start at 0.
-
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
+    Subclasses write `_descent`, and `_implicit` if users' factors have a part that follows from their items;
+    their docstrings say what the settings mean.
     """
 
     n_factors: int

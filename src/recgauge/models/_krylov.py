@@ -6,6 +6,7 @@ import numpy as np
 
 from recgauge.utils.checks import DoubleArray
 
+BLOCK = 8  # vectors that are multiplied at a time: a row of them is a line of memory
 TOLERANCE = 1e-10  # of a residual, as a part of its eigenvalue: far below what float32 can tell
 LEFT = 1e-11  # of a product, below which it is rounding
 FLOOR = 1e-14  # the same, as a part of the largest eigenvalue: what rounding leaves

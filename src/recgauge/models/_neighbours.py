@@ -181,7 +181,7 @@ def _search(
     def part(done: int, _next: int) -> None:
         number = len(cuts) - 2 - done  # last things first: see the kernel
         mine = free.pop()  # lists and sums that no other thread uses now
-        best = kernel.Best(keys[mine], counts[mine], level[mine])
+        best = kernel.Nearest(keys[mine], counts[mine], level[mine])
         kernel.search(entries, measured, work, cuts[number], cuts[number + 1], k, best, scratch[mine])
         free.append(mine)
 

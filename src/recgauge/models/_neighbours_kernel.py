@@ -45,7 +45,7 @@ class Measure(NamedTuple):
     shrinkage: float
 
 
-class Best(NamedTuple):
+class Nearest(NamedTuple):
     """Best neighbours so far by thing, as keys, and the lowest similarity that may still enter."""
 
     keys: U64s  # (n, capacity), the float32's bits above the complement of the code
@@ -97,7 +97,7 @@ def cut_back(keys: U64s, x: int, k: int, bits: F32s) -> float:
 
 
 @helper
-def offer(best: Best, x: int, similarity: float, code: int, k: int, bits: F32s) -> None:
+def offer(best: Nearest, x: int, similarity: float, code: int, k: int, bits: F32s) -> None:
     """Let a neighbour compete for a place among the k nearest of x."""
     keys, counts = best.keys, best.counts
     bits[0] = np.float32(similarity)
@@ -146,7 +146,14 @@ def sum_sparse(entries: Entries, i: int, sums: F64s, reached: I32s) -> int:
 
 @compiled(nogil=True, error_model="numpy")
 def search(
-    entries: Entries, measure: Measure, work: I64s, begin: int, end: int, k: int, best: Best, scratch: Scratch
+    entries: Entries,
+    measure: Measure,
+    work: I64s,
+    begin: int,
+    end: int,
+    k: int,
+    best: Nearest,
+    scratch: Scratch,
 ) -> None:
     """Offer all pairs whose first thing is one from `begin` to `end`.
 

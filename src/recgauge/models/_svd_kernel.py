@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from recgauge.models._krylov import BLOCK
 from recgauge.models._lanes import add_square
-from recgauge.models.svd import BLOCK
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.compiled import compiled
 from recgauge.utils.progress import Advance

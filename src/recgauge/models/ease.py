@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 from recgauge.data.interactions import Interactions
@@ -17,11 +16,11 @@ from recgauge.models._gram import check_memory, lower_gram, mirrored
 from recgauge.utils.checks import FloatArray, IntArray, check_int, check_real
 from recgauge.utils.memory import in_units
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import process_cpus
+from recgauge.utils.threads import over_blocks, usable_cpus
 
-_LARGE = 8_000  # items beyond which the inverse takes long, so that its time is told and its progress shown
+_LARGE = 8_000  # items beyond which the inverse takes long, so that its time is told
 _TRIAL = 1_000  # rows of the product that this machine's speed is measured by
-_PANEL = 1_024  # rows and columns of a large inverse that are done at a time
+_PANEL = 512  # rows and columns of the inverse that are done at a time
 
 
 @dataclass(eq=False)
@@ -56,12 +55,12 @@ class EASE(ItemWeightModel):
     work starts.
 
     Time grows with the cube of the number of items and hardly with that of rows; it is estimated first and
-    noted for catalogues of more than 8,000 items. Up to there LAPACK inverts; beyond, blocks do, which
-    takes as many operations, some 16 KB an item more, and can be stopped in between.
+    noted for catalogues of more than 8,000 items.
 
     All in float32; counts of the Gram matrix are exact. Weights were found to be within 5e-6 of those in
-    float64 for `l2` from 20 on, and within 1e-4 for 0.5 with fewer users than items. Rounding depends on the
-    processor and its threads, so items whose scores are nearer than that may change places.
+    float64 for `l2` from 20 on, and within 1e-4 for 0.5 with fewer users than items. They do not depend on
+    the number of threads. Rounding depends on the processor, so items whose scores are nearer than that may
+    change places.
 
     Users can be folded in.
 
@@ -152,12 +151,8 @@ class EASE(ItemWeightModel):
 def _invert(square: FloatArray, l2: float, progress: Progress) -> None:
     """Invert a positive definite matrix in place, but for the sign; only the lower half counts."""
     try:
-        # with fewer threads LAPACK adds in another order; a job beside others has the weights of one alone
-        with np.errstate(all="ignore"), threadpool_limits(process_cpus(), "blas"):
-            if len(square) <= _LARGE:
-                _invert_small(square)
-            else:
-                invert_large(square, progress)
+        with np.errstate(all="ignore"):
+            invert(square, progress)
         done = bool(np.isfinite(square.diagonal()).all())
     except np.linalg.LinAlgError:
         done = False
@@ -168,24 +163,15 @@ def _invert(square: FloatArray, l2: float, progress: Progress) -> None:
         )
 
 
-def _invert_small(square: FloatArray) -> None:
-    upper = square.T  # the same memory as LAPACK sees it, columns first
-    _, failed = lapack.spotrf(upper, lower=0, clean=0, overwrite_a=1)
-    if not failed:
-        _, failed = lapack.spotri(upper, lower=0, overwrite_c=1)
-    if failed:
-        raise np.linalg.LinAlgError
-
-
-def invert_large(square: FloatArray, progress: Progress, size: int = _PANEL) -> None:
+def invert(square: FloatArray, progress: Progress, size: int = _PANEL) -> None:
     """Turn the lower half into that of minus the inverse, `size` rows and columns at a time.
 
     The blocked form of the sweep operator: as many operations as LAPACK's two steps, nearly all of them in
-    products of matrices; can be stopped in between. LAPACK itself has crashed at 40,981 items.
+    products of matrices; can be stopped in between. BLAS makes each block on one thread, and blocks are made
+    side by side: BLAS's own threads would sum in an order that depends on their number.
     """
     n = len(square)
-    product = np.empty((size, 2 * size), np.float32)
-    with progress.step("invert", n, "items") as advance:
+    with threadpool_limits(1, "blas"), progress.step("invert", n, "items") as advance:
         for start in range(0, n, size):
             stop = min(start + size, n)
             pivot = square[start:stop, start:stop]
@@ -193,27 +179,42 @@ def invert_large(square: FloatArray, progress: Progress, size: int = _PANEL) -> 
             root = np.linalg.inv(np.linalg.cholesky(whole)).astype(np.float32)
             beside = np.zeros((n, stop - start), np.float32)
             beside[:start], beside[stop:] = square[start:stop, :start].T, square[stop:, start:stop]
-            beside = beside @ root.T
-            for top in range(0, n, size):
-                rows = beside[top : top + size]
-                for left in range(0, min(top + size, n), 2 * size):
-                    columns = beside[left : min(left + 2 * size, top + size)]
-                    part = product[: len(rows), : len(columns)]
-                    np.matmul(rows, columns.T, out=part)
-                    square[top : top + len(rows), left : left + len(columns)] -= part
-            beside = beside @ root
+            _multiply(beside, root.T)
+            _subtract_products(square, beside, size)
+            _multiply(beside, root)
             square[start:stop, :start], square[stop:, start:stop] = beside[:start].T, beside[stop:]
             pivot[:] = -(root.T @ root)
             advance(stop - start)
 
 
+def _multiply(rows: FloatArray, factor: FloatArray) -> None:
+    def multiply(first: int, last: int) -> None:
+        rows[first:last] = rows[first:last] @ factor
+
+    over_blocks(multiply, len(rows), len(factor))
+
+
+def _subtract_products(square: FloatArray, beside: FloatArray, size: int) -> None:
+    """Subtract the lower half of ``beside @ beside.T``."""
+    n = len(square)
+
+    def subtract(first: int, last: int) -> None:
+        top, bottom = max(0, n - last), n - first  # the longest rows first, so that threads end together
+        for left in range(0, bottom, size):
+            right = min(left + size, bottom)
+            square[top:bottom, left:right] -= beside[top:bottom] @ beside[left:right].T
+
+    over_blocks(subtract, n, size)
+
+
 def _forecast(n_items: int) -> str:
-    """Return how long an inverse takes here, judged by a product of small matrices of half as many steps."""
+    """Return how long an inverse takes here, judged by a product of small matrices of twice as many steps."""
     trial = np.ones((_TRIAL, _TRIAL), np.float32)
     seconds = np.inf
-    for _ in range(3):
-        start = perf_counter()
-        np.matmul(trial, trial)
-        seconds = min(seconds, perf_counter() - start)
-    minutes = seconds / 2 * (n_items / _TRIAL) ** 3 / 60
+    with threadpool_limits(1, "blas"):
+        for _ in range(3):
+            start = perf_counter()
+            np.matmul(trial, trial)
+            seconds = min(seconds, perf_counter() - start)
+    minutes = seconds / 2 * (n_items / _TRIAL) ** 3 / 60 / usable_cpus()
     return f"the inverse takes about {max(minutes, 0.1):.1f} minutes here"

@@ -36,8 +36,6 @@ class Isolated(Recommender):
         Of training and scoring, >= 1.
     timeout : float
         Seconds after which a training, or the making of the lists, is ended as hung; > 0.
-    cache : str or None
-        The cache folder that holds the environment; None: the user's own.
 
     Raises
     ------
@@ -52,6 +50,8 @@ class Isolated(Recommender):
     Equal scores are ordered by item code. Where the library gives a user's item no score, the item is in no
     list, so lists can be short; the guard ``short_lists`` counts them.
 
+    The environment lies in the cache folder that ``RECGAUGE_CACHE`` names, else in the user's own.
+
     The seed is drawn from `rng`. `seconds` are those that the other process measured, without its start.
     """
 
@@ -62,7 +62,6 @@ class Isolated(Recommender):
     settings: dict[str, Any] = field(default_factory=dict)
     n_threads: int = 1
     timeout: float = 86_400.0
-    cache: str | None = None
 
     def set_log(self, log: Path | None) -> None:
         """Keep what the library prints in a file; else it is kept only if something fails."""
@@ -97,7 +96,7 @@ class Isolated(Recommender):
 
     def program(self) -> Program:
         """Return what trains; its environment must be there."""
-        interpreter = find_environment(self.library, self.cache).interpreter
+        interpreter = find_environment(self.library).interpreter
         return Program(interpreter, f"workers.{self.module}", LIBRARIES[self.library].called)
 
     def their_settings(self) -> dict[str, Any]:
@@ -193,7 +192,7 @@ class RecBole(Isolated):
     settings : dict of str to Any
         Of model and training, such as ``epochs`` and ``embedding_size``. RecBole's defaults hold, but without
         early stopping, since validation rows are not given to it: all ``epochs`` are trained.
-    n_threads, timeout, cache
+    n_threads, timeout
         See `Isolated`.
 
     Notes
@@ -231,7 +230,7 @@ class LensKit(Isolated):
     feedback : {"implicit", "explicit"}
         Whether ItemKNN and UserKNN learn from rows alone or from ratings; LensKit's own default is
         ``explicit``, which predicts ratings and ranks badly. Others have no such choice.
-    n_threads, timeout, cache
+    n_threads, timeout
         See `Isolated`.
 
     Notes
@@ -276,7 +275,7 @@ class RecTools(Isolated):
         PureSVD, EASE, ImplicitALS, ImplicitBPR, ImplicitItemKNN, Popular or Random.
     settings : dict of str to Any
         Of the model's configuration, such as ``factors``, or ``model: {factors: 64}`` of ImplicitALS.
-    n_threads, timeout, cache
+    n_threads, timeout
         See `Isolated`.
 
     Notes

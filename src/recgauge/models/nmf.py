@@ -6,12 +6,12 @@ from typing import Self
 
 import numpy as np
 
-from recgauge.data.grouped import grouped
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import EpochModel, Factors, KnownRatings
 from recgauge.models._factor_ratings import FactorRatings
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, check_int, check_real
+from recgauge.utils.grouped import grouped
 from recgauge.utils.threads import over_blocks
 
 _Rows = tuple[LongArray, IntArray, DoubleArray]

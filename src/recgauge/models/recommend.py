@@ -6,11 +6,11 @@ from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.top_k import TopK
-from recgauge.engine import Source, is_compiled, kind_of, rank_candidates, top_k, warm_up
+from recgauge.engine import Source, rank_candidates, top_k
 from recgauge.errors import ConfigError
 from recgauge.models import GivesLists, Recommender
 from recgauge.utils.checks import IntArray, check_int
-from recgauge.utils.progress import NoProgress, Progress, Timings
+from recgauge.utils.progress import NoProgress, Progress
 
 
 def recommend(  # noqa: PLR0913
@@ -71,21 +71,6 @@ def recommend(  # noqa: PLR0913
             seen, only = chosen.excluded, chosen.items
             items, scores = top_k(source, users, k, seen=seen, items=only, name=name, **settings)
     return TopK(users, items, scores)
-
-
-def compile_kernels(model: Recommender, timings: Timings, *, per_user: bool = False) -> None:
-    """Compile what `recommend` needs for this model, as a stage of its own, unless it is there already.
-
-    `per_user`: each user has candidates of their own.
-    """
-    if isinstance(model, GivesLists):
-        return
-    kind = kind_of(source_of(model), per_user=per_user)
-    if not is_compiled(kind):
-        with timings.stage("compile") as reporter:
-            what = kind.replace("_", " ")
-            reporter.note(f"compiling the kernels for {what} (once on this machine)")
-            warm_up(kind)
 
 
 def source_of(model: Recommender) -> Source:

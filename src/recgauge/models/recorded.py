@@ -1,8 +1,8 @@
 """Lists that another program made, evaluated like those of any model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, ModelError
+from recgauge.files.columns import Choice, Role
+from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
-from recgauge.recorded.columns import ListFormat
 from recgauge.recorded.findings import REFUSED, Found, ListSettings, Order, describe, note
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, shown
 from recgauge.utils.progress import NoProgress, Progress
@@ -36,8 +37,12 @@ class Recorded(Recommender, RatingPredictor):
     ----------
     path : str
         File with columns user, item and rank or score, or with user and items in one row per user.
-    format : {"csv", "tsv", "parquet", "jsonl", "trec_run"}, optional
+    format : {"csv", "tsv", "parquet", "jsonl", "trec_run", ...}, optional
         By default recognised.
+    columns : mapping of {"user", "item", "rank", "score"} to str or int, optional
+        Names or positions (from 0) of columns; by default usual names are recognised.
+    header : bool, optional
+        Whether text begins with the names of columns; by default recognised.
     order : {"auto", "rank", "score"}
         What orders a list; ``auto``: ranks where the file has them, else scores; TREC runs by scores. Items
         that are equal in what orders them are ordered by item code.
@@ -66,16 +71,20 @@ class Recorded(Recommender, RatingPredictor):
     """
 
     path: str
-    format: ListFormat | None = None
+    format: str | None = None
     order: Order = "auto"
     refuse: Sequence[str] = STRICT[-1:]
     keep: Sequence[str] = ()
     tag: str | None = None
+    columns: Mapping[Role, Choice] | None = None
+    header: bool | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(f"Recorded: path must name a file, got {self.path!r}.")
-        check_choice("Recorded: format", self.format, (None, *get_args(ListFormat)))
+        for role in self.columns or {}:
+            check_choice("Recorded: columns", role, ("user", "item", "rank", "score"))
+        check_choice("Recorded: format", self.format, (None, *FORMATS))
         self._settings = ListSettings(
             self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
         )
@@ -107,7 +116,10 @@ class Recorded(Recommender, RatingPredictor):
         """
         from recgauge.recorded.known import read_known
 
-        self._lists = read_known(self.path, train, self._settings, self.format, self.tag)
+        self._lists = read_known(
+            self.path, train, self._settings, self.format, self.tag, columns=self.columns, header=self.header
+        )
+        (progress or NoProgress()).note(self._lists.understood)
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
         for line in describe([one for one in self.found if one.name not in STRICT]):

@@ -18,17 +18,22 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.ids import IdArray
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
-from recgauge.errors import ConfigError, ModelError
+from recgauge.errors import ConfigError, ModelError, RecgaugeError, said
 from recgauge.models import Factors, Recommender
 from recgauge.models.rating_predictor import KnownRatings
-from recgauge.models.recommend import recommend
+from recgauge.models.recommend import recommend, source_of
 from recgauge.utils.checks import shown
+from recgauge.utils.files import refuse_irregular
 
 FORMAT = 1
 ABOUT, ARRAYS = "model.json", "arrays.npz"
 _KINDS: dict[str, type] = {kind.__name__: kind for kind in (Factors, ItemWeights, KnownRatings)}
 _SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
-_BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError, BadZipFile, zlib.error)
+_BROKEN = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, ImportError, ArithmeticError, MemoryError,
+    RecursionError, BadZipFile, zlib.error, RecgaugeError,
+)  # fmt: skip
+"""What reading a damaged file, and computing with what was in it, raises."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +106,15 @@ class SavedModel:
                 f"users: {len(unknown)} of {len(codes)} were not in the training rows: {named}. "
                 f"Ids look like {shown(self.user_ids[0])}."
             )
-        return recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
+        try:
+            found = recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
+            if (found.items >= len(self.item_ids)).any():
+                raise ValueError("it gives items that have no id")
+        except _BROKEN as error:
+            raise ModelError(
+                f"the saved model cannot recommend; it may be damaged: {said(error)}."
+            ) from error
+        return found
 
     def rows(self, users: Any, k: int = 10) -> dict[str, npt.NDArray[Any]]:
         """Return the same as the columns of a table: user_id, rank (from 1), item_id, title, score.
@@ -183,18 +196,14 @@ class SavedModel:
             If the folder holds no model, a damaged one, or one of another package.
         """
         folder = Path(folder)
+        for name in (ABOUT, ARRAYS):
+            refuse_irregular(folder / name, "saved model")
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            if about["format"] != FORMAT:
-                raise ValueError(f"format {about['format']} is not {FORMAT}; use the version that wrote it")
-            module, _, name = str(about["class"]).rpartition(".")
-            if module.partition(".")[0] not in packages:
-                raise ValueError(f"{about['class']} is not of {', '.join(packages)}")
-            kind = getattr(import_module(module), name)
-            if not issubclass(kind, Recommender):
-                raise ValueError(f"{about['class']} is not a model that recommends")
-            model = kind(**about["settings"])
+            model = _new_model(about, packages)
             with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                if any(member.compress_type for member in arrays.zip.infolist()):
+                    raise ValueError(f"{ARRAYS} is compressed, which saved models are not")
 
                 def get(packed: Any) -> Any:
                     return _unpack(packed, arrays)
@@ -203,9 +212,45 @@ class SavedModel:
                     setattr(model, attribute, get(packed))
                 candidates = CandidateItems(get(about["excluded"]), get(about["items"]))
                 ids = get(about["user_ids"]), get(about["item_ids"])
-                return cls(model, *ids, candidates, get(about["titles"]))
+                found = cls(model, *ids, candidates, get(about["titles"]))
+            found._check_sizes()
         except _BROKEN as error:
-            raise ModelError(f"{folder} holds no model that can be loaded: {error}") from error
+            raise ModelError(f"{folder} holds no model that can be loaded: {said(error)}.") from error
+        return found
+
+    def _check_sizes(self) -> None:
+        """Refuse parts that do not fit together: compiled code would read beyond them."""
+        n_users, n_items = _length(self.user_ids, "users"), _length(self.item_ids, "items")
+        if self.titles is not None and _length(self.titles, "titles") != n_items:
+            raise ValueError("not every item has a title")
+        excluded, items = self.candidates.excluded, self.candidates.items
+        if excluded is not None and excluded.shape != (n_users, n_items):
+            raise ValueError(f"what users have seen has the shape {excluded.shape}")
+        if items is not None and not (np.diff(items, prepend=-1, append=n_items) > 0).all():
+            raise ValueError("the items that may be recommended are not rising codes")
+        match source_of(self.model):
+            case Factors(user=user, item=item):
+                learned = len(user), len(item)
+            case ItemWeights(interactions=rows, weights=weights):
+                learned = rows.shape[0], weights.shape[1]
+            case _:
+                return
+        if learned != (n_users, n_items):
+            raise ValueError(f"the model knows {learned[0]} users and {learned[1]} items")
+
+
+def _new_model(about: Mapping[str, Any], packages: tuple[str, ...]) -> Recommender:
+    """Return the model that a folder names, before it has learned anything."""
+    if about["format"] != FORMAT:
+        raise ValueError(f"format {about['format']} is not {FORMAT}; use the version that wrote it")
+    module, _, name = str(about["class"]).rpartition(".")
+    if module.partition(".")[0] not in packages:
+        raise ValueError(f"{about['class']} is not of {', '.join(packages)}")
+    kind = getattr(import_module(module), name)
+    if not issubclass(kind, Recommender):
+        raise ValueError(f"{about['class']} is not a model that recommends")
+    model: Recommender = kind(**about["settings"])
+    return model
 
 
 def learned_bytes(model: object) -> int | None:
@@ -275,12 +320,23 @@ def _unpack(packed: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -
             **{key: _unpack(part, arrays) for key, part in packed["parts"].items()}
         ),
     }
-    return next(make for key, make in makers.items() if key in packed)()
+    for key, make in makers.items():
+        if key in packed:
+            return make()
+    raise ValueError(f"{shown(packed)} is no part of a model")
 
 
 def _sparse(packed: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
     parts = tuple(arrays[f"{packed['sparse']}.{part}"] for part in ("data", "indices", "indptr"))
-    return _SPARSE[packed["format"]](parts, shape=tuple(packed["shape"]))
+    matrix = _SPARSE[packed["format"]](parts, shape=tuple(packed["shape"]))
+    matrix.check_format()  # every index: compiled code does not look
+    return matrix
+
+
+def _length(array: Any, name: str) -> int:
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        raise ValueError(f"the {name} are no list")
+    return len(array)
 
 
 def _texts(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

@@ -5,11 +5,11 @@ from typing import Self
 
 import numpy as np
 
-from recgauge.data.grouped import grouped
 from recgauge.data.interactions import Interactions
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
 from recgauge.models._gram import check_memory
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray
+from recgauge.utils.grouped import grouped
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks
 

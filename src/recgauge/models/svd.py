@@ -12,12 +12,11 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import FactorModel, Factors
 from recgauge.models._gram import check_memory
-from recgauge.models._krylov import leading_eigenvectors
+from recgauge.models._krylov import BLOCK, leading_eigenvectors
 from recgauge.utils.checks import DoubleArray, check_choice, check_int
 from recgauge.utils.progress import Advance, NoProgress, Progress
 
 Values = Literal["rating", "binary"]
-BLOCK = 8  # vectors that are multiplied at a time: a row of them is a line of memory
 FEW_ROWS = 1_000_000  # below it, loading a compiled product costs more than it saves
 SMALL = 500  # items: up to so many, the whole decomposition of their products costs less
 
@@ -105,7 +104,8 @@ class SVD(FactorModel):
         n_items, k = matrix.shape[1], self.n_factors
         if n_items <= max(SMALL, 4 * k):
             wide = matrix.astype(np.float64)
-            vectors: DoubleArray = np.linalg.eigh((wide.T @ wide).toarray())[1][:, : -k - 1 : -1].copy()
+            with threadpool_limits(1, "blas"):  # more threads round differently
+                vectors: DoubleArray = np.linalg.eigh((wide.T @ wide).toarray())[1][:, : -k - 1 : -1].copy()
             return vectors
         check_memory(
             "SVD", f"{k} factors of {n_items:,} items", 8 * n_items * (3 * k + 180), "Use fewer factors."

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge.data.grouped import grouped
 from recgauge.data.interactions import Interactions
 from recgauge.models._factor_ratings import BiasedFactors, Learned
 from recgauge.utils.checks import FloatArray
+from recgauge.utils.grouped import grouped
 
 
 @dataclass(eq=False)

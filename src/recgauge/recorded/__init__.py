@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.data.grouped import repeats
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
-from recgauge.datasets._table.ids import Ids, join_ids
-from recgauge.errors import SchemaError
-from recgauge.recorded.columns import Kind, ListFormat, Role, lines_at
+from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.files.ids import Ids, join_ids
+from recgauge.files.opening import find_list_files
+from recgauge.files.rows import Rows
 from recgauge.recorded.findings import FINDINGS as FINDINGS
 from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Found as Found
@@ -23,12 +23,13 @@ from recgauge.recorded.findings import Order as Order
 from recgauge.recorded.findings import describe as describe
 from recgauge.recorded.findings import first_bad, places, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
-from recgauge.recorded.reading import Rows, find_list_files, read_rows
+from recgauge.recorded.reading import Columns, Kind, read_rows, wanted
 from recgauge.utils.checks import IntArray
+from recgauge.utils.grouped import repeats
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class RecordedRuns:
     """Runs with what they are measured on, over the same codes of items.
 
     Parameters
@@ -38,23 +39,28 @@ class Recorded:
     train : Ragged or None
     item_ids : ndarray, shape (n_items,)
         The id of every code, ascending.
+    understood : tuple of str
+        How each file was read, in words.
     """
 
     runs: tuple[RecordedLists, ...]
     relevant: Ragged
     train: Ragged | None
     item_ids: IdArray
+    understood: tuple[str, ...] = ()
 
 
-def read_recorded(
+def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     run: Sequence[str],
     truth: Sequence[str],
     train: Sequence[str] = (),
     *,
     settings: ListSettings | None = None,
-    formats: Mapping[Kind, ListFormat] | None = None,
+    formats: Mapping[Kind, str] | None = None,
     ratings: bool = False,
-) -> Recorded:
+    columns: Columns | None = None,
+    header: bool | None = None,
+) -> RecordedRuns:
     r"""Read lists, relevance and, if given, training rows from files.
 
     Parameters
@@ -69,11 +75,17 @@ def read_recorded(
         By default recognised.
     ratings : bool
         Whether predicted ratings are measured: a truth that has ratings and grades gives its ratings then.
+    columns : mapping of role to name or position, optional
+        Of user, item, rank, score and rating, in the files that have such a column; by default usual names.
+    header : bool, optional
+        Whether text files begin with the names of columns; by default recognised.
 
     Raises
     ------
     DataError
         If a file cannot be read, or something is found that is refused; the message names file and row.
+    ConfigError
+        If no file has a column that was chosen.
 
     Examples
     --------
@@ -87,28 +99,27 @@ def read_recorded(
     ('svd', [('unknown_users', 1), ('users_without_list', 1)])
     """
     settings, formats = settings or ListSettings(), formats or {}
-    third: Role | None = None if settings.order == "auto" else settings.order
+    third = settings.order if settings.order != "auto" else None
 
-    def read(paths: Sequence[str], option: str, kind: Kind, form: ListFormat | None) -> list[Rows]:
-        return [read_rows(file, kind, form) for file in find_list_files(paths, option)]
+    def read(paths: Sequence[str], option: str, kind: Kind, form: str | None) -> list[Rows]:
+        like = wanted(kind, columns, third)
+        files = find_list_files(paths, option)
+        return [read_rows(file, kind, form, like=like, header=header) for file in files]
 
     with ThreadPoolExecutor(2) as pool:  # Arrow and numpy let the other thread work
         kind: Kind = "ratings" if ratings else "relevant"
         of_truth = pool.submit(read, truth, "--truth", kind, formats.get("relevant"))
         of_train = pool.submit(read, train, "--train", "train", formats.get("train")) if train else None
-        of_runs = [
-            (name, part)
-            for file in find_list_files(run, "--run")
-            for name, part in runs_of(read_rows(file, "lists", formats.get("lists"), third))
-        ]
-        of_runs = _distinct_names(of_runs)
+        lists = read(run, "--run", "lists", formats.get("lists"))
+        of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
         truths = [_judged(rows) for rows in of_truth.result()]
         trains = [] if of_train is None else of_train.result()
+        refuse_unused(columns, [*lists, *truths, *trains], "--")
         for rows in (*truths, *trains):
-            if rows.bad:
+            if rows.problems:
                 raise refusal("bad_rows", first_bad(rows), rows.n_bad, hint="Correct the file.")
         every = [*(rows for _, rows in of_runs), *truths, *trains]
-        text = settings.text_ids or any(rows.kind in ("trec_run", "trec_qrels") for rows in every)
+        text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in every)
         of_users = pool.submit(joint_runs, [rows.user for rows in every], text=text)
         item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
         user_ids, users = of_users.result()
@@ -122,14 +133,26 @@ def read_recorded(
     )
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
     known = None if context.train is None else with_ids(context.train, user_ids)
-    return Recorded(runs, with_ids(context.truth, user_ids), known, item_ids)
+    understood = tuple(f"{rows.file.name}: {rows.understood()}" for rows in (*lists, *truths, *trains))
+    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids, understood)
+
+
+def refuse_unused(columns: Columns | None, files: Sequence[Rows], option: str) -> None:
+    """Refuse a column that no file has: a typing error would pass unseen where usual names are there, too."""
+    for role, choice in (columns or {}).items():
+        labels = [label for rows in files if (label := rows.part.labels.get(role))]
+        if isinstance(choice, str) and choice not in labels:
+            taken = f"; taken instead: {listed(dict.fromkeys(labels))}" if labels else ""
+            raise ConfigError(
+                f"{option}{role} {choice!r}: no file has such a column{taken}. Correct the name."
+            )
 
 
 def _judged(rows: Rows) -> Rows:
     """Return qrels with grade 0 for grades below it: not relevant, as in trec_eval."""
-    if rows.kind != "trec_qrels":
+    if rows.form != "trec_qrels":
         return rows
-    return replace(rows, numbers={**rows.numbers, "grade": np.maximum(rows.numbers["grade"], 0.0)})
+    return replace(rows, numbers={**rows.numbers, "rating": np.maximum(rows.numbers["rating"], 0.0)})
 
 
 def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
@@ -139,14 +162,8 @@ def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
         return [(name, rows)]
     tags = list(dict.fromkeys(rows.tags.tolist()))
     if len(tags) == 1:
-        return [(tags[0] if rows.kind == "trec_run" else name, rows)]
-    parts = []
-    for tag in tags:
-        kept = np.asarray(rows.tags == tag, bool)
-        numbers = {role: values[kept] for role, values in rows.numbers.items()}
-        part = replace(rows, user=rows.user.take(kept), item=rows.item.take(kept), numbers=numbers)
-        parts.append((tag, replace(part, lines=lines_at(rows.lines, kept), tags=None)))
-    return parts
+        return [(tags[0] if rows.form == "trec_run" else name, rows)]
+    return [(tag, rows.take(np.asarray(rows.tags == tag, bool))) for tag in tags]
 
 
 def _distinct_names(runs: list[tuple[str, Rows]]) -> list[tuple[str, Rows]]:
@@ -194,7 +211,7 @@ def _grouped(
     distinct: bool,
 ) -> Ragged:
     """Return the rows of several files by user, as codes; refuse a pair that is there twice."""
-    grades = [rows.numbers.get("grade") for rows in files]
+    grades = [rows.numbers.get("rating") for rows in files]
     if any(grade is None for grade in grades) and any(grade is not None for grade in grades):
         raise SchemaError(f"{files[0].file} and other files: some have grades and others none.")
     value = np.concatenate([g for g in grades if g is not None]) if grades[0] is not None else None

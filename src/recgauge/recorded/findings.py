@@ -6,10 +6,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from recgauge.data.grouped import repeats
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.recorded.reading import Rows
+from recgauge.files.rows import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
+from recgauge.utils.grouped import repeats
 
 Finding = Literal[
     "bad_rows",
@@ -136,8 +136,8 @@ class ListSettings:
 
 def first_bad(rows: Rows) -> str:
     """Return where the first bad row is, and what is wrong with it."""
-    first = min(rows.bad, key=lambda one: int(one.lines[0]))
-    return f"{rows.file}, {rows.unit} {first.lines[0]}: {first.reason}"
+    first = min(rows.problems, key=lambda problem: int(problem.lines[0]))
+    return f"{rows.file}, {rows.part.unit} {first.lines[0]}: {first.reason}: {first.example}"
 
 
 def refusal(name: Finding, first: str, count: int, hint: str) -> SchemaError:
@@ -190,10 +190,10 @@ class Report:
 
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""
-        if self._rows.bad:
+        if self._rows.problems:
             self._note("bad_rows", self._rows.n_bad, first_bad(self._rows))
-        if len(empty := self._rows.empty):
-            self._note("empty_lists", len(empty), f"{self._rows.file}, {self._rows.unit} {empty[0]}")
+        if len(empty := self._rows.part.empty):
+            self._note("empty_lists", len(empty), f"{self._rows.file}, {self._rows.part.unit} {empty[0]}")
 
     def order(
         self,

@@ -6,14 +6,14 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.tables import Ragged
-from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.ids import Ids
 from recgauge.errors import ConfigError, listed
-from recgauge.recorded import ListSettings, joint_codes, joint_runs, runs_of
-from recgauge.recorded.columns import ListFormat
+from recgauge.files.ids import Ids
+from recgauge.files.opening import TableFile, find_list_files
+from recgauge.files.rows import Rows
+from recgauge.recorded import ListSettings, joint_codes, joint_runs, refuse_unused, runs_of
 from recgauge.recorded.findings import Found
-from recgauge.recorded.lists import Context, UserRuns, by_user
-from recgauge.recorded.reading import Rows, find_list_files, read_rows
+from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
+from recgauge.recorded.reading import Columns, read_rows, wanted
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 
@@ -29,12 +29,15 @@ class KnownLists:
     scores : ndarray of float64, shape (n,), or None
         None where ranks order the lists.
     found : tuple of Found
+    understood : str
+        How the file was read, in words.
     """
 
     start: LongArray
     items: IntArray
     scores: DoubleArray | None
     found: tuple[Found, ...]
+    understood: str = ""
 
     def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
         """Return the scores of pairs, NaN where a list does not have the item; there must be scores."""
@@ -63,8 +66,11 @@ def read_known(
     path: str,
     train: Interactions,
     settings: ListSettings,
-    form: ListFormat | None = None,
+    form: str | None = None,
     tag: str | None = None,
+    *,
+    columns: Columns | None = None,
+    header: bool | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out.
 
@@ -75,7 +81,12 @@ def read_known(
     ConfigError
         If there are several files or runs, or none with the tag.
     """
-    name, rows = _one_run(path, settings, form, tag)
+    like = wanted(
+        "lists", columns, None if settings.order == "auto" else settings.order, "model.columns.{}={}"
+    )
+    rows = read_rows(one_file(path), "lists", form, like=like, header=header)
+    refuse_unused(columns, [rows], "model.columns.")
+    name, rows = _one_run(path, rows, tag)
     user_ids, (user, known) = joint_runs([rows.user, _as_ids(train.user_ids)], text=False)
     known_user = known.of_rows()
     item_ids, (item, known_item) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
@@ -84,7 +95,9 @@ def read_known(
     items = Ragged(none, none, known_item, None)
     context = Context(items, history, user_ids, item_ids, settings, known_user)
     found = context.lists(name, rows, user, item)
-    return _coded(found.lists, found.found, (user_ids, item_ids), (known_user, known_item))
+    return _coded(
+        found, f"{rows.file.name}: {rows.understood()}", (user_ids, item_ids), (known_user, known_item)
+    )
 
 
 def one_file(path: str) -> TableFile:
@@ -107,10 +120,9 @@ def one_file(path: str) -> TableFile:
     return files[0]
 
 
-def _one_run(path: str, settings: ListSettings, form: ListFormat | None, tag: str | None) -> tuple[str, Rows]:
+def _one_run(path: str, rows: Rows, tag: str | None) -> tuple[str, Rows]:
     """Return the only run that a path and a tag name."""
-    file, third = one_file(path), None if settings.order == "auto" else settings.order
-    runs = dict(runs_of(read_rows(file, "lists", form, third)))
+    file, runs = rows.file, dict(runs_of(rows))
     if tag is not None and tag not in runs:
         raise ConfigError(f"model.tag={tag}: {file} has no such run; it has {listed(runs)}.")
     if tag is None and len(runs) > 1:
@@ -129,8 +141,8 @@ def _as_ids(ids: np.ndarray) -> Ids:
 
 
 def _coded(
-    lists: Ragged,
-    found: tuple[Found, ...],
+    found: RecordedLists,
+    understood: str,
     ids: tuple[np.ndarray, np.ndarray],
     known: tuple[IntArray, IntArray],
 ) -> KnownLists:
@@ -138,10 +150,11 @@ def _coded(
     code_of = [np.full(len(every), -1, np.int64) for every in ids]
     for codes, some in zip(code_of, known, strict=True):
         codes[some] = np.arange(len(some))
+    lists = found.lists
     listed_users = np.searchsorted(ids[0], lists.users)
     user, item = np.repeat(code_of[0][listed_users], lists.lengths), code_of[1][lists.items]
     kept = np.flatnonzero((user >= 0) & (item >= 0))
     kept = kept[np.argsort(user[kept], kind="stable")]
     scores = None if lists.values is None else lists.values[kept]
     start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(known[0])))))
-    return KnownLists(start, item[kept].astype(np.int32), scores, found)
+    return KnownLists(start, item[kept].astype(np.int32), scores, found.found, understood)

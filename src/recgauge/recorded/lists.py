@@ -6,13 +6,13 @@ from typing import Self
 
 import numpy as np
 
-from recgauge.data.grouped import run_starts, shared
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
+from recgauge.files.rows import Rows
 from recgauge.recorded.findings import Found, ListSettings, Report, next_to, places
-from recgauge.recorded.reading import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
+from recgauge.utils.grouped import run_starts, shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Context:
             raise SchemaError(f"{rows.file} has neither ranks nor scores.")
         if "rank" not in rows.numbers or "score" not in rows.numbers:
             return "rank" in rows.numbers
-        return order == "rank" or (order == "auto" and rows.kind != "trec_run")
+        return order == "rank" or (order == "auto" and rows.form != "trec_run")
 
     def _against_others(self, report: Report, lists: Ragged, row: LongArray | None) -> None:
         known_users, listed = np.zeros((2, len(self.user_ids)), bool)

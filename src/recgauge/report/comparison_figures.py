@@ -30,15 +30,10 @@ def forest(comparison: Comparison, metric: str | None = None, dataset: str | Non
 
     Parameters
     ----------
-    comparison : Comparison
     metric : str, optional
         The first if not given.
     dataset : str, optional
         The first if not given.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

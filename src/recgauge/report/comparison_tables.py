@@ -1,22 +1,20 @@
-"""A comparison as tables, from one set of texts: Markdown, HTML, terminal, and the words around them."""
+"""A comparison as blocks: leaderboards, pairs, ranks over data sets, claims and notes.
 
-import html as _html
+A column of a leaderboard or of the table of pairs is one entry of `BOARD_COLUMNS` or `PAIR_COLUMNS`:
+terminal, Markdown, LaTeX and HTML show it.
+"""
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
-from recgauge.report import markdown_line, markdown_table
+from recgauge.comparison.results import Cost
+from recgauge.report.blocks import Bar, Block, Cell, Column, Rank, Row, TableBlock, as_cell, filled, lines
+from recgauge.report.html import render_html
+from recgauge.report.latex import render_latex, with_marks
+from recgauge.report.markdown import render_markdown
 
-if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
-PAIR_COLUMNS = (
-    *("difference", "interval", "corrected p", "better/equal/worse", "relative", "effect", "p"),
-    *("detectable", "users needed"),
-)
-"""What is told of a pair; the first ones are shown where there is space for some only."""
+MOST_PAIRS = 15  # of a metric where there is little room; files have all
 CORRECTIONS = {
     "max_t": "corrected by the largest of all pairs' statistics (max-T)",
     "holm": "corrected by Holm's method",
@@ -30,34 +28,17 @@ INTERVALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a run took: means over its seeds and folds; None where its record does not say.
-
-    Parameters
-    ----------
-    fit_seconds, recommend_seconds : float or None
-        Wall clock.
-    peak_bytes : float or None
-        The most that the process held from the fit on.
-    model_bytes : float or None
-        What the fitted model keeps.
-    """
-
-    fit_seconds: float | None = None
-    recommend_seconds: float | None = None
-    peak_bytes: float | None = None
-    model_bytes: float | None = None
-
-
-COSTS = {
-    "fit_seconds": "fit s",
-    "recommend_seconds": "lists s",
-    "peak_bytes": "peak MB",
-    "model_bytes": "model MB",
-}
 Costs = Mapping[tuple[str, str], Cost]
 """By data set and run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A run in a leaderboard: its row by each metric, and what it took."""
+
+    run: str
+    rows: tuple[RunRow, ...]
+    cost: Cost
 
 
 def shown(metric: str) -> str:
@@ -76,9 +57,9 @@ def number(value: float, *, sign: bool = False) -> str:
     return f"{value:+.4f}" if sign else f"{value:.4f}"
 
 
-def interval(one: RunRow | Pair, *, sign: bool = False) -> str:
+def interval(values: RunRow | Pair, *, sign: bool = False) -> str:
     """Return an interval in brackets."""
-    return f"[{number(one.low, sign=sign)}, {number(one.high, sign=sign)}]"
+    return f"[{number(values.low, sign=sign)}, {number(values.high, sign=sign)}]"
 
 
 def deviation(row: RunRow) -> str:
@@ -99,41 +80,163 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def pair_cells(pair: Pair) -> list[str]:
-    """Return the texts of a pair under `PAIR_COLUMNS`."""
-    shares = "/".join(f"{100 * share:.0f}" for share in (pair.better, pair.equal, pair.worse))
-    return [
-        number(pair.difference, sign=True),
-        interval(pair, sign=True),
-        p_value(pair.p_adjusted),
-        f"{shares}%",
-        "" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
-        "" if pair.effect_size is None else f"{pair.effect_size:+.2f}",
-        p_value(next(iter(pair.p.values()))) if pair.p else "",
-        "" if pair.detectable is None else number(pair.detectable),
-        "" if pair.users_needed is None else f"{pair.users_needed:,}",
-    ]
+def seconds(value: float | None) -> str:
+    """Return a time with two decimals; empty if it is not known."""
+    return "" if value is None else f"{value:.2f}"
 
 
-def cost_cells(cost: Cost | None) -> list[str]:
-    """Return the texts of a run's costs under the names of `COSTS`."""
-    cost = cost or Cost()
-    seconds = [cost.fit_seconds, cost.recommend_seconds]
-    sizes = [cost.peak_bytes, cost.model_bytes]
-    return [
-        *("" if value is None else f"{value:.2f}" for value in seconds),
-        *("" if value is None else f"{value / 1e6:,.1f}" for value in sizes),
+def megabytes(value: float | None) -> str:
+    """Return a size in millions of bytes; empty if it is not known."""
+    return "" if value is None else f"{value / 1e6:,.1f}"
+
+
+BOARD_COLUMNS: tuple[Column[Standing], ...] = (
+    Column("fit s", lambda standing: seconds(standing.cost.fit_seconds)),
+    Column("lists s", lambda standing: seconds(standing.cost.recommend_seconds)),
+    Column("peak MB", lambda standing: megabytes(standing.cost.peak_bytes)),
+    Column("model MB", lambda standing: megabytes(standing.cost.model_bytes)),
+)
+"""What a leaderboard says of a run after its metrics; columns that are empty for all runs are left out."""
+
+PAIR_COLUMNS: tuple[Column[Pair], ...] = (
+    Column("difference", lambda pair: number(pair.difference, sign=True)),
+    Column("interval", lambda pair: interval(pair, sign=True)),
+    Column("corrected p", lambda pair: p_value(pair.p_adjusted)),
+    Column("better/equal/worse", lambda pair: _shares(pair)),
+    Column("relative", lambda pair: "" if pair.relative is None else f"{100 * pair.relative:+.1f}%"),
+    Column("effect", lambda pair: "" if pair.effect_size is None else f"{pair.effect_size:+.2f}"),
+    Column("p", lambda pair: p_value(next(iter(pair.p.values()))) if pair.p else ""),
+    Column("detectable", lambda pair: "" if pair.detectable is None else number(pair.detectable)),
+    Column("users needed", lambda pair: "" if pair.users_needed is None else f"{pair.users_needed:,}"),
+)
+"""What is told of a pair; the first ones are shown where there is room for some only."""
+
+
+def _shares(pair: Pair) -> str:
+    return "/".join(f"{100 * share:.0f}" for share in (pair.better, pair.equal, pair.worse)) + "%"
+
+
+def comparison_blocks(
+    comparison: Comparison,
+    costs: Costs | None = None,
+    *,
+    marks: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    brief: bool = False,
+) -> list[Block]:
+    """Return a comparison as blocks.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    costs : mapping of (str, str) to Cost, optional
+        By data set and run.
+    marks, notes : sequence of str
+        What else a reader of the numbers must know.
+    brief : bool
+        Pairs and claims by the first metric alone, and not more than a screen has room for.
+
+    Returns
+    -------
+    list of Block
+    """
+    blocks: list[Block] = []
+    for dataset in comparison.datasets:
+        some = on_dataset(comparison, dataset)
+        blocks.append(leaderboard_table(some, costs or {}, comparison.procedure))
+        with_pairs = [result for result in (some[:1] if brief else some) if result.pairs]
+        blocks += [(_few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
+        blocks += lines(some[0].claims) if brief else []
+    for over in comparison.over_datasets[: 1 if brief else None]:
+        blocks.append(rank_table(over))
+        blocks += lines(over.claims) if brief else []
+    blocks += [] if brief else lines(comparison.claims)
+    return [*blocks, *lines(marks, "marks"), *lines((*comparison.notes, *notes), "notes")]
+
+
+def leaderboard_table(some: Sequence[MetricComparison], costs: Costs, procedure: Procedure) -> TableBlock:
+    """Return the runs of one data set, best by the first metric first, with intervals, letters and costs."""
+    dataset = some[0].dataset
+    standings = [
+        Standing(
+            row.run, tuple(result.row(row.run) for result in some), costs.get((dataset, row.run), Cost())
+        )
+        for row in some[0].rows
     ]
+    columns = filled(BOARD_COLUMNS, standings)
+    scales = list(map(_scale, some))
+    rows: list[Row] = [
+        (
+            standing.run,
+            *(_mean(row, *scale) for row, scale in zip(standing.rows, scales, strict=True)),
+            *(column.cell(standing) for column in columns),
+        )
+        for standing in standings
+    ]
+    header = ("run", *(shown(result.metric) for result in some), *(column.name for column in columns))
+    note = explanation(procedure, some)
+    return TableBlock(heading(some), header, tuple(rows), note=note, sortable=True, look="leaderboard")
+
+
+def _scale(result: MetricComparison) -> tuple[float, float]:
+    """Return where the scale of a column's intervals begins, and how long it is."""
+    ends = [end for row in result.rows for end in (row.low, row.mean, row.high)]
+    return min(ends), (max(ends) - min(ends)) or 1.0
+
+
+def _mean(row: RunRow, low: float, length: float) -> Cell:
+    bar = Bar(*(100 * (end - low) / length for end in (row.low, row.mean, row.high)))
+    rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
+    small = tuple(text for text in (interval(row), deviation(row)) if text)
+    return Cell(number(row.mean), small, rank, row.letters, bar, order=row.mean)
+
+
+def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, note: str = "") -> TableBlock:
+    """Return pairs of runs by one metric, all of them if not given."""
+    rows: list[Row] = []
+    for pair in result.pairs if pairs is None else pairs:
+        look = "" if pair.differs else "faint"
+        cells = (replace(as_cell(column.cell(pair)), look=look) for column in PAIR_COLUMNS)
+        rows.append((Cell(pair.a, look=look), Cell(pair.b, look=look), *cells))
+    place = f"{result.dataset}, " if result.dataset else ""
+    return TableBlock(
+        f"{place}{shown(result.metric)}: a less b",
+        ("a", "b", *(column.name for column in PAIR_COLUMNS)),
+        tuple(rows),
+        words=("b",),
+        names=2,
+        note=note,
+        sortable=True,
+        droppable=True,
+    )
+
+
+def _few_pairs(result: MetricComparison) -> TableBlock:
+    """Return all pairs, of many those of the best run."""
+    best = result.rows[0].run
+    if len(result.pairs) <= MOST_PAIRS:
+        return pair_table(result)
+    pairs = [pair for pair in result.pairs if best in (pair.a, pair.b)]
+    return pair_table(result, pairs, f"{len(pairs)} of {len(result.pairs)} pairs, those of {best}.")
+
+
+def rank_table(over: DatasetsResult) -> TableBlock:
+    """Return runs over data sets: mean rank, then the mean on each."""
+    rows: list[Row] = [
+        (
+            run,
+            f"{over.mean_ranks[run]:.2f}",
+            *(number(over.values[run][dataset]) for dataset in over.datasets),
+        )
+        for run in over.runs
+    ]
+    caption = f"Mean ranks over {len(over.datasets)} data sets, {shown(over.metric)}"
+    return TableBlock(caption, ("run", "mean rank", *over.datasets), tuple(rows), sortable=True)
 
 
 def on_dataset(comparison: Comparison, dataset: str) -> list[MetricComparison]:
     """Return the comparisons by each metric on one data set."""
-    return [one for one in comparison.results if one.dataset == dataset]
-
-
-def leaderboard(some: Sequence[MetricComparison]) -> list[tuple[str, list[RunRow]]]:
-    """Return the runs, best by the first metric first, each with its rows by metric."""
-    return [(row.run, [one.row(row.run) for one in some]) for row in some[0].rows]
+    return [result for result in comparison.results if result.dataset == dataset]
 
 
 def heading(some: Sequence[MetricComparison]) -> str:
@@ -146,9 +249,12 @@ def heading(some: Sequence[MetricComparison]) -> str:
 def explanation(procedure: Procedure, some: Sequence[MetricComparison]) -> str:
     """Return how intervals and letters came about, in one paragraph."""
     kind = f"{100 * procedure.confidence:g} % interval ({INTERVALS[procedure.interval]})"
+    over_rows = [shown(one.metric) for one in some if one.over_rows]
     told = f"Mean over users with its {kind}"
+    if over_rows:
+        told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
     if any(row.repeats for row in some[0].rows):
-        told += ", a user's value being its mean over seeds and folds; ±: deviation of their means"
+        told += ", of several seeds or folds the mean of their means; ±: deviation of these means"
     n_pairs = len(some[0].pairs)
     pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
     if procedure.baseline is not None:
@@ -157,140 +263,25 @@ def explanation(procedure: Procedure, some: Sequence[MetricComparison]) -> str:
     return f"{told}. {alike}{pairs}, {CORRECTIONS[procedure.correction]}."
 
 
-def markdown(comparison: Comparison, costs: Costs | None = None) -> str:
-    """Return leaderboards, pairs and claims in Markdown; best in bold, second in italics."""
-    parts = []
-    for dataset in comparison.datasets:
-        some = on_dataset(comparison, dataset)
-        header, rows = _grid(some, costs or {})
-        parts += [f"**{markdown_line(heading(some))}**", markdown_table(rows, header, right=header[1:])]
-        parts += [markdown_line(explanation(comparison.procedure, some))]
-        for one in some:
-            parts += _pairs_markdown(one)
-    for over in comparison.over_datasets:
-        header, rows = rank_grid(over)
-        parts += [f"**Mean ranks over {len(over.datasets)} data sets, {shown(over.metric)}**"]
-        parts += [markdown_table(rows, header, right=header[1:])]
-    parts += ["\n".join(f"- {markdown_line(claim)}" for claim in comparison.claims)]
-    parts += ["\n".join(f"- Note: {markdown_line(note)}" for note in comparison.notes)]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _grid(some: Sequence[MetricComparison], costs: Costs) -> tuple[list[str], list[list[str]]]:
-    shown_costs = any((some[0].dataset, row.run) in costs for row in some[0].rows)
-    header = ["run", *(shown(one.metric) for one in some), *(COSTS.values() if shown_costs else ())]
-    rows = []
-    for run, cells in leaderboard(some):
-        texts = [_markdown_cell(row) for row in cells]
-        rows.append([run, *texts, *(cost_cells(costs.get((some[0].dataset, run))) if shown_costs else ())])
-    return header, rows
-
-
-def _markdown_cell(row: RunRow) -> str:
-    sign = "**" if row.is_best else "_" if row.is_second else ""
-    parts = (f"{sign}{number(row.mean)}{sign}", interval(row), row.letters, deviation(row))
-    return " ".join(part for part in parts if part)
-
-
-def _pairs_markdown(one: MetricComparison) -> list[str]:
-    if not one.pairs:
-        return []
-    header = [f"{shown(one.metric)}: a", "b", *PAIR_COLUMNS]
-    rows = [[pair.a, pair.b, *pair_cells(pair)] for pair in one.pairs]
-    return [markdown_table(rows, header, right=PAIR_COLUMNS)]
-
-
-def rank_grid(over: DatasetsResult) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of runs over data sets: mean rank, then the mean on each."""
-    header = ["run", "mean rank", *over.datasets]
-    rows = [
-        [run, f"{over.mean_ranks[run]:.2f}", *(number(over.values[run][one]) for one in over.datasets)]
-        for run in over.runs
-    ]
-    return header, rows
+def markdown(
+    comparison: Comparison,
+    costs: Costs | None = None,
+    *,
+    marks: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """Return tables, claims and notes in Markdown."""
+    return render_markdown(comparison_blocks(comparison, costs, marks=marks, notes=notes))
 
 
 def html(comparison: Comparison, costs: Costs | None = None) -> str:
-    """Return leaderboards and claims in HTML, for notebooks; best in bold, second underlined."""
-    parts = []
-    for dataset in comparison.datasets:
-        some = on_dataset(comparison, dataset)
-        header, rows = _grid(some, costs or {})
-        head = "".join(f"<th>{_html.escape(cell)}</th>" for cell in header)
-        body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
-        parts.append(f"<p>{_html.escape(heading(some))}</p><table><tr>{head}</tr>{body}</table>")
-        parts.append(f"<p>{_html.escape(explanation(comparison.procedure, some))}</p>")
-    claims = "".join(f"<li>{_html.escape(claim)}</li>" for claim in comparison.claims)
-    return "".join(parts) + (f"<ul>{claims}</ul>" if claims else "")
+    """Return leaderboards and claims in HTML, for notebooks."""
+    return render_html(comparison_blocks(comparison, costs, brief=True))
 
 
-def _html_cell(text: str) -> str:
-    value, space, rest = text.partition(" ")
-    if rest.startswith("["):  # an interval and its letters stay on one line
-        rest = rest.replace(" ", "\N{NO-BREAK SPACE}")
-    for sign, tag in (("**", "b"), ("_", "u")):
-        if value.startswith(sign) and value.endswith(sign) and len(value) > 2 * len(sign):
-            inside = _html.escape(value.removeprefix(sign).removesuffix(sign))
-            return f"<td><{tag}>{inside}</{tag}> {_html.escape(rest)}</td>"
-    return f"<td>{_html.escape(f'{value}{space}{rest}')}</td>"
-
-
-def run_table(some: Sequence[MetricComparison], costs: Costs, columns: Sequence[str]) -> "Table":
-    """Return a leaderboard for the terminal: means and letters with intervals below them; the best marked.
-
-    Parameters
-    ----------
-    some : sequence of MetricComparison
-        By metric, on one data set.
-    costs : mapping of (str, str) to Cost
-    columns : sequence of str
-        Metrics and costs that are shown.
-    """
-    from rich.text import Text
-
-    by_metric = {one.metric: one for one in some}
-    rows = []
-    for run, _ in leaderboard(some):
-        known = dict(zip(COSTS, cost_cells(costs.get((some[0].dataset, run))), strict=True))
-        cells = (
-            Text(known[name]) if name in known else _rich_cell(by_metric[name].row(run)) for name in columns
-        )
-        rows.append([Text(run), *cells])
-    return _rich_table(["run", *(COSTS.get(name) or shown(name) for name in columns)], rows)
-
-
-def _rich_table(header: Sequence[str], rows: Sequence[Sequence["Text"]]) -> "Table":
-    """Return a table in which only the first column may be folded: a cut number would be another number."""
-    from rich.table import Table
-
-    table = Table(pad_edge=False, box=None)
-    for place, name in enumerate(header):
-        lines = [name, *(line for row in rows for line in row[place].plain.split("\n"))]
-        width = max(map(len, lines))
-        if place == 0:
-            table.add_column(name, overflow="fold", min_width=min(32, width))
-        else:
-            table.add_column(name, justify="right", no_wrap=True, min_width=width)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _rich_cell(row: RunRow) -> "Text":
-    from rich.text import Text
-
-    value = f"{number(row.mean)}{'*' if row.is_best else ' '} {row.letters:<3}"
-    lines = [value, interval(row), deviation(row)]
-    return Text("\n".join(line for line in lines if line), style="bold green" if row.is_best else "")
-
-
-def pair_table(one: MetricComparison, pairs: Sequence[Pair], columns: Sequence[str]) -> "Table":
-    """Return pairs for the terminal, the chosen ones of `PAIR_COLUMNS`."""
-    from rich.text import Text
-
-    rows = []
-    for pair in pairs:
-        cells = dict(zip(PAIR_COLUMNS, pair_cells(pair), strict=True))
-        style = "" if pair.differs else "dim"
-        rows.append([Text(f"{pair.a} - {pair.b}", style), *(Text(cells[name], style) for name in columns)])
-    return _rich_table([f"{shown(one.metric)}: a - b", *columns], rows)
+def latex(comparison: Comparison, costs: Costs | None = None, *, marks: Sequence[str] = ()) -> str:
+    """Return the tables in LaTeX, for papers; leaderboards have the marks in their captions."""
+    blocks = [block for block in comparison_blocks(comparison, costs) if isinstance(block, TableBlock)]
+    return render_latex(
+        [with_marks(table, marks) if table.look == "leaderboard" else table for table in blocks]
+    )

@@ -13,17 +13,9 @@ from recgauge.metrics import metric_key
 
 @dataclass(frozen=True, slots=True)
 class ConventionValue:
-    """One metric of one set of lists under one convention.
+    """One metric of one set of lists under one convention; no value where the convention refuses these lists.
 
-    Parameters
-    ----------
-    key : str
-        Such as ``ndcg_at_10``.
-    convention : str
-    value : float or None
-        None if the convention refuses these lists.
-    definition : str
-        The canonical text, or why there is no value.
+    `definition` is the canonical text, or why there is no value.
     """
 
     key: str

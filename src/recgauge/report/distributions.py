@@ -163,7 +163,7 @@ def rating_distribution(values: npt.NDArray[np.floating]) -> RatingDistribution:
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """The distribution of the counts, of those with at least one row."""
+    """The distribution of the counts, of those with at least one row; `highest_tenth` is the 0.9 quantile."""
 
     lowest: int
     lower_quartile: float

@@ -1,80 +1,60 @@
-"""What a run ends with: tables and lines of its numbers, its data and steps, and marks of what means less."""
+"""A run as blocks: its numbers, its data and steps, and marks of what means less."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
-
-from rich.table import Table
+from collections.abc import Mapping, Sequence
 
 from recgauge.data.split import Step
 from recgauge.models.fitting import leak_mark
-from recgauge.report import markdown_table
+from recgauge.report.blocks import Block, Heading, TableBlock, lines
+from recgauge.report.markdown import markdown_table
 from recgauge.runs.facts import MetricValue, SanityFacts
+from recgauge.runs.protocol import MARK as MARK
 from recgauge.runs.record import RunRecord
 
-MARK = "\u2020"  # dagger
 COUNTS = ("rows", "users", "items")
-Column = TypeVar("Column")
-
-Fits = Callable[[Table], bool]
-"""Whether a table is narrow enough to be shown without cutting anything."""
 
 
-def result_tables(record: RunRecord, fits: Fits) -> list[Table]:
-    """Return metrics by cutoffs, as many tables as the width needs.
-
-    Each value has its standard error if one table can hold all of them.
-    """
-    whole = result_table(record)
-    if fits(whole):
-        return [whole]
-    cutoffs = list(dict.fromkeys(entry.k for entry in record.results))
-    return split_columns(cutoffs, lambda some: result_table(record, some, stderr=False), fits)
-
-
-def result_table(
-    record: RunRecord, cutoffs: Sequence[int | None] | None = None, *, stderr: bool = True
-) -> Table:
-    """Return metrics by cutoffs (all if not given), each value with its standard error if requested."""
-    cells = {entry.key: _value(entry, stderr) for entry in record.results}
-    return _by_cutoffs("metric", record.results, cells, cutoffs)
+def run_blocks(record: RunRecord, said: Sequence[str] = ()) -> list[Block]:
+    """Return what a run ends with: metrics by cutoffs, marks, what else is said of them, data and steps."""
+    sanity = [] if record.sanity is None else [sanity_table(record.results, record.sanity)]
+    return [
+        Heading(run_title(record)),
+        result_table(record),
+        *sanity,
+        *lines(mark_lines(record), "marks"),
+        *lines([*said, *run_lines(record)]),
+    ]
 
 
-def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> Table:
-    """Return metrics by cutoffs, each with the value of chance and the best that can be reached.
+def run_title(record: RunRecord) -> str:
+    """Return what a run is called: its model and its data."""
+    return f"{record.names['model']} on {record.names['dataset']}"
 
-    Parameters
-    ----------
-    results : sequence of MetricValue
-        Their order is that of the table.
-    sanity : SanityFacts
-    """
+
+def result_table(record: RunRecord) -> TableBlock:
+    """Return metrics by cutoffs, each value with its standard error."""
+    return _by_cutoffs("metric", record.results, {entry.key: _value(entry) for entry in record.results})
+
+
+def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> TableBlock:
+    """Return metrics by cutoffs, each with the value of chance and the best that can be reached."""
     best = {key: _short(value) for key, value in sanity.oracle.items()}
     cells = {key: f"{_short(value)}/{best.get(key, '')}" for key, value in sanity.chance.items()}
     return _by_cutoffs("chance/best", [entry for entry in results if entry.key in cells], cells)
 
 
-def _by_cutoffs(
-    title: str,
-    entries: Sequence[MetricValue],
-    cells: Mapping[str, str],
-    cutoffs: Sequence[int | None] | None = None,
-) -> Table:
-    """Return a row per metric and a column per cutoff, all of them if not given."""
-    if cutoffs is None:
-        cutoffs = list(dict.fromkeys(entry.k for entry in entries))
-    table = Table(pad_edge=False, box=None)
-    table.add_column(title, no_wrap=True)
-    for k in cutoffs:
-        table.add_column("value" if k is None else f"@{k}", justify="right", no_wrap=True)
+def _by_cutoffs(title: str, entries: Sequence[MetricValue], cells: Mapping[str, str]) -> TableBlock:
+    """Return a row per metric and a column per cutoff."""
+    cutoffs = list(dict.fromkeys(entry.k for entry in entries))
     keys = {(entry.name, entry.k): entry.key for entry in entries}
-    for name in dict.fromkeys(entry.name for entry in entries):
-        table.add_row(name, *(cells[keys[name, k]] if (name, k) in keys else "" for k in cutoffs))
-    return table
+    rows = tuple(
+        (name, *(cells[keys[name, k]] if (name, k) in keys else "" for k in cutoffs))
+        for name in dict.fromkeys(entry.name for entry in entries)
+    )
+    return TableBlock("", (title, *("value" if k is None else f"@{k}" for k in cutoffs)), rows)
 
 
-def _value(entry: MetricValue, stderr: bool) -> str:
-    if not stderr or entry.stderr is None:
+def _value(entry: MetricValue) -> str:
+    if entry.stderr is None:
         return f"{entry.value:.4f}"
     error = f"{entry.stderr:.4f}"
     return f"{entry.value:.4f} ± {error.removeprefix('0')}"  # short, so that four cutoffs fit 80 columns
@@ -86,27 +66,10 @@ def _short(value: float) -> str:
     return text.removeprefix("0") if text.startswith("0.") else f"{value:.3f}"
 
 
-def split_columns(
-    columns: Sequence[Column], build: Callable[[Sequence[Column]], Table], fits: Fits
-) -> list[Table]:
-    """Return tables that have all columns, each as many as fit and at least one."""
-    tables: list[Table] = []
-    while columns:
-        n_shown = max(1, n_fitting(columns, build, fits))
-        tables.append(build(columns[:n_shown]))
-        columns = columns[n_shown:]
-    return tables
-
-
-def n_fitting(columns: Sequence[Column], build: Callable[[Sequence[Column]], Table], fits: Fits) -> int:
-    """Return how many of the first columns fit into one table."""
-    return bisect_left(range(1, len(columns) + 1), True, key=lambda n: not fits(build(columns[:n])))
-
-
 def run_lines(record: RunRecord) -> list[str]:
     """Return the lines around the table: data, what was dropped and skipped, seconds."""
     data, counts = record.dataset, record.counts
-    lines = [
+    told = [
         *_filter_lines(record),
         f"data     {record.names['dataset']}: {data.n_rows:,} rows, {data.n_users:,} users, "
         f"{data.n_items:,} items ({data.provenance})",
@@ -115,22 +78,22 @@ def run_lines(record: RunRecord) -> list[str]:
         *map(_split_line, _of_split(record)),
     ]
     if mark := leak_mark(record.fit_on):
-        lines.append(f"marked   {mark}")
+        told.append(f"marked   {mark}")
     if record.search is not None:
-        lines.append(f"tuned    {record.search}")
+        told.append(f"tuned    {record.search}")
     if record.learned:
-        lines.append(_learned_line(record))
+        told.append(_learned_line(record))
     if "users_left_out" in counts:
-        lines.append(_users_line(data.relevant_from, counts))
+        told.append(_users_line(data.relevant_from, counts))
     if "ratings_predicted" in counts:
-        lines.append(
+        told.append(
             f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
             "impossible (the mean is used instead), "
             f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
-    lines.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
-    lines.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
-    return lines
+    told.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
+    told.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
+    return told
 
 
 def _learned_line(record: RunRecord) -> str:
@@ -175,29 +138,22 @@ def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
 def mark_lines(record: RunRecord) -> list[str]:
     """Return one line for each thing that a reader of the numbers must know.
 
-    Parameters
-    ----------
-    record : RunRecord
-
-    Returns
-    -------
-    list of str
-        The candidates' mark first, then guards from a warning on; notes stay in the record.
+    The candidates' mark first, then guards from a warning on; notes stay in the record.
     """
-    lines = []
+    told = []
     if record.evaluated_on == "validation":
-        lines.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
+        told.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
     if record.incomparable:
-        lines.append(
+        told.append(
             f"{MARK} not comparable with full-catalogue numbers: {record.incomparable} "
             f"(candidates={record.names['candidates']})"
         )
     for guard in record.guards:
         if guard.overridden:
-            lines.append(f"overridden {guard.name}: {guard.message}")
+            told.append(f"overridden {guard.name}: {guard.message}")
         elif guard.fired:
-            lines.append(f"warning  {guard.name}: {guard.message}")
-    return lines
+            told.append(f"warning  {guard.name}: {guard.message}")
+    return told
 
 
 def _filter_lines(record: RunRecord) -> list[str]:
@@ -208,13 +164,13 @@ def _filter_lines(record: RunRecord) -> list[str]:
     steps = _filters(record)
     counts = _counts_after_each(steps)
     widths = [max(len(f"{count:,}") for count in column) for column in zip(*counts, strict=True)]
-    lines = []
+    told = []
     for number, row in enumerate(counts):
         cells = zip(row, widths, COUNTS, strict=True)
         numbers = ", ".join(f"{count:>{width},} {kind}" for count, width, kind in cells)
         text = _text(steps[number - 1]) if number else "as loaded"
-        lines.append(f"{'filters' if number == 0 else '':9}{numbers}  {text}")
-    return lines
+        told.append(f"{'filters' if number == 0 else '':9}{numbers}  {text}")
+    return told
 
 
 def steps_markdown(record: RunRecord) -> list[str]:

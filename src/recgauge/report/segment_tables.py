@@ -1,12 +1,12 @@
-"""Tables of who gains and who loses: one row per group of users or items."""
+"""Who gains and who loses, as blocks: one row per group of users or items, and example users."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from recgauge.comparison.segment_results import ALL, SegmentPair, SegmentRow, Segments
-from recgauge.report import markdown_table
+from recgauge.comparison.segments import ALL, SegmentPair, Segments
+from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
+from recgauge.report.markdown import render_markdown
 
-Row = dict[str, str | int | float | bool | None]
 HIT = "*"
 """Stands before a relevant item of a list."""
 
@@ -24,63 +24,25 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One user's lists by two runs.
-
-    Parameters
-    ----------
-    title : str
-        The user and both values.
-    history : str
-        What the user had in training, latest first where times are known, else best rated first.
-    header : tuple of str
-        Rank, then the runs.
-    ranks : tuple of tuple of Listed
-        The item at each rank in each list.
-    """
+    """One user's lists by two runs: their values, what there was in training, the item at each rank."""
 
     title: str
     history: str
     header: tuple[str, ...]
     ranks: tuple[tuple[Listed, ...], ...]
 
-    @property
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Rank and items as texts, hits marked."""
-        return tuple((str(rank), *map(str, items)) for rank, items in enumerate(self.ranks, 1))
+    def table(self) -> TableBlock:
+        """Return both lists side by side, hits marked."""
+        rows: list[Row] = [
+            (str(rank), *(Cell(str(item), look="hit" if item.hit else "") for item in items))
+            for rank, items in enumerate(self.ranks, 1)
+        ]
+        words = self.header[1:]
+        return TableBlock(self.title, self.header, tuple(rows), words, note=self.history, look="story")
 
     def markdown(self) -> str:
-        """Return the story as a section."""
-        return f"### {self.title}\n\n{self.history}\n\n{markdown_table(self.rows, self.header)}"
-
-
-def segment_rows(segments: Segments) -> list[Row]:
-    """Return one row per group and run, not rounded; the baseline's rows have no difference."""
-    pairs = {(pair.segment, pair.a): pair for pair in segments.pairs}
-    return [_row(segments, row, pairs.get((row.segment, row.run))) for row in segments.rows]
-
-
-def _row(segments: Segments, row: SegmentRow, pair: SegmentPair | None) -> Row:
-    found: Row = {
-        "by": segments.by,
-        "metric": segments.metric,
-        "segment": row.segment,
-        "n_users": row.n_users,
-        "n_rows": row.n_rows,
-        "run": row.run,
-        "mean": row.mean,
-        "low": _known(row.low),
-        "high": _known(row.high),
-        "baseline": segments.runs[0],
-    }
-    names = ("difference", "low", "high", "p_adjusted", "differs", "better", "equal", "worse")
-    for name in names:
-        value = None if pair is None else getattr(pair, name)
-        found[f"difference_{name}" if name in ("low", "high") else name] = _known(value)
-    return found
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
+        """Return the story in Markdown."""
+        return render_markdown([Heading(self.title), replace(self.table(), caption="")])
 
 
 def header(segments: Segments) -> list[str]:
@@ -175,13 +137,22 @@ def explanation(segments: Segments) -> str:
     )
 
 
+def segment_table(segments: Segments) -> TableBlock:
+    """Return one row per group and run."""
+    caption = f"{segments.metric.replace('_at_', '@')} by {segments.by.replace('_', ' ')}"
+    names = tuple(header(segments))
+    rows = tuple(map(tuple, cells(segments)))
+    n_names = names.index("run") + 1
+    return TableBlock(caption, names, rows, words=("run",), note=explanation(segments), names=n_names)
+
+
+def segment_blocks(segments: Segments) -> list[Block]:
+    """Return the table, who gains and who loses in words, and how many have no group."""
+    kind = "items" if segments.by == "items" else "users"
+    without = [f"{segments.n_without:,} {kind} have no group"] if segments.n_without else []
+    return [segment_table(segments), *lines([*claims(segments), *without])]
+
+
 def markdown(segments: Segments) -> str:
-    """Return the sentences, the table and what its columns mean."""
-    columns = header(segments)
-    right = [name for name in columns[1:] if name != "run"]
-    parts = [
-        "\n".join(f"- {claim}" for claim in claims(segments)),
-        markdown_table(cells(segments), columns, right),
-        explanation(segments),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    """Return the table and the sentences in Markdown."""
+    return render_markdown(segment_blocks(segments))

@@ -1,69 +1,15 @@
-"""Tables of how stable the order of models is: one row per choice, and one per option."""
+"""How stable the order of models is, as blocks: one row per choice, and one per option."""
 
 import math
-from itertools import pairwise
+from collections.abc import Sequence
 
-from recgauge.comparison.orders import AxisOrders, Stability, Turn
-from recgauge.report import markdown_table
+from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability, order_text, turns_text
+from recgauge.report.blocks import Block, TableBlock, lines
+from recgauge.report.markdown import render_markdown
 
-Row = dict[str, str | int | float | bool | None]
 HEADER = ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "lowest weighted τ", "winner")
 OPTION_HEADER = ("choice", "option", "users", "order", "τ", "weighted τ", "what turns")
 OPTION_RIGHT = ("users", "τ", "weighted τ")
-BEYOND_NOISE = "!"
-
-
-def option_rows(stability: Stability) -> list[Row]:
-    """Return one row per choice and option, not rounded.
-
-    ``pairs_turned`` counts the pairs that the option has in another order than the reference,
-    ``beyond_noise`` those of them that the option shows significantly, and another option the reverse.
-    """
-    return [_option_row(axis, option) for axis in stability.axes for option in axis.options]
-
-
-def _option_row(axis: AxisOrders, option: str) -> Row:
-    tau, weighted = axis.agreement(option)
-    turns = [turn for turn in axis.turns() if option in turn.options]
-    row: Row = {
-        "choice": axis.axis,
-        "option": option,
-        "is_reference": option == axis.reference,
-        "n_users": axis.n_users[axis.options.index(option)],
-        "order": order_text(axis, option),
-        "winner": axis.winner(option),
-        "kendall_tau_b": None if math.isnan(tau) else tau,
-        "weighted_tau": None if math.isnan(weighted) else weighted,
-        "pairs": axis.n_pairs,
-        "pairs_turned": len(turns),
-        "beyond_noise": sum(is_shown(turn, option) for turn in turns),
-        "turned": turns_text(axis, option),
-    }
-    values = axis.values[axis.options.index(option)]
-    return row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
-
-
-def is_shown(turn: Turn, option: str) -> bool:
-    """Whether a turn is beyond noise and this option is one that shows it."""
-    return turn.beyond_noise and option in turn.shown_by
-
-
-def order_text(axis: AxisOrders, option: str) -> str:
-    """Return the order of the models, such as ``svd > ease = item_knn``."""
-    goodness = dict(zip(axis.models, axis.goodness[axis.options.index(option)], strict=True))
-    order = axis.order(option)
-    words = [order[0]]
-    for before, model in pairwise(order):
-        words += ["=" if goodness[before] == goodness[model] else ">", model]
-    return " ".join(words)
-
-
-def turns_text(axis: AxisOrders, option: str) -> str:
-    """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
-    turns = [turn for turn in axis.turns() if option in turn.options]
-    return "; ".join(
-        f"{turn.worse} above {turn.better}{BEYOND_NOISE if is_shown(turn, option) else ''}" for turn in turns
-    )
 
 
 def turned_text(axis: AxisOrders, what: str = "") -> str:
@@ -158,17 +104,36 @@ def _claim(axis: AxisOrders) -> str:
     )
 
 
+def choice_table(stability: Stability) -> TableBlock:
+    """Return one row per choice."""
+    rows = tuple(map(tuple, summary_rows(stability)))
+    note = explanation(stability)
+    return TableBlock(
+        "The order of models under other choices", HEADER, rows, ("options", "winner"), note=note
+    )
+
+
+def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
+    """Return one row per order of models; if requested, of the orders in which a pair turns alone."""
+    rows = tuple(tuple(row) for row in option_cells(stability) if row[-1] or not turning)
+    words = tuple(name for name in OPTION_HEADER[1:] if name not in OPTION_RIGHT)
+    return TableBlock("The order under each option", OPTION_HEADER, rows, words)
+
+
+def stability_blocks(stability: Stability, notes: Sequence[str] = (), *, brief: bool = False) -> list[Block]:
+    """Return claims, the table of choices, that of their options (of those that turn a pair), and notes."""
+    options = option_table(stability, turning=brief)
+    return [
+        *lines(claims(stability)),
+        choice_table(stability),
+        *([options] if options.rows else []),
+        *lines((*notes, *stability.notes), "notes"),
+    ]
+
+
 def markdown(stability: Stability) -> str:
     """Return the claims, the table of choices, that of their options, and the notes."""
-    parts = [
-        "\n".join(f"- {claim}" for claim in claims(stability)),
-        markdown_table(summary_rows(stability), HEADER, HEADER[2:6]),
-        explanation(stability),
-        markdown_table(option_cells(stability), OPTION_HEADER, OPTION_RIGHT),
-    ]
-    if stability.notes:
-        parts.append("\n".join(f"- {note}" for note in stability.notes))
-    return "\n\n".join(parts)
+    return render_markdown(stability_blocks(stability))
 
 
 def explanation(stability: Stability) -> str:

@@ -1,113 +1,125 @@
-"""What a sweep ends with: one row per job, means of folds and seeds, the best values, and notes below."""
+"""A sweep as blocks: one row per job, means of folds and seeds, the best values, and notes below."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from rich.table import Table
-from rich.text import Text
-
+from recgauge.comparison.series import (
+    Best,
+    Series,
+    all_series,
+    best_values,
+    has_rivals,
+    headline_keys,
+)
 from recgauge.models.fitting import leak_mark
-from recgauge.report.run_tables import MARK, Fits, mark_lines, n_fitting, split_columns
-from recgauge.report.series import STATUSES, Best, Series, all_series, best_values
-from recgauge.runs.outcome import JobOutcome
+from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
+from recgauge.report.run_tables import MARK, mark_lines
+from recgauge.runs.outcome import JobOutcome, Status
 from recgauge.runs.record import RunRecord
 
+BEST = (
+    "*        best of the runs, or of the means over folds or seeds, with equal train and test rows, "
+    "candidates, conventions"
+)
+STATUSES: dict[Status, str] = {
+    "done": "good",
+    "reused": "reused",
+    "not tracked": "partly",
+    "not saved": "partly",
+    "no data": "partly",
+    "stopped": "bad",
+    "failed": "bad",
+}
+"""How a job can end, each with its look."""
 
-def sweep_tables(jobs: Sequence[JobOutcome], fits: Fits) -> list[Table]:
-    """Return the table of a sweep, its metrics divided among as many tables as the width needs."""
-    keys = headline_keys([job.record for job in jobs if job.record is not None])
-    n_first = n_fitting(keys, lambda some: sweep_table(jobs, some), fits)
-    further = split_columns(keys[n_first:], lambda some: sweep_table(jobs, some, first=False), fits)
-    return [sweep_table(jobs, keys[:n_first]), *further]
+
+def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[Block]:
+    """Return what a sweep ends with: how jobs ended, their table, marks, why jobs failed, further lines."""
+    marks = sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None])
+    told = [*tuned_lines(jobs), *reason_lines(jobs), *([BEST] if has_rivals(jobs) else []), *said]
+    return [Heading(tally(jobs)), sweep_table(jobs), *lines(marks, "marks"), *lines(told)]
 
 
-def sweep_table(
-    jobs: Sequence[JobOutcome], keys: Sequence[str] | None = None, *, first: bool = True
-) -> Table:
+def tally(jobs: Sequence[JobOutcome]) -> str:
+    """Return how many jobs ended in which way; all but "done" and "failed" only where there are some."""
+    counted = Counter(job.status for job in jobs)
+    words = [word for word in STATUSES if counted[word] or word in ("done", "failed")]
+    return ", ".join(f"{counted[word]} {word}" for word in words)
+
+
+def reason_lines(jobs: Sequence[JobOutcome]) -> list[str]:
+    """Return why jobs are not simply done; jobs with the same reason share a line."""
+    found: dict[tuple[str, str], list[JobOutcome]] = {}
+    for job in jobs:
+        if job.reason is not None:
+            # what data are missing, and where they were looked for, was printed before the first job
+            reason = f"{job.short_reason} See above." if job.status == "no data" else job.reason
+            found.setdefault((job.status, reason), []).append(job)
+    told = []
+    for (status, reason), some in found.items():
+        named = f"job {some[0].number} ({some[0].label})"
+        if len(some) > 1:
+            named = f"jobs {', '.join(str(job.number) for job in some)}"
+        told.append(f"{status:<8} {named}: {reason}")
+    return told
+
+
+def sweep_table(jobs: Sequence[JobOutcome]) -> TableBlock:
     """Return one row per job, and one per series of folds or seeds with its mean; the best values are marked.
 
     Jobs of a series are together by rising fold and seed. Below them is the mean over them with the
     standard deviation (of a sample: divided by n - 1). Best is a mean or a job outside any series, among
-    those that can be compared.
-
-    Parameters
-    ----------
-    jobs : sequence of JobOutcome
-    keys : sequence of str, optional
-        The metrics that are shown; those of one cutoff if not given.
-    first : bool
-        Whether settings and status are shown; a further table of the same jobs has their numbers only.
+    those that can be compared. Metrics are those of one cutoff.
     """
-    if keys is None:
-        keys = headline_keys([job.record for job in jobs if job.record is not None])
-    groups = _groups(jobs, keys)
-    if first:
-        groups = groups or [[]]
-        groups[-1] += [_about(job) for job in jobs if job.record is None]
-    longest = max((len(row[1]) for rows in groups for row in rows), default=8)
-    table = Table(pad_edge=False, box=None)
-    table.add_column("job", justify="right", no_wrap=True)
-    # narrower settings would be a word per line
-    if first:
-        table.add_column("settings", overflow="fold", min_width=min(30, longest))
-        table.add_column("status", no_wrap=True)
-    for key in keys:
-        table.add_column(key.replace("_at_", "@"), justify="right", no_wrap=True)
-    for rows in groups:
-        table.add_section()
-        for row in rows:
-            table.add_row(*(row if first else [row[0] or Text("mean"), *row[3:]]))
-    return table
-
-
-def _groups(jobs: Sequence[JobOutcome], keys: Sequence[str]) -> list[list[list[Text]]]:
-    """Return number, settings, status and values of finished jobs and means, comparable ones together."""
+    keys = headline_keys([job.record for job in jobs if job.record is not None])
     entries = all_series(jobs)
     best = best_values(entries, keys)
-    groups = groupby(entries, key=lambda series: series.comparable)
-    return [[row for series in group for row in _rows(series, keys, best)] for _, group in groups]
+    rows: list[Row] = []
+    groups: list[str] = []
+    for number, (_, comparable) in enumerate(groupby(entries, key=lambda series: series.comparable)):
+        made = [row for series in comparable for row in _rows(series, keys, best)]
+        rows += made
+        groups += [str(number)] * len(made)
+    without = [job for job in jobs if job.record is None]
+    rows += [(*_about(job), *([""] * len(keys))) for job in without]
+    groups += groups[-1:] * len(without) or ["0"] * len(without)
+    header = ("job", "settings", "status", *(key.replace("_at_", "@") for key in keys))
+    return TableBlock("", header, tuple(rows), words=("settings", "status"), groups=tuple(groups))
 
 
-def _rows(series: Series, keys: Sequence[str], best: Best) -> list[list[Text]]:
+def _rows(series: Series, keys: Sequence[str], best: Best) -> list[Row]:
     cells = _cells(series, keys, best)
     if len(series.jobs) == 1:
-        return [[*_about(series.jobs[0]), *cells]]
-    jobs = [[*_about(job), *_plain_cells(job, keys)] for job in series.jobs]
-    return [*jobs, [Text(), Text(_mean_label(series)), Text(), *cells]]
+        return [(*_about(series.jobs[0]), *cells)]
+    jobs: list[Row] = [(*_about(job), *_plain_cells(job, keys)) for job in series.jobs]
+    return [*jobs, ("mean", _mean_label(series), "", *cells)]
 
 
-def _about(job: JobOutcome) -> list[Text]:
-    return [Text(str(job.number)), Text(_label(job)), _status(job)]
+def _about(job: JobOutcome) -> tuple[str | Cell, ...]:
+    # sampled numbers look like others in a table: the mark is in the row, its reason below
+    mark = f" {MARK}" if job.record is not None and job.record.incomparable else ""
+    status = Cell(f"{job.status}{mark}", look=STATUSES[job.status])
+    return str(job.number), _label(job), status
 
 
-def headline_keys(records: Sequence[RunRecord]) -> list[str]:
-    """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
-    entries = [entry for record in records for entry in record.results]
-    cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
-    ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
-    headline = 10 if 10 in ks else max(ks, default=None)
-    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
-
-
-def _plain_cells(job: JobOutcome, keys: Sequence[str]) -> list[Text]:
+def _plain_cells(job: JobOutcome, keys: Sequence[str]) -> list[str]:
     assert job.record is not None
     values = job.record.values()
-    return [Text(f"{values[key]:.4f} " if key in values else "") for key in keys]
+    return [f"{values[key]:.4f}" if key in values else "" for key in keys]
 
 
-def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Text]:
+def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
     """Return the values of a job, or means with deviations below them, the best ones marked."""
     cells = []
     for key in keys:
         value, deviation = series.mean(key), series.deviation(key)
         if value is None:
-            cells.append(Text())
+            cells.append(Cell(""))
             continue
+        small = () if deviation is None else (f"±{f'{deviation:.4f}'.removeprefix('0')}",)
         is_best = value == best.get((series.comparable, key))
-        text = f"{value:.4f}{'*' if is_best else ' '}"
-        if deviation is not None:
-            text += f"\n±{f'{deviation:.4f}'.removeprefix('0')} "
-        cells.append(Text(text, style="bold green" if is_best else ""))
+        cells.append(Cell(f"{value:.4f}", small, "best" if is_best else "", order=value))
     return cells
 
 
@@ -125,12 +137,6 @@ def _label(job: JobOutcome) -> str:
     return f"{job.label} (saw the test rows)" if leak_mark(job.record.fit_on) else job.label
 
 
-def _status(job: JobOutcome) -> Text:
-    # sampled numbers look like others in a table: the mark is in the row, its reason below
-    marked = job.record is not None and job.record.incomparable
-    return Text(f"{job.status} {MARK}" if marked else job.status, style=STATUSES[job.status])
-
-
 def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
     """Return one line for each tuned job of a sweep: its trials, seconds and settings."""
     return [
@@ -145,24 +151,22 @@ def _jobs(numbers: Sequence[int]) -> str:
 
 
 def sweep_mark_lines(
-    records: Sequence[tuple[int, RunRecord]], named: Callable[[Sequence[int]], str] = _jobs
+    records: Sequence[tuple[int, RunRecord]],
+    named: Callable[[Sequence[int]], str] = _jobs,
+    *,
+    advise: bool = True,
 ) -> list[str]:
     """Return the notes below a sweep's table: what a reader must know, and the jobs that it concerns.
 
     A guard's warning that has other numbers in other jobs, such as one per fold, is shown once.
-
-    Parameters
-    ----------
-    records : sequence of (int, RunRecord)
-        Number of the job and its record.
-    named : callable
-        Says in words which jobs some numbers are.
+    Records come with the number of their job; `named` says in words which jobs some numbers are; `advise`:
+    whether whoever reads it can run the jobs another way.
     """
     kinds: dict[str, dict[str, list[int]]] = {}
     for number, record in records:
         for line in mark_lines(record):
             kinds.setdefault(line.partition(":")[0], {}).setdefault(line, []).append(number)
-    lines = []
+    noted = []
     for kind, jobs_of in kinds.items():
         told = [f"{line} [{named(numbers)}]" for line, numbers in jobs_of.items()]
         if kind.startswith("warning") and len(told) > 1:
@@ -170,12 +174,12 @@ def sweep_mark_lines(
             told[1:] = [
                 f"{kind}: the same with other numbers; guards.json of each job has them [{named(others)}]"
             ]
-        lines += told
-    return [*lines, *_selection_lines(records, named)]
+        noted += told
+    return [*noted, *_selection_lines(records, named, advise=advise)]
 
 
 def _selection_lines(
-    records: Sequence[tuple[int, RunRecord]], named: Callable[[Sequence[int]], str]
+    records: Sequence[tuple[int, RunRecord]], named: Callable[[Sequence[int]], str], *, advise: bool
 ) -> list[str]:
     """Say which jobs differ in a model's settings alone: choosing the best of them is selection on test."""
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
@@ -185,7 +189,7 @@ def _selection_lines(
         if record.names["model"] == "recorded":  # another file is another model
             continue
         names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
-        group = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
+        group = (*names, str(record.seed), record.split.test.sha256, f"; {_remedy(record)}" if advise else "")
         settings = str(record.settings.get("model"))
         groups.setdefault(group, {}).setdefault(settings, []).append(number)
     jobs_of: dict[str, list[str]] = {}
@@ -193,7 +197,7 @@ def _selection_lines(
         if len(by_settings) > 1:
             line = f"settings of {group[0]} differ and this table is of test rows, so choosing the best of it"
             jobs = named(sorted(job for jobs in by_settings.values() for job in jobs))
-            jobs_of.setdefault(f"{line} is selection on test; {group[-1]}", []).append(jobs)
+            jobs_of.setdefault(f"{line} is selection on test{group[-1]}", []).append(jobs)
     return [f"warning  selection_on_test: {line} [{'; '.join(jobs)}]" for line, jobs in jobs_of.items()]
 
 

@@ -1,6 +1,6 @@
 """The typed facts of a run record: numbers and words that survive JSON."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from recgauge.data.dataset import Dataset
@@ -236,3 +236,31 @@ class TieFacts:
 
     share_at_cutoff: dict[str, float]
     expected: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """When and as part of what a job ran, and which store is to have it.
+
+    Parameters
+    ----------
+    name : str
+        Shown in the table of runs.
+    started, ended : float
+        Seconds since 1970.
+    user : str
+    sweep : str
+        Folder of the sweep that the job was one of; empty for a single run.
+    experiment : str
+        As in ``experiment=NAME``; empty without one.
+    store : dict of str to Any
+        Address without secrets, MLflow experiment and ``log_model``; empty with ``tracking=off``.
+    """
+
+    name: str
+    started: float
+    ended: float = 0.0
+    user: str = ""
+    sweep: str = ""
+    experiment: str = ""
+    store: dict[str, Any] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from recgauge.models.saved import learned_bytes
 from recgauge.runs.facts import (
     PARTS,
     DatasetFacts,
+    JobFacts,
     MetricValue,
     SanityFacts,
     SearchFacts,
@@ -65,6 +66,8 @@ class RunRecord:
     memory : dict of str to int
         ``peak_bytes``: the most that the process held from the fit to the last number; ``model_bytes``: what
         the model keeps. As far as known; records of earlier versions have none.
+    job : JobFacts or None
+        When it ran, and which store is to have it; records of earlier versions have none.
     """
 
     names: dict[str, str]
@@ -87,6 +90,7 @@ class RunRecord:
     learned: tuple[EpochPoint, ...] = ()
     search: SearchFacts | None = None
     memory: dict[str, int] = field(default_factory=dict)
+    job: JobFacts | None = None
 
     @classmethod
     def from_result(
@@ -98,6 +102,7 @@ class RunRecord:
         command: str,
         settings: dict[str, Any],
         environment: dict[str, Any],
+        job: JobFacts | None = None,
     ) -> Self:
         """Describe a finished run."""
         ranking = result.ranking
@@ -127,6 +132,7 @@ class RunRecord:
             guards=result.guards,
             learned=result.learned,
             memory={name: size for name, size in memory.items() if size is not None},
+            job=job,
             **of_lists,
         )
 

@@ -15,8 +15,8 @@ FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "pat
 """Settings of a data set that say where it is; the digest of its content replaces them."""
 ISOLATED = "recgauge.models.isolated."
 """How ``_target_`` of a model begins that is trained in an environment of its own."""
-FREE_ISOLATED_SETTINGS = ("cache", "timeout")
-"""Settings of such a model that say where the environment is, and how long it is waited for."""
+FREE_ISOLATED_SETTINGS = ("timeout",)
+"""Settings of such a model that never change a number."""
 
 
 def _ask(expected: str) -> dict[str, str]:
@@ -122,6 +122,7 @@ class RunSettings:
     study: Any = field(default=None, metadata=FREE)
     reuse: bool = field(default=False, metadata=FREE)
     force: bool = field(default=False, metadata=FREE)
+    plan: bool = field(default=False, metadata=FREE)
     allowed_targets: list[str] = field(
         default_factory=list, metadata=FREE | DATA | _ask("a list of package names such as [mypackage]")
     )

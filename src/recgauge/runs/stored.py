@@ -5,18 +5,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isclose, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.inputs import EvaluationInputs, convert
+from recgauge.metrics.rating import JudgedRatings, Pooled
+from recgauge.metrics.rating.errors import pooled_metric
 from recgauge.runs.record import RunRecord
+from recgauge.utils.arrow import to_numpy
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
 LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.parquet"
+PREDICTIONS, RECORD = "predictions.parquet", "record.json"
 _LARGEST_RECORD = 1 << 26  # bytes; usual ones have some ten thousand
 _AGAIN = "Copy the run's folder once more, or run it again."
 
@@ -209,6 +216,60 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
                     f"record.json has {entry.value:.6g}. The files are damaged or of different runs. {_AGAIN}"
                 )
     return table
+
+
+def pooled_keys(folder: Path, record: RunRecord) -> list[str]:
+    """Return the results that are errors over all ratings and can be taken apart by user."""
+    if not (folder / PREDICTIONS).is_file():
+        return []
+    return [entry.key for entry in record.results if pooled_metric(entry.definition) is not None]
+
+
+def pooled_errors(
+    folder: Path, record: RunRecord, keys: Sequence[str], users: "npt.NDArray[Any]"
+) -> dict[str, Pooled]:
+    """Return what each user adds to errors over all ratings, from the run's predictions.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    record : RunRecord
+    keys : sequence of str
+        Of `pooled_keys`.
+    users : ndarray, shape (m,)
+        Ids, distinct; those without a prediction have zero rows.
+
+    Raises
+    ------
+    SchemaError
+        If the predictions are damaged, or not those of the record.
+    """
+    path = folder / PREDICTIONS
+    table = read_table(path, ["user_id", "rating", "predicted"])
+    owners, owner = np.unique(to_numpy(table["user_id"]), return_inverse=True)
+    order = np.argsort(users, kind="stable")
+    place = order[np.minimum(np.searchsorted(users, owners, sorter=order), len(users) - 1)]
+    if (users[place] != owners).any():
+        raise SchemaError(f"{path}: has users who are not in {PER_USER}. {_AGAIN}")
+    actual, predicted = (to_numpy(table[name]).astype(np.float64) for name in ("rating", "predicted"))
+    judged = JudgedRatings.by_user(actual, predicted, owner)
+    found = {}
+    for key in keys:
+        entry = record.result(key)
+        metric = None if entry is None else pooled_metric(entry.definition)
+        parts = None if metric is None else metric.pooled(judged)
+        if entry is None or parts is None:
+            raise SchemaError(f"{folder}: {key} is no error over all ratings.")
+        if not isclose(float(parts.value()), entry.value, rel_tol=1e-9, abs_tol=1e-12):
+            raise SchemaError(
+                f"{path}: {key} of its rows is {float(parts.value()):.6g}, and record.json has "
+                f"{entry.value:.6g}. The files are damaged or of different runs. {_AGAIN}"
+            )
+        sums, counts = np.zeros(len(users)), np.zeros(len(users))
+        sums[place], counts[place] = parts.sums, parts.counts
+        found[key] = Pooled(sums, counts, parts.exponent)
+    return found
 
 
 def _mean(column: "pa.ChunkedArray") -> float:

@@ -62,15 +62,30 @@ def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
     return max(finished, key=lambda trial: (sign * float(trial.value or 0.0), -trial.number))
 
 
-def told(done: Sequence[Trial], *, maximize: bool) -> str:
-    """Say how the last trial ended, and which one is the best so far."""
+def told(done: Sequence[Trial], *, maximize: bool, metric: str = "", n_trials: int | None = None) -> str:
+    """Say how the last trial ended, which one is the best so far, and how long the others will take.
+
+    Examples
+    --------
+    >>> trials = [Trial(0, {"l2": 3}, "finished", 0.5, 2.0), Trial(1, {"l2": 9}, "finished", 0.25, 4.0)]
+    >>> told(trials, maximize=True, metric="ndcg_at_10", n_trials=4)
+    'trial 2 of 4: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s, about 6 s left'
+    """
     trial, ended = done[-1], ""
     if trial.state == "failed":
         ended = f"failed ({trial.reason})"
     elif trial.value is not None:
-        ended = f"{trial.value:.4f}" if trial.state == "finished" else f"pruned at {trial.value:.4f}"
+        pruned = "" if trial.state == "finished" else "pruned at "
+        ended = f"{pruned}{metric.replace('_at_', '@')} {trial.value:.4f}".replace("  ", " ").lstrip()
     so_far = "none finished so far"
     if any(each.state == "finished" for each in done):
         first = best(done, maximize=maximize)
-        so_far = f"best {first.value:.4f} of trial {first.number}"
-    return f"trial {trial.number}: {ended}; {so_far}; {trial.seconds:.1f} s with {trial.words}"
+        so_far = f"best {first.value:.4f} of trial {first.number + 1}"
+    of_all, left = "", ""
+    if n_trials is not None:
+        of_all = f" of {n_trials}"
+        seconds = (n_trials - len(done)) * sum(each.seconds for each in done) / len(done)
+        left = f", about {seconds:.0f} s left" if n_trials > len(done) else ""
+    return (
+        f"trial {trial.number + 1}{of_all}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s{left}"
+    )

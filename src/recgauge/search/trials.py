@@ -29,6 +29,9 @@ Measure = Callable[[dict[str, Any], Report], float]
 """Trains with settings and returns the value on validation rows."""
 
 
+_FIRST_RANDOM, _EACH = 3, 5
+
+
 class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
     """Ends a trial whose values so far are worse than those of other trials at the same epoch."""
 
@@ -50,6 +53,9 @@ class Search:
     seed : int
         Each trial draws from a stream of its own made from it, so a search that was stopped and continued
         tries the same settings as one that was not.
+    random_trials : int or None
+        How many of the first trials of ``tpe`` are random; None: the first three, and then every fifth, so
+        that a search of few trials learns, too, and more trials go on with the same search.
     prune : bool
         End trials whose value after an epoch is below the median of the earlier trials at that epoch.
 
@@ -65,6 +71,7 @@ class Search:
     seconds: float | None = None
     seed: int = 0
     prune: bool = True
+    random_trials: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("tune.sampler", self.sampler, get_args(Sampler))
@@ -75,6 +82,15 @@ class Search:
             check_int("tune.trials", self.trials, minimum=1)
         if self.seconds is not None:
             check_real("tune.seconds", self.seconds, low=0.0, high=float("inf"), low_open=True)
+
+        if self.random_trials is not None:
+            check_int("tune.random_trials", self.random_trials, minimum=1)
+
+    def n_random(self, number: int) -> int:
+        """Return how many trials there must be for the sampler to learn from them in a trial, from 0 on."""
+        if self.random_trials is not None:
+            return self.random_trials
+        return number + 1 if number < _FIRST_RANDOM or number % _EACH == _EACH - 1 else 1
 
     def goes_on(self, done: Sequence[Trial]) -> bool:
         """Whether the budget allows another trial."""
@@ -96,7 +112,7 @@ class Search:
         return " or ".join(words + ([f"{self.seconds:g} s"] if self.seconds is not None else []))
 
 
-def run_search(
+def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
     search: Search,
     space: Space,
     measure: Measure,
@@ -105,6 +121,7 @@ def run_search(
     maximize: bool = True,
     first: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    metric: str = "",
 ) -> tuple[Trial, ...]:
     """Run the trials that the file does not have yet, and return all of them.
 
@@ -123,6 +140,8 @@ def run_search(
     first : mapping, optional
         Settings of the first trial, such as the model's defaults, if they lie inside the space.
     progress : Progress, optional
+    metric : str
+        Result key that decides, for the progress.
 
     Returns
     -------
@@ -159,7 +178,7 @@ def run_search(
                 trial = _one(search, space, measure, done, maximize=maximize, first=first)
                 done.append(trial)
                 _write_trials(path, done)
-                shown.note(told(done, maximize=maximize))
+                shown.note(told(done, maximize=maximize, metric=metric, n_trials=search.trials))
                 advance(1)
     return search.within(done)
 
@@ -232,9 +251,9 @@ def _ask(search: Search, space: Space, done: Sequence[Trial], *, maximize: bool)
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     seed = int(stream(search.seed, f"trial {len(done)}").integers(2**31))
-    samplers = {"tpe": optuna.samplers.TPESampler, "random": optuna.samplers.RandomSampler}
+    tpe = optuna.samplers.TPESampler(n_startup_trials=search.n_random(len(done)), seed=seed)
     study = optuna.create_study(
-        sampler=samplers[search.sampler](seed=seed),
+        sampler=tpe if search.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed),
         pruner=optuna.pruners.MedianPruner(),
         direction="maximize" if maximize else "minimize",
     )

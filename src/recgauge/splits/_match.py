@@ -88,8 +88,8 @@ def positions_of(ids: IdArray, known: IdArray) -> LongArray:
         return np.full(len(ids), -1, dtype=np.int64)
     order = np.argsort(known, kind="stable")
     at = np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)
-    found: LongArray = np.where(known[order[at]] == ids, order[at], -1)
-    return found
+    positions: LongArray = np.where(known[order[at]] == ids, order[at], -1)
+    return positions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,9 +116,9 @@ class _Sorted:
             return np.full(len(wanted), -1, dtype=np.int64)
         by_code = np.argsort(wanted)  # looked up in order, they stay in the cache
         at = np.minimum(np.searchsorted(self.codes, wanted[by_code]), len(self.codes) - 1)
-        found = np.empty(len(wanted), dtype=np.int64)
-        found[by_code] = np.where(self.codes[at] == wanted[by_code], at, -1)
-        return found
+        positions = np.empty(len(wanted), dtype=np.int64)
+        positions[by_code] = np.where(self.codes[at] == wanted[by_code], at, -1)
+        return positions
 
     def from_the_end(self, begin: LongArray, end: LongArray) -> BoolArray:
         """Return the mask of each pair's rows from `begin` to before `end`, counted from its last row."""

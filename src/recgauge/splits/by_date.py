@@ -103,12 +103,12 @@ class TemporalDate(Splitter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = [
+        dates = [
             (setting, seconds_of(f"TemporalDate: {setting}", value))
             for setting in ("validation_from", "test_from", "test_until")
             if (value := getattr(self, setting)) is not None
         ]
-        for (early, first), (late, second) in pairwise(given):
+        for (early, first), (late, second) in pairwise(dates):
             if first >= second:
                 raise ConfigError(
                     f"TemporalDate: {early} must be before {late}, got {getattr(self, early)!r} and "

@@ -10,11 +10,13 @@ import numpy as np
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
-from recgauge.datasets._table.limits import Limits
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.files.limits import Limits
 from recgauge.splits import Assignment, ColdRows, Splitter
 from recgauge.splits._match import Matched, match
+from recgauge.splits._order import scramble
+from recgauge.utils.checks import check_real
 
 Paths = str | Sequence[str]
 _PARTS = ("test", "validation", "train")
@@ -34,7 +36,10 @@ class Published(Splitter):
     test : str or sequence of str, optional
         File or files with the test rows.
     validation : str or sequence of str, optional
-        With the validation rows; None makes no validation part.
+        With the validation rows; None makes no validation part, unless `validation_size` does.
+    validation_size : float
+        Share of the published training rows in validation, in [0, 1), drawn from the run's seed: for choosing
+        settings on a split that has no validation rows. The test part stays the publisher's.
     train : str or sequence of str, optional
         With the training rows; rows of the data set in no file are then not used, and counted. None: all
         rows in no other file are for training.
@@ -51,7 +56,8 @@ class Published(Splitter):
     Raises
     ------
     ConfigError
-        If neither or both of `fold` and files are given, or the data set has no such split.
+        If neither or both of `fold` and files are given, or the data set has no such split; or if validation
+        rows are to be drawn where the publisher has some.
     MissingDataError
         If a file is absent.
     SchemaError
@@ -89,12 +95,15 @@ class Published(Splitter):
     member: str | None = None
     limits: Limits | Mapping[str, Any] | None = None
     source: PublishedSplits | None = None
+    validation_size: float = 0.0
     cold_users: ColdRows = field(default="keep", kw_only=True)
 
     name: ClassVar[str] = "published"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if check_real("Published: validation_size", self.validation_size, low=0.0, high=1.0) == 1.0:
+            raise ConfigError("Published: validation_size must be below 1, so that training rows are left.")
         files = [part for part in ("train", "validation", "test") if getattr(self, part) is not None]
         if files and self.fold is not None:
             raise ConfigError(
@@ -123,18 +132,36 @@ class Published(Splitter):
         overlap: bool = False,
     ) -> Split:
         """Split `interactions` as published; see `Splitter.split`."""
-        del rng  # no chance is involved
         matched = match(self.parts(), interactions)
         n_dropped = sum(step.dropped_rows for step in steps)
         if matched.n_absent > n_dropped:
             raise SchemaError(_not_there(matched, n_dropped))
         if n_dropped:
             steps = (*steps, _after_filters(matched, interactions, len(interactions) + n_dropped))
-        return self._assemble(interactions, matched.assignment, steps, overlap)
+        assigned = self._with_validation(matched.assignment, interactions, rng)
+        return self._assemble(interactions, assigned, steps, overlap)
 
-    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
+    def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out, whether or not all published pairs are there."""
-        return match(self.parts(), interactions).assignment
+        return self._with_validation(match(self.parts(), interactions).assignment, interactions, rng)
+
+    def _with_validation(
+        self, published: Assignment, interactions: Interactions, rng: np.random.Generator
+    ) -> Assignment:
+        """Move a share of the training rows to validation."""
+        if self.validation_size == 0.0:
+            return published
+        if published.validation is not None:
+            raise ConfigError(
+                "split=published: validation_size draws validation rows, but this split has some of its own. "
+                "Leave out split.validation_size."
+            )
+        train = np.flatnonzero(published.train)
+        words = scramble(interactions, int(rng.integers(2**64, dtype=np.uint64)))[train]
+        chosen = train[np.argsort(words, kind="stable")[: round(len(train) * self.validation_size)]]
+        validation = np.zeros(len(interactions), dtype=bool)
+        validation[chosen] = True
+        return replace(published, validation=validation)
 
     def parts(self) -> PublishedParts:
         """Read the published pairs.
@@ -171,7 +198,7 @@ class Published(Splitter):
     def _table(self, paths: Paths) -> Table:
         return Table(
             paths,
-            format=self.format,  # type: ignore[arg-type]
+            format=self.format,
             member=self.member,
             limits=self.limits,
             user=self.user,
@@ -208,7 +235,8 @@ def _of_split(part: str) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        text = str(error).replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
+        text = str(error).replace("recgauge run dataset=table", "recgauge run split=published")
+        text = text.replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
         text = text.replace(" or leave bad rows out with split.on_bad_rows=skip", "").replace(",.", ".")
         raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from recgauge.errors import SchemaError
+from recgauge.errors import MissingDataError, SchemaError
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 
@@ -35,6 +35,8 @@ class Study(ABC):
     """False: everything the study needs is in its own folder; no model is trained."""
     artifacts: ClassVar[tuple[str, ...]] = ()
     """Names of files that every run must have stored, in addition to its record."""
+    measured: ClassVar[tuple[str, ...]] = ()
+    """Columns of results.csv that no two runs share, such as seconds; see `publish`."""
     name: str
     """Name of the experiment and of its folder."""
 
@@ -98,6 +100,45 @@ def read_results(path: Path) -> list[Row]:
     """Return the rows of a results.csv."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def publish(study: Study, rows: Sequence[Row], folder: Path) -> None:
+    """Write results.csv, figures and page of an experiment into its folder.
+
+    Rows that differ from those in the folder by nothing but what was measured leave these as they are: the
+    same numbers never change a committed file.
+    """
+    results = folder / "results.csv"
+    known = read_results(results) if results.is_file() else []
+    unmeasured = [[{**row, **dict.fromkeys(study.measured)} for row in each] for each in (known, rows)]
+    shown = known if unmeasured[0] == unmeasured[1] else rows
+    write_results(folder, shown, study.figures(shown))
+    write_page(folder, folder, study.markdown(shown))
+
+
+def write_results(folder: Path, rows: Sequence[Row], figures: "Mapping[str, Figure]") -> list[Path]:
+    """Write results.csv and the figures; return the files. Equal rows give equal bytes."""
+    from recgauge.report.figures.style import save_png
+
+    folder.mkdir(parents=True, exist_ok=True)
+    results = folder / "results.csv"
+    results.write_text(results_text(rows), encoding="utf-8")
+    return [results, *(save_png(figure, folder / f"{name}.png") for name, figure in figures.items())]
+
+
+def write_page(folder: Path, source: Path, part: str) -> None:
+    """Write the page of the folder `source` into `folder`, with another text between its markers.
+
+    Raises
+    ------
+    MissingDataError
+        If `source` has no page.
+    """
+    page = source / "README.md"
+    if not page.is_file():
+        raise MissingDataError(f"{page}: there is no such file. An experiment's page is made from it.")
+    text = with_marked_part(page.read_text(encoding="utf-8"), part)
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def marked_part(readme: str) -> str:
@@ -191,8 +232,8 @@ def missing_runs(rows: Sequence[Row], form: str) -> list[str]:
     >>> missing_runs([{"metric": "", "model": "svd", "reason": "no data"}], "{model}")
     ['- open: svd: no data']
     """
-    found = [f"- open: {form.format_map(row)}: {row['reason']}" for row in where(rows, metric="")]
-    return ["\n".join(dict.fromkeys(found))] if found else []
+    missing = [f"- open: {form.format_map(row)}: {row['reason']}" for row in where(rows, metric="")]
+    return ["\n".join(dict.fromkeys(missing))] if missing else []
 
 
 def folded(title: str, text: str) -> str:

@@ -127,17 +127,17 @@ def read_published(path: Path) -> tuple[PublishedNumber, ...]:
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file, strict=True)
         _check_columns(path, reader.fieldnames or ())
-        found = []
+        numbers = []
         for row in reader:
             if None in row or None in row.values():
                 raise SchemaError(f"{path} line {reader.line_num}: the row has too few or too many columns.")
             try:
-                found.append(PublishedNumber(**row))
+                numbers.append(PublishedNumber(**row))
             except SchemaError as error:
                 raise SchemaError(f"{path} line {reader.line_num}: {error}") from error
-    if not found:
+    if not numbers:
         raise SchemaError(f"{path}: there must be at least one row, got none.")
-    return tuple(found)
+    return tuple(numbers)
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:

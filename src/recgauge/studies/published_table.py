@@ -121,10 +121,10 @@ COLUMNS = (
 
 def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
     """Return the row of results.csv for one published number."""
-    found = [run for run in runs if number.matches(run)]
+    matching = [run for run in runs if number.matches(run)]
     entries = [
         entry
-        for run in found
+        for run in matching
         if run.record is not None and (entry := run.record.result(number.key)) is not None
     ]
     row = dict.fromkeys(COLUMNS, "") | {
@@ -134,7 +134,7 @@ def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
         "published": number.value,
         "tolerance": number.tolerance,
         "verdict": OPEN,
-        "reason": _reason(number, found, len(entries)),
+        "reason": _reason(number, matching, len(entries)),
         "runs": str(len(entries)),
         "definition": entries[0].definition if entries else "",
         "published_definition": number.definition,
@@ -155,15 +155,15 @@ def _compared(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["difference"]]
 
 
-def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int) -> str:
+def _reason(number: PublishedNumber, matching: Sequence[JobOutcome], n_values: int) -> str:
     """Say why a row is open; empty if it is not."""
     if not number.model:
         return NO_MODEL
-    if problems := [run.short_reason for run in found if run.record is None]:
+    if problems := [run.short_reason for run in matching if run.record is None]:
         return f"{len(problems)} of {number.n_runs} runs: {problems[0]}"
-    if not found:
+    if not matching:
         return "no run of this grid matches"
-    if len(found) > n_values:
+    if len(matching) > n_values:
         return f"the runs have no metric {number.key}"
     if n_values != number.n_runs:
         return f"{n_values} runs match where {number.n_runs} are averaged"
@@ -172,7 +172,7 @@ def _reason(number: PublishedNumber, found: Sequence[JobOutcome], n_values: int)
 
 def published_markdown(rows: Sequence[Row]) -> str:
     """Return published, ours, difference and verdict as a Markdown table, ours with a digit more."""
-    told = [
+    shown_rows = [
         row
         | {
             "ours": shown(row["ours"], row["published"]),
@@ -180,15 +180,15 @@ def published_markdown(rows: Sequence[Row]) -> str:
         }
         for row in rows
     ]
-    return _table(told, "published", "ours", "difference", "verdict")
+    return _table(shown_rows, "published", "ours", "difference", "verdict")
 
 
 def waiting_lines(rows: Sequence[Row]) -> list[str]:
     """Return the numbers of models that recgauge lacks as a table that the page folds away."""
     if not rows:
         return []
-    told = f"{len(rows)} more are open: {NO_MODEL}."
-    return [told, folded("Their published values", _table(rows, "published"))]
+    count = f"{len(rows)} more are open: {NO_MODEL}."
+    return [count, folded("Their published values", _table(rows, "published"))]
 
 
 def _table(rows: Sequence[Row], *names: str) -> str:
@@ -212,9 +212,9 @@ def shown(ours: str, published: str) -> str:
 
 def verdict_lines(rows: Sequence[Row]) -> list[str]:
     """Return the tally and what the verdicts in it mean."""
-    given = [row["verdict"] for row in rows if row["verdict"]]
-    meanings = "; ".join(f"*{word}*: {MEANINGS[word]}" for word in MEANINGS if word in given)
-    return [f"{len(given)} published numbers: {tally(given)}.", f"Verdicts: {meanings}."]
+    verdicts = [row["verdict"] for row in rows if row["verdict"]]
+    meanings = "; ".join(f"*{word}*: {MEANINGS[word]}" for word in MEANINGS if word in verdicts)
+    return [f"{len(verdicts)} published numbers: {tally(verdicts)}.", f"Verdicts: {meanings}."]
 
 
 def plot_values(rows: Sequence[Row], metrics: Sequence[str], without: Sequence[str] = ()) -> "Figure":
@@ -248,10 +248,10 @@ def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
         ("published", MUTED, "none", 8.0),
         ("ours", PALETTE[0], PALETTE[0], 4.5),
     ):
-        found = [row for row in rows if row[column]]
+        known = [row for row in rows if row[column]]
         axes.plot(
-            [float(row[column]) for row in found],
-            [models.index(row["model"]) for row in found],
+            [float(row[column]) for row in known],
+            [models.index(row["model"]) for row in known],
             "o",
             markeredgecolor=edge,
             markerfacecolor=face,

@@ -1,6 +1,6 @@
 """Arrays to and from Arrow without pandas, which pyarrow's own conversions import: two thirds of a second."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,43 @@ def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> "pa.Table":
     import pyarrow as pa
 
     return pa.Table.from_arrays([to_arrow(values) for values in columns.values()], names=list(columns))
+
+
+def cells_to_arrow(cells: Sequence[str | None] | Sequence[int | None]) -> "pa.Array":
+    """Return texts, or whole numbers, as an Arrow array; None is null.
+
+    Examples
+    --------
+    >>> cells_to_arrow(["a", None]).to_pylist(), cells_to_arrow([7, None]).to_pylist()
+    (['a', None], [7, None])
+    """
+    import pyarrow as pa
+
+    missing = np.array([cell is None for cell in cells], bool)
+    if missing.all():
+        return pa.nulls(len(cells), pa.string())
+    numbers = any(isinstance(cell, int) for cell in cells)
+    gap: Any = 0 if numbers else ""
+    known = [gap if cell is None else cell for cell in cells]
+    array = to_arrow(np.array(known, np.int64 if numbers else object))
+    if not missing.any():
+        return array
+    bits = pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(array.type, len(cells), [bits, *array.buffers()[1:]])
+
+
+def filled(column: "pa.ChunkedArray | pa.Array", value: np.generic) -> "pa.ChunkedArray | pa.Array":
+    """Return a column of numbers with `value`, of their type, instead of nulls.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> filled(pa.array([1, None]), np.int64(-1)).to_pylist()
+    [1, -1]
+    """
+    import pyarrow.compute as pc
+
+    return pc.coalesce(column, to_arrow(np.full(len(column), value))) if column.null_count else column
 
 
 def to_numpy(column: "pa.ChunkedArray | pa.Array") -> npt.NDArray[Any]:

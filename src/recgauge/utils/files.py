@@ -19,6 +19,7 @@ _KINDS = (
     (stat.S_ISCHR, "device"),
     (stat.S_ISBLK, "device"),
 )
+_OF_THE_SYSTEM = (("/", "proc"), ("/", "sys"))  # files there may never end, such as /proc/kmsg
 
 
 def user_path(text: str) -> Path:
@@ -33,9 +34,10 @@ def irregular(path: Path) -> str:
     """Return what `path` is if it is no regular file: folder, pipe, socket or device; else an empty text."""
     try:
         mode = path.stat().st_mode
-    except (OSError, ValueError):  # nothing is there, or nothing can be: opening it says why
+        kind = next((word for is_kind, word in _KINDS if is_kind(mode)), "")
+        return kind or ("device" if path.resolve().parts[:2] in _OF_THE_SYSTEM else "")
+    except (OSError, RuntimeError, ValueError):  # nothing is there, or nothing can be: opening it says why
         return ""
-    return next((word for is_kind, word in _KINDS if is_kind(mode)), "")
 
 
 def refuse_irregular(path: Path, subject: str) -> None:

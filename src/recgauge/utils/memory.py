@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 from recgauge.errors import DataError, said
 
-_MEMINFO = Path("/proc/meminfo")
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -14,10 +15,14 @@ _CGROUP = Path("/sys/fs/cgroup")
 def free_memory() -> int | None:
     """Return the bytes that this process can still take, None if the system does not say.
 
-    The least of what Linux calls available, and what is left of the limits of container and process.
+    The least of what the system calls available, and what is left of the limits of container and process.
     """
-    known = [found for found in (_available(), _left_in_container(), _left_to_process()) if found is not None]
-    return min(known) if known else None
+    try:
+        available = psutil.virtual_memory().available
+    except OSError:  # a sandbox without /proc
+        return None
+    limits = (_left_in_container(), _left_to_process())
+    return min([available, *(left for left in limits if left is not None)])
 
 
 def watch_peak() -> Callable[[], int | None]:
@@ -26,7 +31,12 @@ def watch_peak() -> Callable[[], int | None]:
         _RESET.write_text("5", encoding="ascii")
     except OSError:  # the peak of the whole process, with earlier runs in it, would say nothing of this one
         return lambda: None
-    return lambda: _bytes(_STATUS, "VmHWM:")
+    return _peak
+
+
+def _peak() -> int | None:
+    lines = _STATUS.read_text(encoding="ascii").splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
 
 
 def explain_memory_error(error: MemoryError) -> str:
@@ -62,28 +72,14 @@ def in_units(n_bytes: float) -> str:
     return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes:,.0f} bytes"
 
 
-def _available() -> int | None:
-    return _bytes(_MEMINFO, "MemAvailable:")
-
-
-def _bytes(path: Path, name: str) -> int | None:
-    """Return the bytes on the line of a file that begins with a name."""
-    try:
-        lines = path.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith(name)]
-    return int(found[0]) * 1024 if found else None
-
-
 def _left_to_process() -> int | None:
     """Return what ``ulimit -v`` leaves, None without one."""
     try:
         import resource
     except ImportError:  # not on Windows
         return None
-    limit, used = resource.getrlimit(resource.RLIMIT_AS)[0], _bytes(_STATUS, "VmSize:")
-    return None if limit == resource.RLIM_INFINITY or used is None else max(0, limit - used)
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - psutil.Process().memory_info().vms)
 
 
 def _left_in_container() -> int | None:

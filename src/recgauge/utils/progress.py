@@ -1,9 +1,12 @@
 """Stages of a run: how they report progress, and how long each takes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from recgauge.utils.compiled import Compiling
 
 Advance = Callable[[int], None]
 
@@ -55,6 +58,7 @@ class Timings:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self._compiling: Compiling | None = None
         self.seconds: dict[str, float] = {}
         self.data = ""
         """What the work is about, such as "1,000 rows", for the message if memory runs out."""
@@ -62,15 +66,34 @@ class Timings:
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
         """Measure what happens inside; the time counts even if it fails."""
-        start = perf_counter()
+        start, before = perf_counter(), self._compiling_seconds()
         try:
-            with self._progress.stage(name):
+            with (
+                self._compiling.listening() if self._compiling else nullcontext(),
+                self._progress.stage(name),
+            ):
                 yield self._progress
         except MemoryError as error:
             error.add_note(f"in the stage {name}" + (f", with {self.data}" if self.data else ""))
             raise
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+            compiling = self._compiling_seconds() - before
+            self._add(name, perf_counter() - start - compiling)
+            if compiling:
+                self._add("compile", compiling)
+
+    def time_compiling_apart(self) -> None:
+        """Count what numba compiles or loads during later stages as the stage ``compile``, not as theirs."""
+        with self.stage("compile") as reporter:
+            from recgauge.utils.compiled import Compiling  # imports numba, which takes half a second
+
+            self._compiling = Compiling(lambda: reporter.note("compiling kernels (once on this machine)"))
+
+    def _compiling_seconds(self) -> float:
+        return self._compiling.seconds if self._compiling else 0.0
+
+    def _add(self, name: str, seconds: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def measured_elsewhere(self, seconds: Mapping[str, float]) -> None:
         """Take the time of stages from another process; what they took more here is the stage ``exchange``.

@@ -10,23 +10,11 @@ from recgauge.utils.progress import Advance
 Made = TypeVar("Made")
 
 
-_limit: list[int] = []
-
-
-def limit_cpus(n: int) -> None:
-    """Let this process use at most so many CPUs, since others of the same user work beside it.
-
-    Parameters
-    ----------
-    n : int
-        >= 1.
-    """
-    _limit[:] = [n]
-
-
 def usable_cpus() -> int:
-    """Return the number of CPUs of this process, which may be fewer than the machine has."""
-    return min([process_cpus(), *_limit])
+    """Return the number of CPUs of this process, at most as many as NUMBA_NUM_THREADS says, as in workers."""
+    from numba import config  # takes long to import, and who asks has compiled functions
+
+    return min(process_cpus(), int(config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
 
 
 def process_cpus() -> int:

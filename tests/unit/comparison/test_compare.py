@@ -221,6 +221,44 @@ def test_seeds_are_averaged_by_user_and_folds_pooled():
     assert result.pairs[0].p_folds == pytest.approx(2 * (0.5 - np.arctan(t) / np.pi))
 
 
+def uneven_seeds(rng, gain):
+    """Return three seeds of a run, each with users of its own."""
+    level = np.linspace(0.0, 1.0, 300) ** 2
+    chosen = [np.flatnonzero(rng.random(300) < share) for share in (0.9, 0.7, 0.5)]
+    return [
+        RunValues(users, {"x": level[users] + gain + seed + rng.normal(0, 0.1, len(users))}, seed=seed)
+        for seed, users in enumerate(chosen)
+    ]
+
+
+def test_the_number_of_several_seeds_is_the_mean_of_their_means(rng):
+    runs = {
+        "a": uneven_seeds(np.random.default_rng(5), 0.1),
+        "b": uneven_seeds(np.random.default_rng(5), 0.0),
+    }
+    procedure = Procedure(interval="normal", n_resamples=2000)
+    (result,) = compare_values([UserValues.of(runs)], procedure).results
+    means = {name: [seed.values["x"].mean() for seed in seeds] for name, seeds in runs.items()}
+    for name, of_seeds in means.items():
+        assert result.row(name).mean == pytest.approx(np.mean(of_seeds), abs=1e-12)
+        assert result.row(name).repeats.mean == pytest.approx(np.mean(of_seeds), abs=1e-12)
+    assert result.pairs[0].difference == pytest.approx(0.1, abs=1e-12)
+    assert (result.pairs[0].better, result.pairs[0].worse) == (1.0, 0.0)
+
+    def number(times):
+        """Return the mean of the means where each user is drawn so many times."""
+        return np.mean([np.average(seed.values["x"], weights=times[seed.users]) for seed in runs["a"]])
+
+    users = np.unique(np.concatenate([seed.users for seed in runs["a"]]))
+    drawn = [number(np.bincount(rng.choice(users, len(users)), minlength=300)) for _ in range(4000)]
+    row = result.row("a")
+    assert (row.high - row.low) / 2 / 1.968 == pytest.approx(np.std(drawn), rel=0.05)
+    (bca,) = compare_values([UserValues.of(runs)], Procedure(n_resamples=4000)).results
+    assert (bca.row("a").low, bca.row("a").high) == pytest.approx(
+        np.quantile(drawn, [0.025, 0.975]), abs=0.004
+    )
+
+
 def test_only_folds_that_all_runs_have_are_compared():
     users = np.arange(4)
     a = [RunValues(users, {"x": users + 1.0}, fold=f) for f in (0, 1)]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from recgauge.comparison import compare, compare_datasets
-from recgauge.comparison.ranks import (
+from recgauge.comparison.over_datasets import (
     bayesian_signed_rank,
     friedman,
     performance_profiles,

@@ -9,15 +9,24 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
-from recgauge.comparison.families import benjamini_hochberg, compact_letters, holm, max_t
-from recgauge.comparison.intervals import bootstrap_interval, normal_interval
-from recgauge.comparison.resampling import Rounded, bootstrap_means, flipped_sums
+from recgauge.comparison.resampling import (
+    Rounded,
+    bootstrap_interval,
+    bootstrap_means,
+    flipped_sums,
+    normal_interval,
+)
 from recgauge.comparison.tests_of_pairs import (
+    benjamini_hochberg,
+    compact_letters,
     corrected_resampled_t,
+    holm,
+    max_t,
     paired_t,
     sign_test,
     wilcoxon,
 )
+from recgauge.errors import ConfigError
 
 
 def ndcg_like(rng, n, n_runs=2, correlation=0.6):
@@ -163,7 +172,7 @@ def test_corrections_keep_the_order_and_never_lower_a_p(p):
 def test_max_t_by_hand_and_for_equal_tests(rng):
     null = np.abs(rng.standard_normal((2000, 4)))
     observed = np.array([2.5, 0.3, 1.9, 1.0])
-    corrected = max_t(observed, null)
+    corrected = max_t(observed, null)[0]
     largest_first = [0, 2, 3, 1]
     by_hand, floor = {}, 0.0
     for place, which in enumerate(largest_first):
@@ -173,7 +182,7 @@ def test_max_t_by_hand_and_for_equal_tests(rng):
     assert corrected.tolist() == [by_hand[i] for i in range(4)]
     # four copies of one test are one test
     copies = np.repeat(null[:, :1], 4, axis=1)
-    assert max_t(np.full(4, 1.9), copies)[0] == max_t(np.array([1.9]), null[:, :1])[0]
+    assert max_t(np.full(4, 1.9), copies)[0][0] == max_t(np.array([1.9]), null[:, :1])[0][0]
 
 
 PAIRS_OF = {n: list(combinations(range(n), 2)) for n in range(2, 8)}
@@ -216,3 +225,25 @@ def test_effect_size_and_shares():
     assert pair.effect_size == pytest.approx(d.mean() / d.std(ddof=1))
     assert (pair.better, pair.equal, pair.worse) == (0.25, 0.5, 0.25)
     assert pair.relative == pytest.approx(d.mean() / 0.375)
+
+
+def test_max_t_in_blocks_is_max_t(monkeypatch, rng):
+    values = rng.random((1, 6, 40)) + np.linspace(0, 0.2, 6)[None, :, None]
+    table = UserValues(np.arange(40), tuple("abcdef"), ("x",), values, (True,))
+    whole = compare_values([table], Procedure(n_resamples=500))
+    monkeypatch.setattr("recgauge.comparison.one_metric._BLOCK_BYTES", 8 * 15 * 7)
+    assert compare_values([table], Procedure(n_resamples=500)) == whole
+
+
+def test_more_pairs_than_memory_holds_are_refused_and_a_baseline_helps(rng):
+    names = tuple(f"run{i}" for i in range(120))
+    table = UserValues(np.arange(8), names, ("x",), rng.random((1, 120, 8)), (True,))
+    with pytest.raises(ConfigError, match=r"120 runs make 7,140 pairs.*Name a baseline"):
+        compare_values([table])
+    found = compare_values([table], Procedure(baseline="run7", n_resamples=100))
+    assert len(found.results[0].pairs) == 119
+
+
+def test_letters_that_nobody_could_read_are_left_out(rng):
+    different = [(i, j) for i in range(60) for j in range(i) if rng.random() < 0.5]
+    assert compact_letters(60, different) is None

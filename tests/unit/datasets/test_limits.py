@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
 from recgauge.data.interactions import Interactions
-from recgauge.datasets._table.limits import Limits, Watched
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
-from recgauge.recorded.reading import find_list_files, read_rows
+from recgauge.files.limits import LimitedStream, Limits
+from recgauge.files.opening import find_list_files
+from recgauge.recorded.reading import read_rows
 from recgauge.splits import Published
 from recgauge.utils import memory
 from recgauge.utils.progress import NoProgress, Timings
@@ -139,7 +140,7 @@ def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
     assert "data.limits" not in str(refused.value)
     path.write_bytes(b"1,2,3\n" + b"9" * (1 << 24) + b"9")
-    with pytest.raises(SchemaError, match=r"--run: .*line 2: longer than 16,777,216 bytes"):
+    with pytest.raises(SchemaError, match=r"lists\.csv, line 2: longer than 16,777,216 bytes"):
         find_list_files([str(path)], "--run")
 
 
@@ -155,7 +156,7 @@ def test_limits_that_are_none_are_refused(limits):
 def test_watching_finds_exactly_what_is_beyond_a_limit(content, size, most):
     lines = content.split(b"\n")
     limits = Limits(line_bytes=most, rows=max(1, most // 2))
-    stream = Watched(io.BytesIO(content), "file", limits, packed=False)
+    stream = LimitedStream(io.BytesIO(content), "file", limits, packed=False)
     watched = b""
     try:
         while block := stream.read(size):

@@ -21,8 +21,8 @@ from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import _keeper as keeper
 from recgauge.datasets import prepared
+from recgauge.datasets import table as table_module
 from recgauge.datasets._keeper import Keeper
-from recgauge.datasets._table import TableReader
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table
@@ -95,7 +95,7 @@ def no_reading(monkeypatch):
     """Fail if a table is read again."""
 
     def forbid():
-        monkeypatch.setattr(TableReader, "read", lambda *_: pytest.fail("the file was read again"))
+        monkeypatch.setattr("recgauge.datasets.table.read", lambda *_, **__: pytest.fail("read again"))
 
     return forbid
 
@@ -229,8 +229,8 @@ def test_options_and_content_and_code_decide_what_is_found(ratings, cache, tmp_p
     assert n_kept(other) == 4
     assert n_kept([str(ratings), str(other)][1]) == 4
     reads = []
-    read = TableReader.read
-    monkeypatch.setattr(TableReader, "read", lambda *given: reads.append(1) or read(*given))
+    read = table_module.read
+    monkeypatch.setattr(table_module, "read", lambda *given, **more: reads.append(1) or read(*given, **more))
     assert (n_kept(), reads) == (4, [])
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "reader.py").write_text("better")
@@ -279,15 +279,15 @@ def test_digests_are_remembered_for_settled_files_only(ratings, tmp_path, monkey
 
 
 def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monkeypatch):
-    read = TableReader.read
+    read = table_module.read
 
-    def read_slowly(reader, file):
-        found = read(reader, file)
+    def read_slowly(file, *given, **more):
+        found = read(file, *given, **more)
         with ratings.open("a") as growing:
             growing.write("9,9,1,1\n")
         return found
 
-    monkeypatch.setattr(TableReader, "read", read_slowly)
+    monkeypatch.setattr(table_module, "read", read_slowly)
     for kept in (False, True):
         with pytest.raises(IntegrityError, match=r"was changed while it was read.*Run again when"):
             Table(str(ratings), cache=cache, prepared=kept).load()

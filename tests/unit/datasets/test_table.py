@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from recgauge.datasets._table import TableReader
-from recgauge.datasets._table.columns import ROLES, TextFormat
-from recgauge.datasets._table.files import TableFile
-from recgauge.datasets._table.text import _Source
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.files.columns import ITEMS as ITEM_NAMES
+from recgauge.files.columns import RATINGS as RATING_NAMES
+from recgauge.files.columns import USERS as USER_NAMES
+from recgauge.files.columns import Wanted
+from recgauge.files.formats import read
+from recgauge.files.opening import TableFile
+from recgauge.files.text import _Source
 
 # The same four rows in every format.
 USERS, ITEMS, RATINGS, TIMES = [3, 1, 3, 2], [10, 20, 20, 10], [4.0, 3.5, 0.5, 5.0], [100, 200, 300, 400]
@@ -198,14 +201,15 @@ def test_without_rating_and_time(write, progress):
 def test_columns_that_were_taken_are_told(write, progress):
     Table(write("ratings.csv", CSV), name="mine").load(progress)
     assert (
-        "mine: user = userId, item = movieId, rating = rating, time = timestamp, ratings from 0.5 to 5."
-        in progress.notes
+        "ratings.csv: header; user=userId, item=movieId, rating=rating, time=timestamp (seconds), "
+        "separator ','; ratings from 0.5 to 5." in progress.notes
     )
     assert any("every held-out row counts as relevant" in note for note in progress.notes)
     progress.notes.clear()
     Table(write("bare.csv", lines(",")), relevant_from=4).load(progress)
     assert progress.notes == [
-        "bare: user = column 0, item = column 1, rating = column 2, time = column 3, ratings from 0.5 to 5."
+        "bare.csv: no header; user=column 0, item=column 1, rating=column 2, time=column 3 (seconds), "
+        "separator ','; ratings from 0.5 to 5."
     ]
 
 
@@ -317,7 +321,7 @@ def test_encoding(write):
     assert Table(write("old.csv", text), encoding="iso-8859-1").load().interactions.user_ids.tolist() == [
         "Zoë"
     ]
-    with pytest.raises(SchemaError, match=r"cannot be read: .*invalid UTF8.*dataset\.encoding"):
+    with pytest.raises(SchemaError, match=r"line 2 is not utf-8 text.*dataset\.encoding"):
         Table(write("old.csv", text)).load()
     with pytest.raises(SchemaError, match="line 1 is not utf-8 text"):
         Table(write("old.csv", text.split(b"\n", 1)[1])).load()
@@ -428,18 +432,8 @@ def test_lines_after_broken_rows_are_numbered_right(write, progress):
 
 
 def _lines_of_problems(path):
-    reader = TableReader(None, dict.fromkeys(ROLES), TextFormat(), "s")
-    return [problem.lines for problem in reader.read(TableFile(Path(path))).problems]
-
-
-def test_unknown_header_is_a_bad_first_row_with_the_remedy(write):
-    path = write("odd.csv", "viewer,film,stars\n1,2,3\n")
-    with pytest.raises(SchemaError, match=r"line 1: the rating.*'stars'.*set dataset\.header=true"):
-        Table(path).load()
-    with pytest.raises(
-        SchemaError, match=r"no column is known as the user\. The columns are: viewer, film, stars"
-    ):
-        Table(path, header=True).load()
+    names = {"user": USER_NAMES, "item": ITEM_NAMES, "rating": RATING_NAMES}
+    return [problem.lines for problem in read(TableFile(Path(path)), Wanted(names, ())).problems]
 
 
 def test_bad_rows_of_json_lines(write):

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from full_sort import factor_scores, full_sort
-from recgauge.engine import ItemWeights, is_compiled, kind_of, rank_candidates, top_k, warm_up
+from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Factors
 
@@ -104,12 +104,3 @@ def test_what_cannot_be_ranked_is_refused():
     broken = np.full((2, 4), np.nan, np.float32)
     with pytest.raises(ScoreError, match="scores of user 1 are not finite"):
         rank_candidates(lambda users: broken[users], user, 1, some)
-
-
-def test_its_kernels_can_be_compiled_ahead():
-    source = Factors(np.ones((1, 1)), np.ones((1, 1)))
-    kind = kind_of(source, per_user=True)
-    assert kind == "per_user_factors"
-    for each in (kind, "per_user_scores", "per_user_dense_weights", "per_user_sparse_weights"):
-        assert warm_up(each) > 0
-        assert is_compiled(each)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from recgauge import filters as filters_package
-from recgauge.app.places import conf_folder
 from recgauge.errors import DataError, EmptySplitError
 from recgauge.filters import apply_filters
 from recgauge.filters.date_range import DateRange
@@ -18,6 +17,7 @@ from recgauge.filters.portions import PopularItems, SampleUsers
 from recgauge.filters.ratings import Binarise, MinRating
 from recgauge.filters.row_counts import ItemRows, NCore, UserRows
 from recgauge.filters.user_weights import UserWeights
+from recgauge.sweeps.places import conf_folder
 from strategies import logs
 
 

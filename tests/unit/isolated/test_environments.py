@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from recgauge.app.commands import cli
+from recgauge.cli.commands import cli
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.isolated import LIBRARIES, Library, environments, installing, library_of
 from recgauge.isolated.environments import (
@@ -65,8 +65,9 @@ def offline(tmp_path_factory):
 
 
 @pytest.fixture
-def libraries(monkeypatch):
-    """Let ``tinyrec`` be the only library; returns what sets another one."""
+def libraries(monkeypatch, tmp_path):
+    """Let ``tinyrec`` be the only library, in a cache of its own; returns what sets another one."""
+    monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path))
 
     def use(library):
         for module in (environments, sys.modules["recgauge.isolated"]):
@@ -84,59 +85,54 @@ def pretend_fill(library, folder, *_):
 
 
 @pytest.fixture
-def made(libraries, monkeypatch, tmp_path):
-    """Make an environment and return its cache folder and what `make_environment` says of it."""
+def environment(libraries, monkeypatch):
+    """Make an environment and return what `make_environment` says of it."""
     with monkeypatch.context() as patch:
         patch.setattr(environments, "fill", pretend_fill)
-        environment, new = make_environment("tinyrec", str(tmp_path), NoProgress())
+        environment, new = make_environment("tinyrec", NoProgress())
     assert new
-    return str(tmp_path), environment
+    return environment
 
 
-def nothing_is_left(cache):
-    left = environments.environments_folder(cache).iterdir()
+def nothing_is_left():
+    left = environments.environments_folder().iterdir()
     return all(path.suffix == ".lock" for path in left)
 
 
-def test_an_environment_has_what_is_pinned_and_says_so(libraries, made):
-    cache, environment = made
-    assert find_environment("tinyrec", cache) == environment
+def test_an_environment_has_what_is_pinned_and_says_so(libraries, environment):
+    assert find_environment("tinyrec") == environment
     assert environment.packages == {"tinyrec": "1.0"}
     assert environment.versions() == {"tinyrec": "1.0", "python": platform.python_version()}
     assert environment.interpreter.exists()
     assert environment.identity().startswith("tinyrec 1.0, python 3.")
-    assert isinstance(every_state(cache)["tinyrec"], Environment)
+    assert isinstance(every_state()["tinyrec"], Environment)
 
 
-def test_what_is_there_is_not_made_again_unless_asked(libraries, made, monkeypatch):
-    cache, environment = made
+def test_what_is_there_is_not_made_again_unless_asked(libraries, environment, monkeypatch):
 
     def fill(*_):
         raise AssertionError
 
     monkeypatch.setattr(environments, "fill", fill)
-    assert make_environment("tinyrec", cache, NoProgress()) == (environment, False)
+    assert make_environment("tinyrec", NoProgress()) == (environment, False)
     with pytest.raises(AssertionError):
-        make_environment("tinyrec", cache, NoProgress(), again=True)
-    assert find_environment("tinyrec", cache) == environment  # the old one stays until the new one is whole
+        make_environment("tinyrec", NoProgress(), again=True)
+    assert find_environment("tinyrec") == environment  # the old one stays until the new one is whole
 
 
-def test_other_pins_make_it_outdated_and_missing_files_broken(libraries, made, monkeypatch):
-    cache, environment = made
+def test_other_pins_make_it_outdated_and_missing_files_broken(libraries, environment, monkeypatch):
     libraries(tiny("tinyrec==1.0\nextra==2.0\n"))
-    with pytest.raises(
-        ConfigError, match=r"made from other versions.*recgauge env make tinyrec --again --cache"
-    ):
-        find_environment("tinyrec", cache)
+    with pytest.raises(ConfigError, match=r"made from other versions.*recgauge env make tinyrec --again$"):
+        find_environment("tinyrec")
     libraries(tiny())
     about = environment.folder / ABOUT
     text = about.read_text()
     for damaged in ("", "[]", "{", json.dumps({"library": "tinyrec"})):
         about.write_text(damaged)
         with pytest.raises(ConfigError, match=r"cannot be used \(its Python or its files are gone\)"):
-            find_environment("tinyrec", cache)
+            find_environment("tinyrec")
     about.write_text(text)
-    assert find_environment("tinyrec", cache) == environment
+    assert find_environment("tinyrec") == environment
 
 
 def test_a_failed_step_tells_its_last_lines():
@@ -159,22 +155,21 @@ def test_packages_in_other_versions_than_pinned_are_refused():
 @pytest.mark.slow
 def test_venv_and_pip_make_an_environment_or_leave_nothing(libraries, offline, tmp_path):
     write_wheel(offline, "needy", "1.0", needs="extra")
-    cache = str(tmp_path)
-    environment, new = make_environment("tinyrec", cache, NoProgress())
+    environment, new = make_environment("tinyrec", NoProgress())
     assert new
     assert environment.packages == {"tinyrec": "1.0"}
-    remove_environment("tinyrec", cache, NoProgress())
+    remove_environment("tinyrec", NoProgress())
     libraries(tiny("tinyrec==3.0\n"))
     with pytest.raises(
         MissingDataError, match=r"(?s)could not be installed \(exit code 1\); nothing was kept.*3\.0"
     ):
-        make_environment("tinyrec", cache, NoProgress())
+        make_environment("tinyrec", NoProgress())
     libraries(
         Tiny("tinyrec", "Needy", ("tinyrec", "needy"), (HERE, HERE), "", "", "tinyrec==1.0\nneedy==1.0\n")
     )
     with pytest.raises(MissingDataError, match=r"versions that are not pinned: extra 2\.0"):
-        make_environment("tinyrec", cache, NoProgress())
-    assert nothing_is_left(cache)
+        make_environment("tinyrec", NoProgress())
+    assert nothing_is_left()
 
 
 def test_ctrl_c_leaves_nothing_and_says_so(libraries, monkeypatch, tmp_path, capsys):
@@ -182,9 +177,9 @@ def test_ctrl_c_leaves_nothing_and_says_so(libraries, monkeypatch, tmp_path, cap
         raise KeyboardInterrupt
 
     monkeypatch.setattr(environments, "fill", fill)
-    assert cli.main(["env", "make", "tinyrec", "--cache", str(tmp_path)]) == 130
+    assert cli.main(["env", "make", "tinyrec"]) == 130
     assert capsys.readouterr().err.endswith("error: stopped.\n")
-    assert nothing_is_left(str(tmp_path))
+    assert nothing_is_left()
 
 
 def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
@@ -197,9 +192,7 @@ def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
 
     monkeypatch.setattr(environments, "fill", fill)
     both = [
-        threading.Thread(
-            target=lambda: made.append(make_environment("tinyrec", str(tmp_path), NoProgress())[1])
-        )
+        threading.Thread(target=lambda: made.append(make_environment("tinyrec", NoProgress())[1]))
         for _ in range(2)
     ]
     both[0].start()
@@ -214,7 +207,7 @@ def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
 @pytest.mark.parametrize("python", ["/no/such/python", "/bin/ls", "/"])
 def test_what_is_no_python_is_refused(libraries, tmp_path, python):
     with pytest.raises(ConfigError, match="is no Python that runs"):
-        make_environment("tinyrec", str(tmp_path), NoProgress(), python=python)
+        make_environment("tinyrec", NoProgress(), python=python)
 
 
 def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_installed(libraries, tmp_path):
@@ -223,36 +216,35 @@ def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_ins
         ConfigError,
         match=r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*recgauge env make tinyrec --python",
     ):
-        make_environment("tinyrec", str(tmp_path), NoProgress())
-    assert not environments.environments_folder(str(tmp_path)).exists()
+        make_environment("tinyrec", NoProgress())
+    assert not environments.environments_folder().exists()
 
 
 def test_an_environment_is_removed_whatever_state_it_is_in(libraries, tmp_path):
     with pytest.raises(ConfigError, match="there is no environment of tinyrec"):
-        remove_environment("tinyrec", str(tmp_path), NoProgress())
-    folder = environments.environments_folder(str(tmp_path)) / "tinyrec"
+        remove_environment("tinyrec", NoProgress())
+    folder = environments.environments_folder() / "tinyrec"
     folder.mkdir(parents=True)
     (folder / "half").write_text("")
-    assert every_state(str(tmp_path)) == {"tinyrec": "broken"}
-    assert remove_environment("tinyrec", str(tmp_path), NoProgress()) == folder
-    assert nothing_is_left(str(tmp_path))
+    assert every_state() == {"tinyrec": "broken"}
+    assert remove_environment("tinyrec", NoProgress()) == folder
+    assert nothing_is_left()
 
 
 def test_a_folder_that_cannot_be_written_is_named(libraries, tmp_path):
     (tmp_path / "environments").write_text("a file")
-    with pytest.raises(MissingDataError, match=r"cannot be kept in .*--cache FOLDER or RECGAUGE_CACHE"):
-        make_environment("tinyrec", str(tmp_path), NoProgress())
+    with pytest.raises(MissingDataError, match=r"cannot be kept in .*RECGAUGE_CACHE"):
+        make_environment("tinyrec", NoProgress())
 
 
-def test_the_command_lists_and_refuses(libraries, made, capsys):
-    cache, _ = made
-    assert cli.main(["env", "list", "--cache", cache]) == 0
+def test_the_command_lists_and_refuses(libraries, environment, capsys):
+    assert cli.main(["env", "list"]) == 0
     assert "tinyrec 1.0, python 3." in capsys.readouterr().out
-    assert cli.main(["env", "make", "tinyrek", "--cache", cache]) == 1
+    assert cli.main(["env", "make", "tinyrek"]) == 1
     assert (
-        "there is no library 'tinyrek'; there are tinyrec. Did you mean tinyrec?" in capsys.readouterr().err
+        "there is no library 'tinyrek'. Did you mean tinyrec? There are tinyrec." in capsys.readouterr().err
     )
-    assert cli.main(["env", "make", "tinyrec", "--cache", cache]) == 0
+    assert cli.main(["env", "make", "tinyrec"]) == 0
     assert "it is there already; --again makes it anew" in capsys.readouterr().out
 
 

@@ -18,11 +18,8 @@ from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 from scipy import sparse
 
-from recgauge.app.compose import compose
-from recgauge.app.places import conf_folder
-from recgauge.app.settings import register_schema
-from recgauge.app.tracking.environment import environment_of, read_beside
 from recgauge.candidates import CandidateItems
+from recgauge.cli.settings import register_schema
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError, ScoreError
 from recgauge.guards.lists import check_lengths
@@ -31,7 +28,10 @@ from recgauge.isolated.process import HERE, Program
 from recgauge.models import GivesLists, TrainedElsewhere
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
+from recgauge.runs.environment import environment_of, read_beside
 from recgauge.runs.settings import fingerprint
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import conf_folder
 
 BESIDE = Path(__file__).parent
 USERS = np.arange(7, dtype=np.int32)
@@ -232,12 +232,11 @@ def test_no_scores_no_rows_and_nothing_before_fit(train):
 
 
 @pytest.mark.parametrize("kind", [RecBole, LensKit, RecTools])
-def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_path):
-    model = kind(cache=str(tmp_path))
+def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_path, monkeypatch):
+    monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path))
+    model = kind()
     for ask in (model.check_ready, lambda: model.fit(train, rng=np.random.default_rng(0))):
-        with pytest.raises(
-            ConfigError, match=f"Make it once: recgauge env make {kind.library} --cache {tmp_path}"
-        ):
+        with pytest.raises(ConfigError, match=f"Make it once: recgauge env make {kind.library}$"):
             ask()
 
 
@@ -263,7 +262,7 @@ def test_what_needs_all_scores_is_refused_before_any_work(tmp_path, words, named
 @pytest.mark.parametrize(
     ("name", "error", "said"),
     [
-        ("gone.csv", MissingDataError, "model.path: .*gone.csv: there is no such file"),
+        ("gone.csv", MissingDataError, "model.path=.*gone.csv: there is no such file"),
         ("*.csv", ConfigError, "names 2 files"),
     ],
 )
@@ -295,10 +294,11 @@ def pretend_environment(cache, **packages):
     (folder / "environment.json").write_text(json.dumps(about))
 
 
-def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(tmp_path):
+def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(tmp_path, monkeypatch):
     def settings(cache, timeout=5):
+        monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path / cache))
         model = {"_target_": "recgauge.models.isolated.RecBole", "name": "BPR"}
-        return {"model": model | {"timeout": timeout, "cache": str(tmp_path / cache)}}
+        return {"model": model | {"timeout": timeout}}
 
     def digest(chosen):
         return fingerprint(chosen, "0" * 64, 1, read_beside(chosen))

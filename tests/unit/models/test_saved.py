@@ -1,6 +1,8 @@
 """Saved models: whole folders give the same lists again, damaged and foreign ones are refused."""
 
 import json
+import os
+import shutil
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, ModelError
+from recgauge.errors import ConfigError, MissingDataError, ModelError
 from recgauge.models import FactorModel, Factors
 from recgauge.models.popularity import Popularity
 from recgauge.models.saved import SavedModel
@@ -69,23 +71,93 @@ def test_nothing_is_pickled(tmp_path):
         assert all(array.dtype != object for array in arrays.values())
 
 
-@pytest.mark.parametrize("damage", ["no folder", "no arrays", "cut arrays", "no json", "other format"])
-def test_damaged_folders_are_refused(tmp_path, damage):
-    folder = tmp_path / "model"
-    if damage != "no folder":
-        saved().save(folder)
-    if damage == "no arrays":
-        (folder / "arrays.npz").unlink()
-    if damage == "cut arrays":
-        content = (folder / "arrays.npz").read_bytes()
-        (folder / "arrays.npz").write_bytes(content[: len(content) // 2])
-    if damage == "no json":
-        (folder / "model.json").write_text("{")
-    if damage == "other format":
+def no_arrays(folder):
+    (folder / "arrays.npz").unlink()
+
+
+def cut_arrays(folder):
+    content = (folder / "arrays.npz").read_bytes()
+    (folder / "arrays.npz").write_bytes(content[: len(content) // 2])
+
+
+def no_json(folder):
+    (folder / "model.json").write_text("{")
+
+
+def nested_json(folder):
+    (folder / "model.json").write_text("[" * 100_000)
+
+
+def compressed(folder):
+    with np.load(folder / "arrays.npz") as arrays:
+        parts = dict(arrays)
+    np.savez_compressed(folder / "arrays.npz", **parts)
+
+
+def with_key(**changes):
+    def damage(folder):
         about = json.loads((folder / "model.json").read_text())
-        (folder / "model.json").write_text(json.dumps(about | {"format": 99}))
+        (folder / "model.json").write_text(json.dumps(about | changes))
+
+    return damage
+
+
+def with_array(name, change):
+    def damage(folder):
+        with np.load(folder / "arrays.npz") as arrays:
+            parts = dict(arrays)
+        np.savez(folder / "arrays.npz", **parts | {name: change(parts[name])})
+
+    return damage
+
+
+DAMAGE = {
+    "no folder": shutil.rmtree,
+    "no arrays": no_arrays,
+    "cut arrays": cut_arrays,
+    "no json": no_json,
+    "nested json": nested_json,
+    "compressed": compressed,
+    "other format": with_key(format=99),
+    "part of no kind": with_key(titles={}),
+    "part that is a text": with_key(item_ids="x"),
+    "users as one number": with_key(user_ids={"value": 3}),
+    "users in a table": with_array("user_ids", np.atleast_2d),
+    "too few titles": with_array("titles.ends", lambda ends: ends[:1]),
+    "fewer users than rows": with_array("user_ids", lambda ids: ids[:1]),
+    "an item beyond the last": with_array("excluded.indices", lambda codes: codes + 1000),
+    "rows that go back": with_array("excluded.indptr", lambda ends: ends[::-1]),
+    "fewer items than ids": with_array("_factors.item", lambda scores: scores[:1]),
+    "more items than ids": with_array("_factors.item", lambda scores: np.vstack([scores, scores])),
+    "items in no order": with_array("items", lambda codes: codes[::-1]),
+    "items beyond the last": with_array("items", lambda codes: codes + 1000),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_folders_are_refused(tmp_path, damage):
+    folder, whole = tmp_path / "model", saved()
+    candidates = CandidateItems(whole.candidates.excluded, np.array([0, 1, 2], np.int32))
+    saved(titles=np.array(["X", "Y", "Z"], dtype=object), candidates=candidates).save(folder)
+    DAMAGE[damage](folder)
     with pytest.raises(ModelError, match="holds no model that can be loaded"):
         SavedModel.load(folder)
+
+
+def test_a_model_that_gives_no_numbers_is_refused_when_it_recommends(tmp_path):
+    saved().save(tmp_path)
+    with_array("_factors.item", lambda scores: scores * np.nan)(tmp_path)
+    with pytest.raises(ModelError, match="cannot recommend; it may be damaged"):
+        SavedModel.load(tmp_path).rows(["ann"], 3)
+
+
+@pytest.mark.parametrize("name", ["model.json", "arrays.npz"])
+def test_a_pipe_is_not_waited_for(tmp_path, name):
+    saved().save(tmp_path)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(MissingDataError, match="is not a regular file but a pipe"):
+        SavedModel.load(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["os.system", "recgauge.errors.ConfigError", "recgauge.models.svd.Nothing"])

@@ -9,7 +9,10 @@ import pytest
 from pyarrow import parquet
 
 from recgauge import evaluate
+from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError
+from recgauge.files import formats
+from recgauge.files.rows import Part
 from recgauge.recorded import ListSettings, describe, read_recorded
 
 LISTS = {1: [("10", 0.9), ("9", 0.5)], 2: [("11", 3.0), ("10", 2.0)]}
@@ -86,12 +89,12 @@ def as_parquet(path, table):
         ("a.csv", text_of().replace("2,11", "\n\n2,11")),
         ("a.csv", "user,items\n1,10 9\n2,11 10\n"),
         ("a.csv", 'user,items\n1,"[10, 9]"\n2,"[11, 10]"\n'),
-        ("a.csv.gz", gzip.compress(text_of().encode())),
+        ("a.csv.gz", gzip.compress(text_of().encode(), mtime=0)),
         ("a.jsonl", "\n".join(map(json.dumps, JSON_ROWS))),
         ("a.jsonl", "\n".join(map(json.dumps, PER_USER))),
         ("a.run", trec()),
         ("a.txt", trec().replace(" ", "\t  ")),
-        ("a.run.gz", gzip.compress(trec().encode())),
+        ("a.run.gz", gzip.compress(trec().encode(), mtime=0)),
     ],
 )
 def test_formats_read_the_same(read, name, content):
@@ -104,6 +107,20 @@ def test_formats_read_the_same(read, name, content):
 def test_parquet_reads_the_same(read, tmp_path, rows):
     found = read(as_parquet(tmp_path / "x", rows), "a.parquet")
     assert lists_of(found) == SAME
+
+
+def test_a_format_is_a_function_and_an_entry(read, monkeypatch, tmp_path):
+    def read_words(file, wanted, how, *, careful):
+        with file.open() as stream:
+            words = stream.read().decode().split()
+        columns = {"user": words[::2], "item": words[1::2], "rank": [1.0] * (len(words) // 2)}
+        columns = {role: pa.chunked_array([cells]) for role, cells in columns.items() if role in wanted.names}
+        return Part(file, columns, {role: role for role in columns}, range(1, len(words) // 2 + 1), "row")
+
+    monkeypatch.setitem(formats.FORMATS, "words", formats.Format(read_words, (".words",)))
+    assert lists_of(read("1 9 2 10", "a.words")) == {"1": ["9"], "2": ["10"]}
+    (tmp_path / "b.words").write_text("1 9 2 10")
+    assert Table(str(tmp_path / "b.words")).load().interactions.item_ids.tolist() == [9, 10]
 
 
 def test_ids_as_numbers_match_ids_as_text(read, tmp_path):
@@ -182,7 +199,7 @@ def test_what_can_be_right_is_counted_and_refused_on_demand(read, case):
         ("user,rank\n1,1\n", "no column is known as the item"),
         ("user,item\n1,1\n", "rank or score"),
         ("1,10,1\n1,9,2\n", "no header.*--order"),
-        (gzip.compress(text_of(ROWS * 50).encode())[:-20], "cannot be read or unpacked"),
+        (gzip.compress(text_of(ROWS * 50).encode(), mtime=0)[:-20], "cannot be read or unpacked"),
         (HEAD.encode() + b"1,\xff\xfe,1,1\n", "utf-8"),
     ],
 )

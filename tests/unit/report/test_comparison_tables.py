@@ -1,26 +1,26 @@
 """A comparison as Markdown, LaTeX, HTML and figure: equal numbers, escaped names, best and second marked."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from rich.console import Console
 
-from recgauge.app.terminal.printing import fits
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
+from recgauge.report import comparison_tables
+from recgauge.report.blocks import Column
 from recgauge.report.comparison_figures import forest
-from recgauge.report.comparison_files import escaped, latex
 from recgauge.report.comparison_tables import (
+    BOARD_COLUMNS,
     PAIR_COLUMNS,
     Cost,
+    comparison_blocks,
     html,
     interval,
+    latex,
     markdown,
     number,
-    pair_table,
-    run_table,
 )
-from recgauge.report.run_tables import n_fitting, split_columns
+from recgauge.report.latex import escaped
+from recgauge.report.terminal import render_terminal
 
 NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
 
@@ -39,10 +39,9 @@ def comparison():
 def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
     text = markdown(comparison, {("d_1", NAMES[0]): Cost(1.25, 0.5, 2e8, None)})
     best, second, _ = comparison.results[0].rows
-    assert (
-        f"| svd n_factors=32 | **{number(best.mean)}** {interval(best)} a | 1.25 | 0.50 | 200.0 |  |" in text
-    )
+    assert f"| svd n_factors=32 | **{number(best.mean)}** {interval(best)} a | 1.25 | 0.50 | 200.0 |" in text
     assert f"a\\|b_c & 50% | _{number(second.mean)}_ " in text
+    assert "model MB" not in text, "no run says it"
     assert all(claim in text for claim in comparison.claims)
 
 
@@ -62,8 +61,7 @@ def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
 def test_html_escapes_names(comparison):
     text = html(comparison)
     assert "&lt;i&gt;{x}&lt;/i&gt;" in text
-    assert f"<b>{number(comparison.results[0].rows[0].mean)}</b>" in text
-    assert comparison._repr_html_() == text
+    assert f"<strong>{number(comparison.results[0].rows[0].mean)}</strong>" in text
 
 
 def test_the_figure_names_runs_values_and_the_reference(comparison):
@@ -77,23 +75,35 @@ def test_the_figure_names_runs_values_and_the_reference(comparison):
     assert number(-first.difference, sign=True) in [text.get_text() for text in right.texts]
 
 
+def printed(comparison, costs, width):
+    console = Console(width=width)
+    with console.capture() as captured:
+        render_terminal(comparison_blocks(comparison, costs, brief=True), console)
+    return captured.get()
+
+
+def test_a_new_column_is_in_every_output(comparison, monkeypatch):
+    """One entry is all that it takes."""
+    users = Column("users who count", lambda standing: f"{standing.rows[0].n_users}u")
+    spread = Column("error of it", lambda pair: f"{1000 * pair.stderr:.3f}m")
+    monkeypatch.setattr(comparison_tables, "BOARD_COLUMNS", (*BOARD_COLUMNS, users))
+    monkeypatch.setattr(comparison_tables, "PAIR_COLUMNS", (*PAIR_COLUMNS, spread))
+    pair = f"{1000 * comparison.results[0].pairs[0].stderr:.3f}m"
+    outputs = (markdown(comparison), latex(comparison), html(comparison), printed(comparison, {}, 300))
+    for text in outputs:
+        assert text.count("users who count") == 1
+        assert text.count("80u") == 3
+        assert text.count("error of it") == 1
+        assert pair in text
+
+
 @pytest.mark.parametrize("width", [50, 80, 120])
 def test_no_number_is_cut_at_any_width(comparison, width):
-    console = Console(width=width)
-    some, costs = list(comparison.results), {("d_1", NAMES[0]): Cost(1.25, 0.5, 123_456_000_000, 2e6)}
-    columns = ["ndcg_at_10", "fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
-    tables = split_columns(columns, lambda few: run_table(some, costs, few), partial(fits, console))
-    n_shown = n_fitting(
-        PAIR_COLUMNS, lambda few: pair_table(some[0], some[0].pairs, few), partial(fits, console)
-    )
-    tables.append(pair_table(some[0], some[0].pairs, PAIR_COLUMNS[: max(1, n_shown)]))
-    with console.capture() as captured:
-        for table in tables:
-            console.print(table)
-    text = captured.get()
+    costs = {("d_1", NAMES[0]): Cost(1.25, 0.5, 123_456_000_000, 2e6)}
+    text = printed(comparison, costs, width)
     assert "\u2026" not in text
     assert "123,456.0" in text
-    for row in some[0].rows:
+    for row in comparison.results[0].rows:
         assert interval(row) in text
-    for pair in some[0].pairs:
+    for pair in comparison.results[0].pairs:
         assert number(pair.difference, sign=True) in text

@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 
-from recgauge.app.tracking.page import SPACE, final_tags, metric_values, run_note
+from recgauge.comparison.series import has_rivals
 from recgauge.guards import GuardResult
 from recgauge.report.run_tables import MARK, mark_lines, sanity_table
-from recgauge.report.series import has_rivals
 from recgauge.report.sweep_tables import sweep_mark_lines, sweep_table
 from recgauge.runs.facts import PartFacts, SanityFacts
 from recgauge.runs.outcome import JobOutcome
+from recgauge.tracking.page import SPACE, final_tags, metric_values, run_note
 from records import metric, record_with
 
 WARNING = GuardResult("few_candidates", 0.6, "warning", "W.")
@@ -50,7 +50,7 @@ def test_marks_stand_first_and_notes_are_silent(record):
 
 
 def test_tags_and_metrics_of_the_tracker(record):
-    tags, values = final_tags(record, {}), metric_values(record)
+    tags, values = final_tags(record), metric_values(record)
     assert tags["recgauge.incomparable"] == "ranked among 100 negatives"
     assert tags["recgauge.guards"] == "few_candidates, unknown_items"
     assert tags["recgauge.overridden"] == "unknown_items"
@@ -58,11 +58,9 @@ def test_tags_and_metrics_of_the_tracker(record):
     assert values["sanity/chance_ndcg_at_10"] == 0.2
     assert values["sanity/oracle_ndcg_at_5"] == 0.9
     plain = dataclasses.replace(record, incomparable="", guards=(NOTE,), sanity=None)
-    assert not {"recgauge.incomparable", "recgauge.guards", "recgauge.overridden"} & set(
-        final_tags(plain, {})
-    )
+    assert not {"recgauge.incomparable", "recgauge.guards", "recgauge.overridden"} & set(final_tags(plain))
     chosen = dataclasses.replace(record, settings={"guards": {"selected_on": "test"}})
-    assert final_tags(chosen, {})["recgauge.selected_on"] == "test"
+    assert final_tags(chosen)["recgauge.selected_on"] == "test"
 
 
 def test_the_note_begins_with_the_marks(record):
@@ -80,26 +78,20 @@ def test_the_note_begins_with_the_marks(record):
 
 def test_sanity_table_has_a_row_a_metric(record):
     table = sanity_table(record.results, record.sanity)
-    columns = {str(column.header): list(column.cells) for column in table.columns}
-    assert columns == {
-        "chance/best": ["ndcg", "novelty"],
-        "@5": [".1000/.9000", "3.000/"],
-        "@10": [".2000/1.000", ""],
-    }
+    assert table.header == ("chance/best", "@5", "@10")
+    assert table.rows == (("ndcg", ".1000/.9000", ".2000/1.000"), ("novelty", "3.000/", ""))
 
 
 def test_marked_jobs_in_a_sweeps_table(record):
     plain = dataclasses.replace(record, incomparable="")
     jobs = [JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=plain)]
-    status = next(column for column in sweep_table(jobs).columns if column.header == "status")
-    assert [str(cell) for cell in status.cells] == [f"done {MARK}", "done"]
+    assert [row[2].text for row in sweep_table(jobs).cells()] == [f"done {MARK}", "done"]
 
 
 def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
     def stars(*records):
         jobs = [JobOutcome(number, "model=x", record=one) for number, one in enumerate(records)]
-        cells = [list(column.cells) for column in sweep_table(jobs).columns[3:]]
-        return [any("*" in str(column[row]) for column in cells) for row in range(len(records))]
+        return [any(cell.rank == "best" for cell in row) for row in sweep_table(jobs).cells()]
 
     other = dataclasses.replace(record, names={**record.names, "candidates": "all"})
     assert stars(record, other) == [False, False]
@@ -135,6 +127,7 @@ def test_choosing_settings_by_a_table_of_test_numbers(record):
     assert "settings of svd differ" in line
     assert "hold out validation rows" in line
     assert line.endswith("[jobs 0, 1]")
+    assert "validation" not in sweep_mark_lines([(0, four), (1, eight)], advise=False)[0]
     other = dataclasses.replace(eight, names=eight.names | {"model": "other"})
     assert not sweep_mark_lines([(0, four), (1, other)])
     assert not sweep_mark_lines([(0, four), (1, dataclasses.replace(eight, seed=1))])

@@ -2,14 +2,13 @@
 
 import dataclasses
 import statistics
-from functools import partial
 
 import pytest
 from rich.console import Console
 
-from recgauge.app.terminal.printing import fits
-from recgauge.report.series import has_rivals
-from recgauge.report.sweep_tables import sweep_table, sweep_tables
+from recgauge.comparison.series import has_rivals
+from recgauge.report.sweep_tables import sweep_blocks, sweep_table
+from recgauge.report.terminal import render_terminal
 from recgauge.runs.facts import PartFacts, SplitFacts
 from recgauge.runs.outcome import JobOutcome
 from records import NAMES, metric, record_with
@@ -32,11 +31,13 @@ def job(number, model, value, *, seed=0, rows=None, **split):
 
 
 def shown(jobs):
-    """Return the table's rows: number of the job, settings, value."""
-    columns = {
-        str(column.header): [str(cell) for cell in column.cells] for column in sweep_table(jobs).columns
-    }
-    return list(zip(columns["job"], columns["settings"], map(str.strip, columns["ndcg@10"]), strict=True))
+    """Return the table's rows: number of the job, settings, value with a star if it is the best."""
+    table = sweep_table(jobs)
+    assert table.header == ("job", "settings", "status", "ndcg@10")
+    return [
+        (job.text, settings.text, " ".join([f"{value.text}{'*' * (value.rank == 'best')}", *value.small]))
+        for job, settings, _, value in table.cells()
+    ]
 
 
 def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred():
@@ -47,21 +48,19 @@ def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred()
         for place, fold in enumerate([2, 0, 1])
     ]
     rows = shown(jobs)
-    assert [row[0] for row in rows] == ["1", "2", "0", "", "4", "5", "3", ""]
+    assert [row[0] for row in rows] == ["1", "2", "0", "mean", "4", "5", "3", "mean"]
     assert [row[2] for row in rows[:3]] == ["0.5000", "0.1000", "0.3000"]
     assert statistics.stdev(values["a"]) == pytest.approx(0.2)
-    assert rows[3][1:] == ("model=a seed=0 mean ± deviation of 3", "0.3000 \n±.2000")
-    assert rows[7][1:] == ("model=b seed=0 mean ± deviation of 3", "0.4000*\n±.0000")
+    assert rows[3][1:] == ("model=a seed=0 mean ± deviation of 3", "0.3000 ±.2000")
+    assert rows[7][1:] == ("model=b seed=0 mean ± deviation of 3", "0.4000* ±.0000")
     assert has_rivals(jobs)
 
 
 def test_jobs_that_all_failed_stand_in_the_table_of_their_sweep():
     failed = [JobOutcome(place, f"model.shrink={place}", "failed", "it broke") for place in range(2)]
-    (table,) = sweep_tables(failed, lambda _: True)
-    assert [[str(cell) for cell in column.cells] for column in table.columns] == [
-        ["0", "1"],
-        ["model.shrink=0", "model.shrink=1"],
-        ["failed", "failed"],
+    assert [[cell.text for cell in row] for row in sweep_table(failed).cells()] == [
+        ["0", "model.shrink=0", "failed"],
+        ["1", "model.shrink=1", "failed"],
     ]
     assert not has_rivals(failed)
 
@@ -83,7 +82,7 @@ def test_folds_and_windows_are_ordered_as_numbers(name, given, ordered):
 def test_seeds_make_a_series_whether_or_not_they_change_the_split():
     for rows in (None, "the same"):
         jobs = [job(place, "a", seed / 10, seed=seed, rows=rows) for place, seed in enumerate([10, 2, 1])]
-        assert [row[0] for row in shown(jobs)] == ["2", "1", "0", ""]
+        assert [row[0] for row in shown(jobs)] == ["2", "1", "0", "mean"]
         assert not any("*" in row[2] for row in shown(jobs))  # a series alone has no rival
         assert not has_rivals(jobs)
 
@@ -111,15 +110,6 @@ def test_jobs_that_differ_in_more_are_no_series():
     assert not any("mean" in row[1] for row in shown([one, again]))  # the same job twice
 
 
-def drawn(tables, width):
-    """Return the tables as a terminal of this width shows them."""
-    console = Console(width=width)
-    with console.capture() as captured:
-        for table in tables:
-            console.print(table)
-    return captured.get()
-
-
 @pytest.mark.parametrize("width", [60, 80, 120, 160])
 def test_no_number_is_cut_and_no_header_divided_at_any_width(width):
     names = [f"a_metric_with_a_name_{number}" for number in range(12)]
@@ -130,11 +120,12 @@ def test_no_number_is_cut_and_no_header_divided_at_any_width(width):
         jobs.append(JobOutcome(number, f"model={model} split.fold=1", record=record))
     jobs.append(JobOutcome(2, "model=nosuch split.fold=1", "failed", "no such option"))
     console = Console(width=width)
-    tables = sweep_tables(jobs, partial(fits, console))
-    text = drawn(tables, width)
+    with console.capture() as captured:
+        render_terminal(sweep_blocks(jobs), console)
+    text = captured.get().rpartition("*        best")[0]
     assert "\u2026" not in text
     for place, name in enumerate(names):
         assert text.count(f"{name}@10") == 1
         assert f"{1 + place / 7:.4f}*" in text
-    assert len(tables) > 1
-    assert text.count("model=popularity") == text.count("model=nosuch") == 1  # settings stand in the first
+    assert text.count("a_metric") == len(names)
+    assert text.count("model=popularity") == 1  # settings stand in the first table

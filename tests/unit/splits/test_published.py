@@ -1,5 +1,6 @@
 import gzip
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,24 @@ def test_files_say_which_rows_are_test(folder):
     assert ids(split.validation) == {("9", "a")}
     assert ids(split.train) == {("007", "a"), ("007", "b")}
     assert split.test.value.tolist() == [4, 4]
+
+
+def test_validation_rows_are_drawn_from_the_published_training_rows(ml_100k):
+    published = publish(ml_100k, fold="u1")
+    split = publish(ml_100k, fold="u1", validation_size=0.1)
+    assert ids(split.test) == ids(published.test)
+    assert ids(split.train) | ids(split.validation) == ids(published.train)
+    assert not ids(split.train) & ids(split.validation)
+    assert len(split.validation) == round(0.1 * len(published.train))
+    rows = ml_100k.interactions
+    turned = replace(ml_100k, interactions=rows.take(np.arange(len(rows))[::-1]))
+    assert ids(publish(turned, fold="u1", validation_size=0.1).validation) == ids(split.validation)
+
+
+def test_published_validation_rows_are_not_replaced_by_drawn_ones(folder):
+    files = {part: str(folder / f"{part}.csv") for part in ("test", "validation")}
+    with pytest.raises(ConfigError, match=r"some of its own. Leave out split.validation_size"):
+        publish(load(folder / "all.csv"), **files, validation_size=0.2)
 
 
 def test_rows_that_no_file_names_are_counted(folder):
@@ -175,6 +194,12 @@ def test_a_part_gets_as_many_rows_of_a_pair_as_its_file_names(folder):
 def test_a_missing_file_is_named_with_its_setting(folder):
     with pytest.raises(MissingDataError, match=r"published, test: .*no such file.*Correct split.test"):
         publish(load(folder / "all.csv"), test="nothing.csv")
+
+
+def test_a_header_of_unknown_names_is_no_row(folder):
+    (folder / "odd.csv").write_text("who;what\nu1;i1\nu2;i2\n")
+    with pytest.raises(SchemaError, match=r"split=published .*split\.user=COLUMN split\.item=COLUMN"):
+        Published(test=str(folder / "odd.csv")).parts()
 
 
 def test_a_column_that_is_not_there_is_named_with_its_setting(folder):

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from recgauge.studies.metric_disagreement import COLUMNS, MetricDisagreement
+from recgauge.experiments.metric_disagreement.study import COLUMNS, MetricDisagreement
 from records import ended, record_with
 
 VALUES = {"svd": {"standard": 0.2, "recbole": 0.5}, "popularity": {"standard": 0.1, "recbole": 0.3}}

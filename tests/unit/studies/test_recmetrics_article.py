@@ -9,11 +9,11 @@ from recgauge.candidates.catalogue import OwnTestItems
 from recgauge.conventions import get_convention
 from recgauge.datasets.demo import Demo
 from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiments.recmetrics_article.study import ARTICLE, HONEST, TEST_ITEMS, RecmetricsArticle
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.svd import SVD
 from recgauge.splits.shares import RandomRows
-from recgauge.studies.recmetrics_article import ARTICLE, HONEST, TEST_ITEMS, RecmetricsArticle
 from records import ended, metric, record_with
 
 STUDY = RecmetricsArticle("recmetrics_article", {"ml_20m": 1000})

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recgauge.app.places import experiments_folder
 from recgauge.conventions import conventions, get_convention
+from recgauge.experiments.same_lists.study import SameLists, reason
 from recgauge.studies import read_results, where
-from recgauge.studies.same_lists import SameLists, reason
+from recgauge.sweeps.places import experiments_folder
 
 METRICS = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 STUDY = SameLists("same_lists", k=10)

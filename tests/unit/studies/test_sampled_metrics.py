@@ -2,7 +2,7 @@
 
 import pytest
 
-from recgauge.studies.sampled_metrics import COLUMNS, SampledMetrics, clear, turned
+from recgauge.experiments.sampled_metrics.study import COLUMNS, SampledMetrics, clear, turned
 from records import ended, metric, record_with
 
 VALUES = {

@@ -1,6 +1,6 @@
 """The rows of the study tell its page, and missing runs stay open."""
 
-from recgauge.studies.stability import WinnerStability, read_rows
+from recgauge.experiments.stability.study import WinnerStability, read_rows
 
 STUDY = WinnerStability("stability", "ndcg_at_10")
 

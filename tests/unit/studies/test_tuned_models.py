@@ -1,8 +1,8 @@
 """The study of tuned models: a table ordered by quality, with what choosing and training cost."""
 
+from recgauge.experiments.tuned_models.study import COLUMNS, TunedModels
 from recgauge.runs.facts import SearchFacts
 from recgauge.search.trial import Trial
-from recgauge.studies.tuned_models import COLUMNS, TunedModels
 from records import ended, metric, record_with
 
 STUDY = TunedModels("tuned_models", shown=("ndcg_at_10", "rmse"))

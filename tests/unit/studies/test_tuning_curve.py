@@ -1,6 +1,6 @@
 """The page of a tuning curve is made from its rows."""
 
-from recgauge.studies.tuning_curve import TuningCurve, is_point
+from recgauge.experiments.ease_curve.study import TuningCurve, is_point
 
 
 def row(model, published, ours="", metric="ndcg_at_10"):

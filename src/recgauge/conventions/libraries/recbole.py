@@ -2,6 +2,7 @@
 
 from recgauge import metrics as m
 from recgauge.conventions import Convention
+from recgauge.conventions.libraries import BINARY_AT_K
 from recgauge.judging import Policies
 
 RECBOLE = Convention(
@@ -9,20 +10,15 @@ RECBOLE = Convention(
     about="RecBole's top-k metrics.",
     notes="Proven with RecBole 1.2.1.",
     metrics={
-        "precision": m.Precision(),
-        "recall": m.Recall(),
-        "hit_rate": m.HitRate(),
-        "map": m.AveragePrecision(normalizer="min_relevant_k"),
-        "mrr": m.ReciprocalRank(),
-        "ndcg": m.NDCG(gain="binary"),
+        **BINARY_AT_K,
         "catalog_coverage": m.CatalogCoverage(),
         "item_coverage": m.CatalogCoverage(),
         "entropy": m.Entropy(base="e", divisor="recommended"),
         "shannon_entropy": m.Entropy(base="e", divisor="recommended"),
         "gini": m.Gini(),
         "gini_index": m.Gini(),
-        "popularity": m.Popularity(divisor="k"),
-        "average_popularity": m.Popularity(divisor="k"),
+        "popularity": m.ItemPopularity(divisor="k"),
+        "average_popularity": m.ItemPopularity(divisor="k"),
         "tail_percentage": m.TailPercentage(),
         "mae": m.MAE(),
         "rmse": m.RMSE(),

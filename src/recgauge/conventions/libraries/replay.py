@@ -2,6 +2,7 @@
 
 from recgauge import metrics as m
 from recgauge.conventions import Convention
+from recgauge.conventions.libraries import BINARY_AT_K
 from recgauge.judging import Policies
 
 REPLAY = Convention(
@@ -9,12 +10,7 @@ REPLAY = Convention(
     about="RePlay's metrics over dictionaries; every user of the ground truth counts.",
     notes="Proven with RePlay 0.22.0.",
     metrics={
-        "precision": m.Precision(),
-        "recall": m.Recall(),
-        "hit_rate": m.HitRate(),
-        "map": m.AveragePrecision(normalizer="min_relevant_k"),
-        "mrr": m.ReciprocalRank(),
-        "ndcg": m.NDCG(gain="binary"),
+        **BINARY_AT_K,
         "list_auc": m.ListAUC(),
         "roc_auc": m.ListAUC(),
         "catalog_coverage": m.CatalogCoverage(catalog="train"),

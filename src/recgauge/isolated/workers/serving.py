@@ -38,7 +38,7 @@ class SettingsError(Exception):
 
 
 @dataclass
-class Job:
+class Training:
     """What to train on and with.
 
     Parameters
@@ -86,7 +86,7 @@ def invalid_settings(model: str, error: Exception) -> SettingsError:
     return SettingsError(f"settings: {model}: {'; '.join(told)}")
 
 
-Fit = Callable[[Job], tuple[Answer, float]]
+Fit = Callable[[Training], tuple[Answer, float]]
 """Trains, and returns what answers and the seconds that the training took."""
 
 
@@ -136,9 +136,9 @@ def _commands() -> Any:
         yield waiting.get()
 
 
-def _read_job(command: dict[str, Any], say: Callable[..., None]) -> Job:
+def _read_job(command: dict[str, Any], say: Callable[..., None]) -> Training:
     arrays = np.load(command["rows"], allow_pickle=False)
-    return Job(
+    return Training(
         **command["job"],
         **{name: arrays[name] for name in ("user", "item", "value", "timestamp")},
         tell=lambda done, total: say(progress=[done, total]),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, Job, SettingsError, from_scores, invalid_settings, serve
+from .serving import Answer, Array, SettingsError, Training, from_scores, invalid_settings, serve
 
 SCORERS = {
     "ItemKNN": "lenskit.knn.ItemKNNScorer",
@@ -25,7 +25,7 @@ def main() -> None:
     serve(fit)
 
 
-def fit(job: Job) -> tuple[Answer, float]:
+def fit(job: Training) -> tuple[Answer, float]:
     """Train; users and items without a row are not shown to LensKit."""
     import pandas as pd
     from lenskit.data import from_interactions_df
@@ -45,7 +45,7 @@ def fit(job: Job) -> tuple[Answer, float]:
     return from_scores(_Scores(pipeline, rows, job), job.n_items), seconds
 
 
-def _scorer(job: Job) -> Any:
+def _scorer(job: Training) -> Any:
     from importlib import import_module
 
     from pydantic import ValidationError
@@ -62,7 +62,7 @@ def _scorer(job: Job) -> Any:
 class _Scores:
     """Scores of all our items, NaN where LensKit gives none."""
 
-    def __init__(self, pipeline: Any, rows: Any, job: Job) -> None:
+    def __init__(self, pipeline: Any, rows: Any, job: Training) -> None:
         from lenskit.data import ItemList
 
         self.pipeline, self.n_items = pipeline, job.n_items

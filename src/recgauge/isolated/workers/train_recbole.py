@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, Job, SettingsError, from_scores, serve, unknown_settings
+from .serving import Answer, Array, SettingsError, Training, from_scores, serve, unknown_settings
 
 DATA = "rows"
 _SET_BY_US = ("model", "dataset", "seed", "data_path", "checkpoint_dir", "load_col", "eval_args")
@@ -18,7 +18,7 @@ def main() -> None:
     serve(fit)
 
 
-def fit(job: Job) -> tuple[Answer, float]:
+def fit(job: Training) -> tuple[Answer, float]:
     """Train; users and items without a row are not shown to RecBole and get no score."""
     import torch
     from recbole.data import create_dataset
@@ -48,7 +48,7 @@ def fit(job: Job) -> tuple[Answer, float]:
     return from_scores(_Scores(model, dataset, job), job.n_items), seconds
 
 
-def _config(job: Job) -> Any:
+def _config(job: Training) -> Any:
     """Return RecBole's configuration; names that it does not know are refused, for it would ignore them."""
     from recbole.config import Config
     from recbole.model import general_recommender
@@ -81,7 +81,7 @@ def _config(job: Job) -> Any:
     return Config(job.name, DATA, config_dict={**ours, **job.settings})
 
 
-def _write_rows(job: Job) -> None:
+def _write_rows(job: Training) -> None:
     """Write RecBole's atomic file, in a folder named like the data set."""
     from pathlib import Path
 
@@ -95,7 +95,7 @@ def _write_rows(job: Job) -> None:
         )
 
 
-def _tell_epochs(trainer: Any, job: Job) -> None:
+def _tell_epochs(trainer: Any, job: Training) -> None:
     train, total, done = trainer._train_epoch, int(trainer.epochs), [0]
 
     def told(*args: Any, **more: Any) -> Any:
@@ -110,7 +110,7 @@ def _tell_epochs(trainer: Any, job: Job) -> None:
 class _Scores:
     """Scores of all our items, NaN for those that RecBole has not seen."""
 
-    def __init__(self, model: Any, dataset: Any, job: Job) -> None:
+    def __init__(self, model: Any, dataset: Any, job: Training) -> None:
         self.model, self.dataset, self.n_items = model, dataset, job.n_items
         self.users = np.zeros(job.n_users, np.int64)  # 0 is RecBole's padding: nobody
         self.items = np.zeros(dataset.item_num, np.int64)

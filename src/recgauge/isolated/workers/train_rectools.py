@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, Job, SettingsError, invalid_settings, serve
+from .serving import Answer, Array, SettingsError, Training, invalid_settings, serve
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     serve(fit)
 
 
-def fit(job: Job) -> tuple[Answer, float]:
+def fit(job: Training) -> tuple[Answer, float]:
     """Train; users and items without a row are not shown to RecTools."""
     import pandas as pd
     from rectools import Columns
@@ -35,7 +35,7 @@ def fit(job: Job) -> tuple[Answer, float]:
     return _Lists(model, dataset, job), seconds
 
 
-def _model(job: Job) -> Any:
+def _model(job: Training) -> Any:
     """Build the model; recgauge sets its seed and threads where it has such settings."""
     from pydantic import ValidationError
     from rectools import models
@@ -61,7 +61,7 @@ def _model(job: Job) -> Any:
 class _Lists:
     """The n best items of users, by RecTools' own lists without its filter of viewed items."""
 
-    def __init__(self, model: Any, dataset: Any, job: Job) -> None:
+    def __init__(self, model: Any, dataset: Any, job: Training) -> None:
         self.model, self.dataset = model, dataset
         self.users = np.zeros(job.n_users, bool)
         self.users[dataset.user_id_map.external_ids] = True

@@ -12,7 +12,7 @@ from recgauge.utils.checks import DoubleArray, LongArray
 
 
 @dataclass(frozen=True)
-class Popularity(UserMetric):
+class ItemPopularity(UserMetric):
     r"""Mean popularity of the recommended items in training (average recommendation popularity, ARP).
 
     .. math:: \mathrm{ARP@}k(u) = \frac{1}{|L_k|} \sum_{i \in L_k} \mathrm{pop}(i)
@@ -57,7 +57,7 @@ class Popularity(UserMetric):
     Items of 1 and 0, and of 2 and 0 training rows:
 
     >>> from recgauge.metrics.examples import beyond_example
-    >>> Popularity().per_user(beyond_example(), 2)
+    >>> ItemPopularity().per_user(beyond_example(), 2)
     array([0.5, 1. ])
     """
 

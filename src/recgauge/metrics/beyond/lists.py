@@ -46,8 +46,8 @@ def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
     Examples
     --------
     >>> from recgauge.metrics.examples import beyond_example
-    >>> from recgauge.metrics.beyond.known import Popularity
-    >>> catalogue_of(Popularity(), beyond_example()).n_items
+    >>> from recgauge.metrics.beyond.known import ItemPopularity
+    >>> catalogue_of(ItemPopularity(), beyond_example()).n_items
     5
     """
     catalogue = judged.catalogue

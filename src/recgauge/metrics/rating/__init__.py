@@ -79,6 +79,38 @@ class JudgedRatings:
         return self.total(weight) / self.counts
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """A metric over all rows, as what each user adds to it: ``(sums.sum() / counts.sum()) ** exponent``.
+
+    Parameters
+    ----------
+    sums, counts : ndarray of float64, shape (..., m)
+        Sums over the rows of each user, and numbers of rows.
+    exponent : float
+
+    Examples
+    --------
+    >>> Pooled(np.array([8.0, 1.0]), np.array([2.0, 2.0]), 0.5).value().tolist()
+    1.5
+    """
+
+    sums: DoubleArray
+    counts: DoubleArray
+    exponent: float = 1.0
+
+    def value(self) -> DoubleArray:
+        """Return the metric over all rows of all users, shape (...)."""
+        value: DoubleArray = (self.sums.sum(axis=-1) / self.counts.sum(axis=-1)) ** self.exponent
+        return value
+
+    def per_user(self) -> DoubleArray:
+        """Return the metric over the rows of each user, NaN without a row, shape (..., m)."""
+        rows = np.where(self.counts > 0, self.counts, np.nan)
+        values: DoubleArray = (self.sums / rows) ** self.exponent
+        return values
+
+
 @dataclass(frozen=True)
 class RatingMetric(Metric):
     """A metric of actual and predicted ratings.
@@ -114,6 +146,10 @@ class RatingMetric(Metric):
         -------
         ndarray of float64, shape (g,)
         """
+
+    def pooled(self, ratings: JudgedRatings) -> Pooled | None:  # noqa: ARG002 -- for those that have one
+        """Return what each group adds to the value over all rows; None where it is no ratio of sums."""
+        return None
 
     def value(self, ratings: JudgedRatings) -> float:
         """Return the value over all rows, or the mean over users; NaN if undefined for all."""

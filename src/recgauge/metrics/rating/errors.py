@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from recgauge.metrics.rating import JudgedRatings, RatingMetric
+from recgauge.metrics.rating import JudgedRatings, Pooled, RatingMetric
 from recgauge.utils.checks import DoubleArray, check_real
 
 
@@ -50,6 +50,10 @@ class MAE(RatingMetric):
         """Return the mean absolute error of each group, shape (g,)."""
         return ratings.mean(ratings.error)
 
+    def pooled(self, ratings: JudgedRatings) -> Pooled | None:
+        """Return each group's sum of absolute errors."""
+        return _parts(self, ratings, ratings.error)
+
 
 @dataclass(frozen=True)
 class MSE(RatingMetric):
@@ -90,6 +94,10 @@ class MSE(RatingMetric):
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:
         """Return the mean squared error of each group, shape (g,)."""
         return ratings.mean(ratings.error**2)
+
+    def pooled(self, ratings: JudgedRatings) -> Pooled | None:
+        """Return each group's sum of squared errors."""
+        return _parts(self, ratings, ratings.error**2)
 
 
 @dataclass(frozen=True)
@@ -133,6 +141,10 @@ class RMSE(RatingMetric):
         """Return the root mean squared error of each group, shape (g,)."""
         root: DoubleArray = np.sqrt(ratings.mean(ratings.error**2))
         return root
+
+    def pooled(self, ratings: JudgedRatings) -> Pooled | None:
+        """Return each group's sum of squared errors."""
+        return _parts(self, ratings, ratings.error**2, 0.5)
 
 
 @dataclass(frozen=True)
@@ -237,3 +249,23 @@ class MedianAbsoluteError(RatingMetric):
         first, counts = ratings.start[:-1], ratings.counts
         middle: DoubleArray = (ordered[first + (counts - 1) // 2] + ordered[first + counts // 2]) / 2.0
         return middle
+
+
+def pooled_metric(definition: str) -> RatingMetric | None:
+    """Return the metric over all rows whose definition has this text, if users' parts of it can be told.
+
+    Examples
+    --------
+    >>> pooled_metric("RMSE(aggregate=pooled)"), pooled_metric("RMSE(aggregate=user)")
+    (RMSE(aggregate='pooled'), None)
+    """
+    known: tuple[RatingMetric, ...] = (MAE(), MSE(), RMSE())
+    return next((metric for metric in known if metric.definition() == definition), None)
+
+
+def _parts(
+    metric: RatingMetric, ratings: JudgedRatings, powers: DoubleArray, exponent: float = 1.0
+) -> Pooled | None:
+    if metric.aggregate == "user":
+        return None
+    return Pooled(ratings.total(powers), ratings.counts.astype(np.float64), exponent)

@@ -14,16 +14,8 @@ from recgauge.utils.plain import from_plain
 class HeadShare:
     """How few items hold a share of the rows.
 
-    Parameters
-    ----------
-    share : float
-        Of the rows, that the most popular items must reach.
-    boundary : str
-        Whether the item that crosses the share is in the "head" or the "tail".
-    n_head, n_tail : int
-        Items with rows on either side.
-    head_rows : float
-        Share of the rows that the head holds.
+    The item that crosses the share is in the head or the tail, as `boundary` says; `n_head` and `n_tail`
+    are items with rows on either side, `head_rows` the share of the rows that the head holds.
     """
 
     share: float
@@ -37,15 +29,9 @@ class HeadShare:
 class RatingFacts:
     """The ratings of a part.
 
-    Parameters
-    ----------
-    mean, deviation : float
-        Standard deviation over all rows (divided by n).
-    values : tuple of (float, int)
-        Distinct ratings, rising, and their counts; middles of bins where there are more than 100.
-    binned : bool
-    relevant : float
-        Share of the rows that would be relevant if held out.
+    `deviation` is over all rows (divided by n); `values` are distinct ratings, rising, and their counts,
+    middles of bins (`binned`) where there are more than 100; `relevant` is the share of the rows that
+    would be relevant if held out.
     """
 
     mean: float
@@ -57,15 +43,7 @@ class RatingFacts:
 
 @dataclass(frozen=True, slots=True)
 class TimeFacts:
-    """When the rows of a part happened.
-
-    Parameters
-    ----------
-    first, last : int
-        Seconds since 1970-01-01 UTC.
-    median_day : str
-        ISO date of the row in the middle.
-    """
+    """When the rows of a part happened: seconds since 1970 UTC, and the ISO date of the middle row."""
 
     first: int
     last: int
@@ -76,23 +54,10 @@ class TimeFacts:
 class PartCard:
     """A data set, or one part of its split.
 
-    Parameters
-    ----------
-    n_rows, n_users, n_items : int
-        Users and items with at least one row.
-    density : float
-        Rows over users times items.
-    ratings : RatingFacts or None
-        None for implicit feedback.
-    rows_per_user, rows_per_item : Quantiles
-    activity, popularity : tuple of (int, float)
-        Share of users, and of items, with at least so many rows.
-    gini : float
-        Of the rows of the items with rows: 0 even, near 1 concentrated.
-    heads : tuple of HeadShare
-    time : TimeFacts or None
-    sha256 : str
-        Digest of the rows, with ids.
+    Users and items are those with at least one row; `density` is rows over users times items. `activity`
+    and `popularity` are the shares of users, and of items, with at least so many rows; `gini` is of the
+    rows of items with rows: 0 even, near 1 concentrated. `ratings` is None for implicit feedback;
+    `sha256` is of the rows, with ids.
     """
 
     n_rows: int
@@ -112,16 +77,10 @@ class PartCard:
 
 @dataclass(frozen=True, slots=True)
 class ColdStart:
-    """What of the test part the training part does not know.
+    """What of the test part the training part does not know: test users and items without a training row.
 
-    Parameters
-    ----------
-    users, items : int
-        Test users, and test items, without a training row.
-    users_share, items_share : float
-        Of the test users and items.
-    rows_of_users, rows_of_items : float
-        Share of the test rows that are theirs.
+    `users_share` and `items_share` are of the test users and items, `rows_of_users` and `rows_of_items`
+    the shares of the test rows that are theirs.
     """
 
     users: int
@@ -164,17 +123,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class RowsOverTime:
-    """Rows of each part in each period.
-
-    Parameters
-    ----------
-    unit : {"day", "week", "month", "year"}
-        Length of a period; weeks begin on Monday.
-    starts : tuple of str
-        ISO date of the first day of each period (UTC), without gaps.
-    counts : dict of str to tuple of int
-        Rows of each part, one count per period.
-    """
+    """Rows of each part in each period, without gaps; `starts` are ISO dates (UTC), weeks begin on Monday."""
 
     unit: str
     starts: tuple[str, ...]
@@ -185,27 +134,8 @@ class RowsOverTime:
 class DataCard:
     """A data set after its filters, and its split if there is one.
 
-    Parameters
-    ----------
-    name, feedback : str
-    relevant_from : float or None
-        Lowest rating that is relevant when held out.
-    sha256 : str
-        Digest of the file that was read.
-    provenance, source, licence : str
-    citation : str or None
-    split : str or None
-        Name of the strategy.
-    split_settings : dict of str to str
-        Those of the strategy, and the seed, where they are known.
-    steps : tuple of Step
-        What was dropped, in order.
-    data : PartCard
-    parts : dict of str to PartCard
-        train, validation, test; empty without a split.
-    cold : ColdStart or None
-    drift : Drift or None
-    over_time : RowsOverTime or None
+    `sha256` is of the file that was read, `split_settings` those of the strategy, and the seed, where
+    they are known; `steps` say what was dropped, in order; `parts` are train, validation, test.
     """
 
     name: str

@@ -1,53 +1,25 @@
 """A data card in words: tables that terminal and page share, the page, and the files of both."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recgauge.errors import printable
-from recgauge.report import markdown_table
+from recgauge.report.blocks import TableBlock
 from recgauge.report.data_card import DataCard, PartCard
+from recgauge.report.markdown import escaped, render_markdown
 
 _BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
 
 
-@dataclass(frozen=True, slots=True)
-class CardTable:
-    """One table of a card.
-
-    Parameters
-    ----------
-    title : str
-    header : tuple of str
-        Empty texts: a table of two columns, name and value.
-    rows : tuple of tuple of str
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def card_tables(card: DataCard) -> tuple[CardTable, ...]:
+def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
     """Return the card as tables, most important first; those without content are left out."""
     parts = {"all rows": card.data, **card.parts}
     return tuple(table for table in _tables(card, parts) if table.rows)
 
 
 def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
-    """Return the card as a markdown page.
-
-    Parameters
-    ----------
-    card : DataCard
-    figures : mapping of str to str, optional
-        Caption and relative path of each figure, shown at the end.
-
-    Returns
-    -------
-    str
+    """Return the card as a page in Markdown, with figures by caption and relative path at its end.
 
     Examples
     --------
@@ -57,61 +29,33 @@ def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> s
     # Data card: demo
     """
     first, *others = card_tables(card)
-    parts = [f"# Data card: {_escaped(first.title)}", "", _markdown(first), ""]
+    parts = [f"# Data card: {escaped(first.caption)}", render_markdown([replace(first, caption="")])]
     for table in others:
-        parts += [f"## {table.title}", "", _markdown(table), ""]
-    for caption, path in (figures or {}).items():
-        parts += [f"![{caption}]({path})", ""]
-    return "\n".join(parts)
-
-
-def _markdown(table: CardTable) -> str:
-    header, *rows = ([_escaped(cell) for cell in line] for line in (table.header, *table.rows))
-    # a table of names and values reads from the left
-    return markdown_table(rows, header, right=header[1:] if any(header) else ())
-
-
-def _escaped(text: str) -> str:
-    r"""Escape a text from outside, so that markdown shows it as it is: no markup, HTML, link or second row.
-
-    Examples
-    --------
-    >>> print(_escaped("a*b\n# <b>`c`"))
-    a\*b # &lt;b>\`c\`
-    """
-    line = printable(" ".join(text.splitlines()))
-    return re.sub(r"([\\`*\[\]~]|(?<!\w)_|_(?!\w))", r"\\\1", line.replace("&", "&amp;")).replace("<", "&lt;")
+        parts += [f"## {table.caption}", render_markdown([replace(table, caption="")])]
+    parts += [f"![{caption}]({path})" for caption, path in (figures or {}).items()]
+    return "\n\n".join(parts) + "\n"
 
 
 def write_card(card: DataCard, folder: Path, figures: Mapping[str, str] | None = None) -> list[Path]:
-    """Write data_card.json and data_card.md; return the two files.
-
-    Parameters
-    ----------
-    card : DataCard
-    folder : Path
-        Exists.
-    figures : mapping of str to str, optional
-        As in `card_markdown`.
-    """
+    """Write data_card.json and data_card.md, with figures as `card_markdown`; return the two files."""
     texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, figures)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
 
 
-def _tables(card: DataCard, parts: dict[str, PartCard]) -> Iterator[CardTable]:
+def _tables(card: DataCard, parts: dict[str, PartCard]) -> Iterator[TableBlock]:
     names = tuple(parts)
-    yield CardTable(card.name, ("", ""), tuple(_facts(card)))
-    yield CardTable("Size", ("", *names), tuple(_size(parts)))
-    yield CardTable("Ratings", ("rating", *names), tuple(_ratings(parts)))
+    yield TableBlock(card.name, (), tuple(_facts(card)), look="facts")
+    yield TableBlock("Size", ("", *names), tuple(_size(parts)))
+    yield TableBlock("Ratings", ("rating", *names), tuple(_ratings(parts)))
     quantile_names = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
-    yield CardTable("Activity and popularity", ("rows per", *quantile_names), tuple(_spreads(parts)))
+    yield TableBlock("Activity and popularity", ("rows per", *quantile_names), tuple(_spreads(parts)))
     head_names = ("head", "items in head", "of all items", "rows held", "items in tail")
-    yield CardTable("Head and tail", ("of", *head_names), tuple(_heads(parts)))
-    yield CardTable("Test against train", ("", ""), tuple(_drift(card)))
+    yield TableBlock("Head and tail", ("of", *head_names), tuple(_heads(parts)))
+    yield TableBlock("Test against train", (), tuple(_drift(card)), look="facts")
     dropped = ("", "rows dropped", "users", "items", "rows left")
-    yield CardTable("Dropped by filters and split", dropped, tuple(_steps(card)))
+    yield TableBlock("Dropped by filters and split", dropped, tuple(_steps(card)))
 
 
 def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:

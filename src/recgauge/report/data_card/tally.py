@@ -24,16 +24,7 @@ Days = tuple[int, LongArray]  # the first day, and the rows of each day from the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """Counts of a part's rows.
-
-    Parameters
-    ----------
-    users, items : ndarray of int64, shape (n_users,) and (n_items,)
-    values : (ndarray of float64, ndarray of int64, bool) or None
-        As `count_values` returns them; None for implicit feedback.
-    days : (int, ndarray of int64) or None
-        As `count_days` returns them; None without times.
-    """
+    """Counts of a part's rows: `values` as `count_values` returns them, `days` as `count_days` does."""
 
     users: LongArray
     items: LongArray
@@ -42,38 +33,13 @@ class Tally:
 
 
 def tally(part: Interactions, *, explicit: bool) -> Tally:
-    """Count the rows of a part.
-
-    Parameters
-    ----------
-    part : Interactions
-    explicit : bool
-        Whether its values are ratings.
-
-    Returns
-    -------
-    Tally
-    """
+    """Count the rows of a part; `explicit`: its values are ratings."""
     values = count_values(part.value) if explicit else None
     return Tally(part.user_counts(), part.item_counts(), values, _days(part.timestamp))
 
 
 def count_values(values: FloatArray) -> tuple[DoubleArray, LongArray, bool]:
-    """Count the distinct ratings, in bins where there are more than 100.
-
-    Parameters
-    ----------
-    values : ndarray of float32, shape (n,)
-        n > 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (v,)
-        Rising.
-    ndarray of int64, shape (v,)
-    bool
-        Whether these are middles of bins.
-    """
+    """Return the distinct ratings, rising, their counts, and whether these are bins (of more than 100)."""
     quarters = _count_quarters(values)
     if quarters is not None and len(quarters[0]) <= MOST_VALUES:
         return (*quarters, False)
@@ -110,19 +76,7 @@ def _days(timestamps: LongArray | None) -> Days | None:
 
 
 def count_days(timestamps: LongArray) -> Days:
-    """Count the rows of each day.
-
-    Parameters
-    ----------
-    timestamps : ndarray of int64, shape (n,)
-        Seconds since 1970-01-01 UTC, n > 0.
-
-    Returns
-    -------
-    int
-        The first day, counted from 1970-01-01.
-    ndarray of int64, shape (n_days,)
-        Rows of that day and each day after it.
+    """Return the first day, counted from 1970-01-01, and the rows of that day and each day after it.
 
     Raises
     ------
@@ -152,10 +106,6 @@ def over_time(timestamps: Mapping[str, LongArray], unit: Unit | None = None) -> 
     unit : {"day", "week", "month", "year"}, optional
         By default days up to three months, weeks up to two years, months up to forty years, else years.
 
-    Returns
-    -------
-    RowsOverTime
-
     Raises
     ------
     SchemaError
@@ -171,18 +121,7 @@ def over_time(timestamps: Mapping[str, LongArray], unit: Unit | None = None) -> 
 
 
 def group_days(per_day: Mapping[str, Days], unit: Unit | None = None) -> RowsOverTime:
-    """Add up days to periods.
-
-    Parameters
-    ----------
-    per_day : mapping of str to (int, ndarray of int64)
-        What `count_days` returns, of each part.
-    unit : {"day", "week", "month", "year"}, optional
-        As in `over_time`.
-
-    Returns
-    -------
-    RowsOverTime
+    """Add up the days of each part to periods.
 
     Raises
     ------

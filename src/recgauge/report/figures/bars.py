@@ -36,11 +36,6 @@ def plot_bars(
         Name of the axis.
     stderr : mapping of str to float, optional
         Standard errors; a label may be left out.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -66,11 +61,6 @@ def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalog
     ----------
     coverage : mapping of str to float
         Shares in [0, 1], such as the metric ``item_coverage`` of each model; the first is on top.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -108,11 +98,6 @@ def plot_personalization_and_similarity(
         One minus the mean similarity of two users' lists: 0 if all get the same list.
     intra_list_similarity : mapping of str to float
         Mean similarity of two items of a list: 1 if all are alike.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -159,10 +144,8 @@ def draw_bars(
 
     Parameters
     ----------
-    axes : Axes
     owner : str
         The function, for messages.
-    values : mapping of str to float
     text : callable
         Writes a value.
     stderr : mapping of str to float, optional

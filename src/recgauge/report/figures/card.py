@@ -37,7 +37,6 @@ def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Itera
 
     Parameters
     ----------
-    card : DataCard
     dataset : Dataset
         What the card was made from.
     split : Split or None
@@ -72,11 +71,6 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
     ----------
     timestamps : mapping of str to ndarray of int64, shape (n,)
         Seconds since 1970-01-01 UTC, of each part: ``{"train": ..., "test": ...}``.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -133,7 +127,6 @@ def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figur
     ----------
     card : DataCard
         Of a data set with a split.
-    title : str or None
 
     Returns
     -------

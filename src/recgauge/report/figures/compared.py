@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
-from recgauge.comparison.segment_results import ALL, SegmentPair, Segments
+from recgauge.comparison.segments import ALL, SegmentPair, Segments
 from recgauge.errors import printable
 from recgauge.report.figures.style import (
     COLUMN,
@@ -74,16 +74,10 @@ def plot_tradeoff(
 
     Parameters
     ----------
-    points : mapping of str to (float, float)
     x_label, y_label : str
         With units.
     log_x : bool
         Whether x spans orders of magnitude; then it must be positive.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------
@@ -117,12 +111,6 @@ def plot_user_values(values: Mapping[str, DoubleArray], *, metric: str, title: s
     ----------
     values : mapping of str to ndarray of float64, shape (n_users,)
         By run, the first on top; NaN is left out.
-    metric : str
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------
@@ -169,11 +157,6 @@ def plot_popularity_shares(
         Of the training rows; groups hold about equally many of them, the most popular items first.
     k : int
         How many ranks.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------
@@ -204,14 +187,8 @@ def plot_gains(segments: Segments, run: str, *, title: str | None = None) -> Fig
 
     Parameters
     ----------
-    segments : Segments
     run : str
         Any but the baseline.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Notes
     -----

@@ -51,13 +51,8 @@ def plot_metric_over_k(
         Standard errors; a label may be left out.
     metric : str
         Name of the vertical axis.
-    title : str or None
     width : float
         Inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -113,11 +108,6 @@ def plot_precision_recall_over_k(
     ----------
     curves : mapping of str to PrecisionRecallOverK
         Of each model: ``precision_recall_over_k(judge(lists, relevant), max_k)``.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -171,11 +161,6 @@ def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve")
     ----------
     curves : mapping of str to RocCurve
         Of each model: ``roc_curve(relevant, scores)``.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -220,11 +205,6 @@ def plot_precision_recall_curve(
         Of each model: ``precision_recall_curve(relevant, scores)``.
     relevant : float, optional
         Share of relevant rows, which is the precision of chance.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

@@ -32,11 +32,6 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
     ----------
     table : LongTail
         ``long_tail(interactions.item_counts())``, which also decides where the head ends.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Notes
     -----
@@ -107,11 +102,6 @@ def plot_activity_and_popularity(
     ----------
     rows_per_user, rows_per_item : ndarray of int, shape (n_users,) and (n_items,)
         Such as ``interactions.user_counts()``; zeros are left out.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -162,11 +152,6 @@ def plot_rating_distribution(
     ----------
     table : RatingDistribution
         ``rating_distribution(interactions.value)``.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Notes
     -----
@@ -208,7 +193,6 @@ def plot_predicted_against_actual(
     ----------
     actual, predicted : array-like of float, shape (n,)
         Row by row, such as the columns of `RatingPredictions`.
-    title : str or None
 
     Returns
     -------

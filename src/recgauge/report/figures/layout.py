@@ -39,7 +39,8 @@ class Margins(ConstrainedLayoutEngine):
             outer = axes.get_tightbbox(renderer, for_layout_only=True) or inner
             ends = (inner.x0 - outer.x0, inner.y0 - outer.y0, outer.x1 - inner.x1, outer.y1 - inner.y1)
             rooms.append([max(0.0, float(end)) / fig.dpi for end in ends])
-        below, above = (self._text(fig, name, renderer) for name in ("_supxlabel", "_suptitle"))
+        below = self._text(fig, fig.get_supxlabel(), renderer)
+        above = self._text(fig, fig.get_suptitle(), renderer, top=True)
         below, above = (
             edge + max(room[side] for room in rooms) + self._PAD for edge, side in ((below, 1), (above, 3))
         )
@@ -61,11 +62,11 @@ class Margins(ConstrainedLayoutEngine):
         if over > 0:
             label.set_x(label.get_position()[0] - over / axes.get_window_extent(renderer).width)
 
-    def _text(self, fig: Figure, name: str, renderer: RendererAgg) -> float:
+    def _text(self, fig: Figure, words: str, renderer: RendererAgg, *, top: bool = False) -> float:
         """Move a text of the whole figure to its edge; return the inches that it takes there."""
-        text = getattr(fig, name)
+        text = next((text for text in fig.texts if words and text.get_text() == words), None)
         if text is None:
             return 0.0
         pad = self._PAD / fig.get_figheight()
-        text.set_y(pad if name == "_supxlabel" else 1 - pad)
+        text.set_y(1 - pad if top else pad)
         return float(text.get_window_extent(renderer).height) / fig.dpi + 1.5 * self._PAD

@@ -7,21 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recgauge.comparison.claims import metric_label
-from recgauge.comparison.over_datasets import DatasetsResult
-from recgauge.comparison.ranks import performance_profiles
+from recgauge.comparison.over_datasets import DatasetsResult, performance_profiles
 from recgauge.report.figures.style import INK, MARKERS, MUTED, PALETTE, new_figure
 
 
 def critical_difference_diagram(result: DatasetsResult) -> Figure:
     """Draw mean ranks on a line; runs under one bar are not shown to differ.
-
-    Parameters
-    ----------
-    result : DatasetsResult
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     References
     ----------
@@ -84,13 +75,8 @@ def profile_curves(result: DatasetsResult, *, largest: float = 3.0) -> Figure:
 
     Parameters
     ----------
-    result : DatasetsResult
     largest : float
         Factor at which the curves end.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------

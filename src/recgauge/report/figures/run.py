@@ -35,7 +35,6 @@ def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[s
 
     Parameters
     ----------
-    result : RunResult
     model, dataset : str
         Their names, for titles.
 

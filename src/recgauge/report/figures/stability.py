@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from recgauge.comparison.orders import AxisOrders, Stability
+    from recgauge.comparison.stability import AxisOrders, Stability
 
 _LONGEST = 100  # characters of the line below a bar
 
@@ -20,15 +20,6 @@ def plot_stability(
     """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
 
     The line below a bar says which model wins, and under which options another one does.
-
-    Parameters
-    ----------
-    stability : Stability
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------

@@ -73,10 +73,8 @@ def new_figure(
 
     Parameters
     ----------
-    title : str or None
     height : float
         Inches.
-    panels : int
     width : float
         Inches; a figure is 7.2 inches (1080 pixels) wide, or `COLUMN`.
     """
@@ -102,7 +100,6 @@ def save_png(figure: Figure, path: Path) -> Path:
 
     Parameters
     ----------
-    figure : Figure
     path : Path
         Its folder is made if missing.
 
@@ -147,7 +144,6 @@ def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None
     ----------
     owner, name : str
         The function, and what it was given, for messages.
-    values : array-like of float, shape (n,)
     size : int, optional
         How many there must be.
 
@@ -227,7 +223,6 @@ def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
     ----------
     axes : Axes
         With its scales and limits set.
-    points : mapping of str to (float, float)
     """
     figure = axes.figure.get_figure(root=True)
     renderer = renderer_of(figure)

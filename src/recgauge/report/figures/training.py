@@ -34,16 +34,10 @@ def plot_lines(
 
     Parameters
     ----------
-    lines : mapping of str to (sequence of float, sequence of float)
     x_label, y_label : str
         With units.
     steps : bool
         Whether a value holds until the next one.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------
@@ -74,11 +68,6 @@ def plot_calibration(lines: Mapping[str, Line], *, title: str | None = None) -> 
     ----------
     lines : mapping of str to (sequence of float, sequence of float)
         By run, mean predicted and mean actual rating of each bin.
-    title : str or None
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Examples
     --------

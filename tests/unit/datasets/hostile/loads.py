@@ -36,8 +36,8 @@ def _load(options: dict[str, object]) -> dict[str, object]:
     rows = loaded.interactions
     times = [] if rows.timestamp is None else rows.timestamp.tolist()
     return {
-        "users": [str(one) for one in rows.user_ids[rows.user][:9].tolist()],
-        "items": [str(one) for one in rows.item_ids[rows.item][:9].tolist()],
+        "users": [str(one) for one in rows.user_ids[rows.user[:9]].tolist()],
+        "items": [str(one) for one in rows.item_ids[rows.item[:9]].tolist()],
         "ratings": rows.value[:9].tolist(),
         "times": times[:9],
         "provenance": loaded.provenance,

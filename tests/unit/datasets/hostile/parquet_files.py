@@ -1,9 +1,24 @@
 """Parquet."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from unit.datasets.hostile.case import GOOD, ITEMS, LONG, RATINGS, USERS, Case, parquet, zipped
+
+
+def long_texts(path: Path) -> None:
+    """Write 4 million rows with one user and one item of 3,000 signs: 24 GB as texts, 2 MB as a file."""
+    rows = pa.array([0] * 1_000_000, pa.int32())
+    ids = {name: pa.DictionaryArray.from_arrays(rows, [name[0] * 3000]) for name in ("user", "item")}
+    part = pa.table(ids)
+    plain = pa.schema([(name, pa.string()) for name in ids])  # the file does not say that it was a dictionary
+    with pq.ParquetWriter(path, part.schema, store_schema=False) as writer:
+        for _ in range(4):
+            writer.write_table(part)
+    assert pq.read_schema(path) == plain
+
 
 PARQUET = [
     Case("empty parquet", "r.parquet", b"", "r.parquet"),
@@ -211,5 +226,6 @@ PARQUET = [
         parquet(user=USERS, item=ITEMS, rating=RATINGS, timestamp=pa.array([5, 1, 1], pa.duration("s"))),
         "r.parquet",
     ),
+    Case("one long text in many rows", "r.parquet", long_texts, users=["u" * 3000], items=["i" * 3000]),
     Case("many columns", "r.parquet", parquet(**{f"c{n}": [1] for n in range(5_000)}), "(?s)^.{,1500}$"),
 ]

@@ -11,6 +11,12 @@ SPECIAL = [
     Case("socket", "r.csv", listen, NOT_A_FILE + " socket"),
     Case("endless device", "r.csv", lambda path: path.symlink_to("/dev/zero"), NOT_A_FILE + " device"),
     Case("empty device", "r.csv", lambda path: path.symlink_to("/dev/null"), NOT_A_FILE + " device"),
+    Case(
+        "messages of the kernel",
+        "r.csv",
+        lambda path: path.symlink_to("/proc/kmsg"),
+        NOT_A_FILE + " device|no such file",
+    ),
     Case("folder", "r.csv", Path.mkdir, NOT_A_FILE + " folder"),
     Case("folder in a pattern", "r.csv", Path.mkdir, NOT_A_FILE + " folder", options={"path": "{}/*.csv"}),
     Case("symlink loop", "r.csv", loop, "r.csv.*(symbolic links|no such file)"),

@@ -17,7 +17,7 @@ from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement,
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
-from recgauge.metrics.beyond.known import Popularity, SeenShare, UnseenShare
+from recgauge.metrics.beyond.known import ItemPopularity, SeenShare, UnseenShare
 from recgauge.metrics.beyond.long_tail import LongTailShare, TailPercentage
 from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
 from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity, UnpopularSerendipity
@@ -25,7 +25,7 @@ from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendip
 USER_METRICS: list[UserMetric] = [
     UserCoverage(),
     UserCoverage(at_least="k"),
-    *(Popularity(value, divisor) for value in ("share", "quantile") for divisor in ("k", "list")),
+    *(ItemPopularity(value, divisor) for value in ("share", "quantile") for divisor in ("k", "list")),
     *(
         LongTailShare(0.5, boundary, untrained)
         for boundary, untrained in (("head", "tail"), ("tail", "neither"))
@@ -54,7 +54,7 @@ RUN_METRICS: list[RunMetric] = [
     PooledDiversity("cooccurrence", "drop"),
 ]
 UNBOUNDED: list[Metric] = [
-    Popularity(),
+    ItemPopularity(),
     Novelty(total="interactions", base=10.0),
     PooledNovelty(),
     PooledNovelty(unseen="drop"),

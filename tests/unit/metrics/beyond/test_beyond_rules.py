@@ -24,7 +24,7 @@ from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement,
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
-from recgauge.metrics.beyond.known import Popularity, SeenShare, UnseenShare
+from recgauge.metrics.beyond.known import ItemPopularity, SeenShare, UnseenShare
 from recgauge.metrics.beyond.long_tail import LongTailShare, least_popular, short_head, whole
 from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
 from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity
@@ -53,7 +53,7 @@ def compute(metric: Metric, judged: JudgedTopK) -> None:
 @pytest.mark.parametrize(
     ("metric", "argument"),
     [
-        (Popularity(), r"Popularity needs the training interactions; pass train=\.\.\."),
+        (ItemPopularity(), r"Popularity needs the training interactions; pass train=\.\.\."),
         (Novelty(), "train="),
         (PooledNovelty(), "train="),
         (ExpectedFreeDiscovery(), "train="),
@@ -101,7 +101,7 @@ def test_history_needs_both_training_and_features() -> None:
 def test_counts_without_histories_are_not_enough_where_histories_are_needed() -> None:
     counts_only = Catalogue(5, np.array([3, 2, 1, 0, 0]), 3)
     judged = replace(beyond_example(), catalogue=counts_only)
-    assert Popularity().per_user(judged, 2).tolist() == [0.5, 1.0]
+    assert ItemPopularity().per_user(judged, 2).tolist() == [0.5, 1.0]
     with pytest.raises(MetricError, match="train="):
         SeenShare().per_user(judged, 2)
 
@@ -124,8 +124,8 @@ def test_an_item_outside_the_catalogue_is_refused() -> None:
         (lambda: concentration.Entropy(base="10"), "2, e"),
         (lambda: concentration.Entropy(divisor="k"), "one, recommended"),
         (lambda: concentration.Entropy(weight="items"), "recommendations, users"),
-        (lambda: known.Popularity("rank"), "count, share, quantile"),
-        (lambda: known.Popularity(divisor="n"), "k, list"),
+        (lambda: known.ItemPopularity("rank"), "count, share, quantile"),
+        (lambda: known.ItemPopularity(divisor="n"), "k, list"),
         (lambda: long_tail.LongTailShare(head=0), "> 0 and <= 1, got 0"),
         (lambda: long_tail.LongTailShare(boundary="both"), "head, tail"),
         (lambda: long_tail.LongTailShare(untrained="head"), "tail, neither"),
@@ -151,7 +151,7 @@ def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, messa
 
 
 def test_definitions_name_all_parameters() -> None:
-    assert Popularity("share").definition(10) == "Popularity(value=share, divisor=list)@10"
+    assert ItemPopularity("share").definition(10) == "Popularity(value=share, divisor=list)@10"
     assert Diversity().definition() == "Diversity(similarity=features, single=nan, undescribed=zero)"
 
 
@@ -168,7 +168,7 @@ def test_users_without_a_list_count_for_coverage_and_have_no_mean() -> None:
     judged = lists([0, 1], [])
     assert UserCoverage().per_user(judged, 2).tolist() == [1.0, 0.0]
     assert run(PredictionCoverage(), judged, 2) == pytest.approx(2 / 10)
-    for metric in (Popularity(), Novelty(), SeenShare(), Diversity(single=0), RankSerendipity()):
+    for metric in (ItemPopularity(), Novelty(), SeenShare(), Diversity(single=0), RankSerendipity()):
         assert np.isnan(metric.per_user(judged, 2)[1])
     assert Novelty(divisor="k").per_user(judged, 2)[1] == 0.0
     assert UnseenShare(empty="unseen").per_user(judged, 2)[1] == 1.0
@@ -248,9 +248,9 @@ def test_a_seen_item_counts_as_seen() -> None:
 
 def test_popularity_as_share_and_quantile() -> None:
     judged = lists([0, 3])
-    assert Popularity("share").per_user(judged, None)[0] == pytest.approx(3 / 6 / 2)
-    assert Popularity("quantile").per_user(judged, None)[0] == pytest.approx(1 / 2)
-    assert Popularity(divisor="k").per_user(judged, 5)[0] == pytest.approx(3 / 5)
+    assert ItemPopularity("share").per_user(judged, None)[0] == pytest.approx(3 / 6 / 2)
+    assert ItemPopularity("quantile").per_user(judged, None)[0] == pytest.approx(1 / 2)
+    assert ItemPopularity(divisor="k").per_user(judged, 5)[0] == pytest.approx(3 / 5)
 
 
 def test_users_without_history_have_no_distance_from_it() -> None:

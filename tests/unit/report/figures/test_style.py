@@ -79,7 +79,7 @@ def test_labels_are_moved_apart_and_stay_in_order(places, gap):
 
 
 @pytest.mark.parametrize(
-    "module", ["recgauge.app.perform", "recgauge.app.files.artifacts", "recgauge.app.commands.cli"]
+    "module", ["recgauge.sweeps.jobs", "recgauge.sweeps.artifacts", "recgauge.cli.commands.cli"]
 )
 def test_a_run_that_draws_nothing_does_not_import_matplotlib(module):
     code = f"import sys, {module}; print('matplotlib' in sys.modules)"

@@ -1,0 +1,117 @@
+"""The figures of the recmetrics article, MAR over the cutoff and coverage: data sets by protocols."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from recgauge.report.figures.bars import draw_bars
+from recgauge.report.figures.style import MUTED, line_look, look, percent_axis
+from recgauge.studies import Row, distinct, where
+
+from .study import (
+    ARTICLE,
+    COVERAGE,
+    HONEST,
+    LABELS,
+    PROTOCOLS,
+    TEST_ITEMS,
+    apart,
+    as_measured,
+    mar_curve,
+    value,
+)
+
+
+def plot_mar(rows: Sequence[Row]) -> Figure:
+    """Return MAR@K of the three models under each protocol, with one scale per data set.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows of results.csv; the published numbers have a row of panels of their own.
+    """
+    with look():
+        figure, lines = _grid(rows, PROTOCOLS, heights=(1.0, 1.75), sharey="row")
+        for dataset, its, panels in lines:
+            for protocol, panel in panels.items():
+                _draw_mar(panel, its, dataset, protocol)
+            first = panels[PROTOCOLS[0]]
+            first.set_ylabel(f"{first.get_ylabel()}\nMAR@K")
+            first.set_ylim(bottom=0)
+        for panel in lines[-1][2].values():
+            panel.set_xlabel("cutoff K")
+            panel.set_xticks([1, 5, 10])
+        handles = lines[0][2][ARTICLE].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper left", ncols=3, frameon=False)
+    return figure
+
+
+def _draw_mar(panel: Axes, rows: Sequence[Row], dataset: str, protocol: str) -> None:
+    if not where(rows, dataset=dataset, protocol=protocol):
+        _not_published(panel)
+    # where lines coincide, the larger markers of the lower ones show around the upper ones
+    sizes = (10.0, 6.5, 3.0) if protocol == TEST_ITEMS else (4.0, 4.0, 4.0)
+    for index, (model, size) in enumerate(zip(LABELS.values(), sizes, strict=True)):
+        points = mar_curve(rows, dataset, protocol, model)
+        drawn = line_look(index, marker=True) | {"markersize": size, "linewidth": 1.4}
+        panel.plot(list(points), list(points.values()), label=model, **drawn)
+
+
+def plot_coverages(rows: Sequence[Row]) -> Figure:
+    """Return the coverage of the three models at K = 10 as bars, under two protocols.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows of results.csv with a coverage of ours; the published ones have a row of panels of their own.
+
+    Notes
+    -----
+    What the article draws with recmetrics' coverage_plot.
+    """
+    with look():
+        figure, lines = _grid(where(rows, metric=COVERAGE), (ARTICLE, HONEST), heights=(0.7, 1.05))
+        for dataset, its, panels in lines:
+            for protocol, panel in panels.items():
+                found = {model: value(its, dataset, protocol, model, COVERAGE) for model in LABELS.values()}
+                shares = {model: float(row["ours"]) / 100 for model, row in found.items() if row is not None}
+                if not shares:
+                    _not_published(panel)
+                    panel.set_yticks([])
+                    continue
+                first = protocol == ARTICLE
+                draw_bars(panel, "coverage", shares, text=_percent, highest=1.0, names=first)
+        for panel in lines[-1][2].values():
+            percent_axis(panel.xaxis)
+            panel.set_xlabel("items in at least one list")
+    return figure
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.2f} %"
+
+
+def _grid(
+    rows: Sequence[Row], protocols: Sequence[str], *, heights: tuple[float, float], **shared: Any
+) -> tuple[Figure, list[tuple[str, list[Row], dict[str, Axes]]]]:
+    """Return a figure of data sets by protocols: of each line of panels the data set, rows and panels."""
+    printed, ours = apart(rows)
+    published = as_measured(printed)
+    named = [(name, f"{name}\npublished", published) for name in distinct(published, "dataset")]
+    named += [(name, name, ours) for name in distinct(ours, "dataset")]
+    height = heights[0] + heights[1] * len(named)
+    figure = Figure(figsize=(7.2, height), dpi=150, layout="constrained")
+    grid = figure.subplots(len(named), len(protocols), squeeze=False, sharex=True, **shared)
+    lines = []
+    for axes, (dataset, title, its) in zip(grid, named, strict=True):
+        axes[0].set_ylabel(title)
+        lines.append((dataset, its, dict(zip(protocols, axes, strict=True))))
+    for protocol, panel in zip(protocols, grid[0], strict=True):
+        panel.set_title(protocol)
+    return figure, lines
+
+
+def _not_published(panel: Axes) -> None:
+    panel.text(0.5, 0.5, "not published", transform=panel.transAxes, ha="center", color=MUTED)

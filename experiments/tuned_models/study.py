@@ -1,0 +1,132 @@
+"""The study of tuned models: what each reaches on test rows, and what choosing and training it cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study, folded, label, missing_runs, table, where
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from recgauge.runs.record import RunRecord
+
+MEASURED = ("search s", "fit s", "recommend s")
+COSTS = ("trials", *MEASURED)
+COLUMNS = (
+    *("dataset", "model", "metric", "value", "stderr", *COSTS),
+    *("decided by", "validation", "chosen", "definition", "reason"),
+)
+
+
+@dataclass(frozen=True)
+class TunedModels(Study):
+    """Puts tuned models side by side: numbers, budgets, costs and the settings that were chosen.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    shown : tuple of str
+        Keys of the results in the table, the one that orders it first.
+    """
+
+    measured: ClassVar[tuple[str, ...]] = MEASURED
+    name: str
+    shown: tuple[str, ...] = ("ndcg_at_10",)
+
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
+        """Return one row per model and result that is shown; one with the reason for a missing run."""
+        return [row for run in runs for row in self._rows_of(run)]
+
+    def markdown(self, rows: Sequence[Row]) -> str:
+        """Return the table, best model first, the total of the searches, the figure and what was chosen."""
+        parts = missing_runs(rows, "{model} on {dataset}")
+        best = sorted(where(rows, metric=self.shown[0]), key=lambda row: -float(row["value"]))
+        if best:
+            titles = (
+                {"model": "model"} | {key: label(key) for key in self.shown} | {name: name for name in COSTS}
+            )
+            lines = [self._line(row, rows) for row in best]
+            seconds = sum(float(row["search s"] or 0) for row in best)
+            parts += [
+                table(lines, titles, right=[*titles.values()][1:]),
+                "± is the standard error of the mean over users. The searches took "
+                f"{seconds / 60:.0f} minutes altogether.",
+                "![Quality and cost of the tuned models](cost.png)",
+                folded("Chosen settings, and their value on validation rows", _chosen(best)),
+            ]
+        return "\n\n".join(parts)
+
+    def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
+        """Return the models' quality over the seconds that training them takes."""
+        found = where(rows, metric=self.shown[0])
+        return {"cost": plot_costs(found)} if found else {}
+
+    def _rows_of(self, run: JobOutcome) -> list[Row]:
+        about = dict.fromkeys(COLUMNS, "")
+        about |= {name: run.names.get(name, "") for name in ("dataset", "model")}
+        record = run.record
+        if record is None:
+            return [about | {"reason": run.short_reason}]
+        entries = [entry for key in self.shown if (entry := record.result(key)) is not None]
+        about |= _costs(record)
+        return [
+            about
+            | {"metric": entry.key, "value": f"{entry.value:.8g}", "definition": entry.definition}
+            | {"stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}"}
+            for entry in entries
+        ]
+
+    def _line(self, row: Row, rows: Sequence[Row]) -> Row:
+        own = {found["metric"]: found for found in where(rows, dataset=row["dataset"], model=row["model"])}
+        cells = {key: f"{float(found['value']):.4f}" for key, found in own.items()}
+        if row["stderr"]:
+            cells[self.shown[0]] += f" ± {float(row['stderr']):.4f}"
+        return dict.fromkeys(self.shown, "") | cells | {name: row[name] for name in ("model", *COSTS)}
+
+
+def _costs(record: "RunRecord") -> Row:
+    """Return what the run cost; a model with nothing to search has no search."""
+    found = {f"{stage} s": f"{record.seconds.get(stage, 0.0):.3g}" for stage in ("fit", "recommend")}
+    if (search := record.search) is not None:
+        found |= {
+            "trials": str(len(search.trials)),
+            "search s": f"{search.seconds:.3g}",
+            "decided by": search.metric,
+            "validation": f"{search.chosen.value:.4f}",
+            "chosen": search.chosen.words,
+        }
+    return found
+
+
+def _chosen(rows: Sequence[Row]) -> str:
+    titles = {name: name for name in ("model", "decided by", "validation", "chosen")}
+    return table([row for row in rows if row["chosen"]], titles, right=["validation"])
+
+
+def plot_costs(rows: Sequence[Row]) -> "Figure":
+    """Return each model as a named point: seconds of training and recommending, and its value.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Of one metric.
+    """
+    from recgauge.report.figures.style import PALETTE, name_points, new_figure
+
+    points = {
+        row["model"]: (float(row["fit s"]) + float(row["recommend s"]), float(row["value"])) for row in rows
+    }
+    with new_figure(None, height=4.6) as (figure, (axes,)):
+        axes.plot(*zip(*points.values(), strict=True), "o", color=PALETTE[0], markersize=5)
+        axes.set_xscale("log")
+        axes.set_xlabel("seconds of training and recommending")
+        axes.set_title(f"{label(rows[0]['metric'])} on test rows", loc="left")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.margins(x=0.12)
+        axes.set_ylim(bottom=-0.05 * max(value for _, value in points.values()))
+        name_points(axes, points)
+    return figure

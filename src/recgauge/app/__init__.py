@@ -1,1 +1,0 @@
-"""The outer ring: command line, configuration and tracking. Only here are hydra and mlflow imported."""

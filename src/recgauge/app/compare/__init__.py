@@ -1,1 +1,0 @@
-"""Finished runs compared: found, checked, paired by user, and written as tables."""

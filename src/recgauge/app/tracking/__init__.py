@@ -1,1 +1,0 @@
-"""Where runs are stored and found again: MLflow, or nothing."""

@@ -1,0 +1,1 @@
+"""The command line: words become settings here, and OmegaConf ends here."""

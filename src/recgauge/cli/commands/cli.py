@@ -1,0 +1,129 @@
+"""The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+
+from recgauge._version import __version__
+from recgauge.errors import RecgaugeError, did_you_mean
+from recgauge.sweeps.places import give_libraries_a_home
+from recgauge.utils import collecting
+from recgauge.utils.messages import prepare_streams, print_error
+from recgauge.utils.secrets import private_output
+
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Run, and look at runs": {
+        "run": "train and evaluate; `recgauge run --help` shows what to choose",
+        "ui": "tracked runs in a browser",
+        "runs": "list tracked runs, or delete some",
+        "show": "print the tables of stored runs again",
+        "experiments": "list the experiments, or run all of them",
+    },
+    "Judge and compare lists": {
+        "compare": "which run is better, by how much, how sure",
+        "segments": "who gains and who loses",
+        "stability": "whether the order of models stays",
+        "report": "one page that shows the comparison",
+        "evaluate": "measure and compare lists from files",
+        "conventions": "what other libraries call these numbers",
+        "recommend": "lists of a model that a run has saved",
+        "export": "a run's lists and rows as files of other tools",
+        "verify": "repeat a run, compare every number, list and row",
+    },
+    "Manage data, stores and environments": {
+        "data": "list, fetch, verify and describe data sets",
+        "sync": "track complete runs that their store did not take",
+        "env": "environments of RecBole, LensKit and RecTools",
+    },
+}
+"""Every subcommand; the module of its name in this folder has its `add_options` and `carry_out`."""
+COMMANDS: Mapping[str, str] = {name: text for group in GROUPS.values() for name, text in group.items()}
+
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells count it."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a subcommand and return the exit code.
+
+    Only the module of the subcommand is imported, so that each begins as soon as it can.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Default: the command line's.
+    """
+    if arguments is None:  # the process is this command's
+        collecting.pause()
+    prepare_streams()
+    words = sys.argv[1:] if arguments is None else arguments
+    give_libraries_a_home()
+    if words[:1] == ["run"]:
+        try:
+            from recgauge.cli.main import command_line
+        except KeyboardInterrupt:  # while libraries are imported
+            print_error("stopped.")
+            return STOPPED
+        return command_line(words=words[1:])
+    with private_output(words):
+        if not words or words[0] not in COMMANDS:
+            parser = _parser()
+            parser.parse_known_args(words)  # ends with help or the version
+            parser.error(_unknown(words[0], words) if words else f"name a command: {', '.join(COMMANDS)}.")
+        return _carry_out(words[0], words[1:])
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of a command line that begins with no command."""
+    width = max(map(len, COMMANDS)) + 2
+    groups = (
+        "\n".join([title, *(f"  {name:{width}}{text}" for name, text in group.items())])
+        for title, group in GROUPS.items()
+    )
+    parser = argparse.ArgumentParser(
+        prog="recgauge",
+        usage="recgauge COMMAND ...",
+        description="Evaluate recommender systems.",
+        epilog="\n\n".join([*groups, "`recgauge COMMAND --help` says more."]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
+    return parser
+
+
+def _unknown(word: str, words: list[str]) -> str:
+    """Return what to say of a first word that is no command."""
+    if "=" in word or word in ("-m", "--multirun", "--plan", "--cfg"):
+        return f"{word}: settings belong to a command. Write recgauge run {shlex.join(words)}."
+    if word.startswith("-"):
+        return f"{word}: a command comes first. Commands: {', '.join(COMMANDS)}."
+    return f"{word}: there is no such command. {did_you_mean(word, COMMANDS)}Commands: {', '.join(COMMANDS)}."
+
+
+def _carry_out(command: str, words: list[str]) -> int:
+    """Run a subcommand; the user's errors come as one message."""
+    module = import_module(f"{__package__}.{command}")
+    parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
+    module.add_options(parser)
+    asked = _parse_words(parser, words)
+    collecting.go_on()
+    try:
+        return int(module.carry_out(asked) or 0)
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
+    except KeyboardInterrupt:
+        print_error("stopped.")
+        return STOPPED
+
+
+def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Parse a command line on which settings may also follow an option, which argparse does not allow."""
+    asked, rest = parser.parse_known_args(words)
+    if rest and (not hasattr(asked, "overrides") or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        asked.overrides += rest
+    return asked

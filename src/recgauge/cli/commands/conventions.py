@@ -1,0 +1,147 @@
+"""``recgauge conventions``: all conventions, one of them, or one run's lists under each."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from rich.table import Table
+
+from recgauge.cli.commands.options import RUN, add_store, store_uri
+from recgauge.cli.commands.run_files import require_stored, run_folder
+from recgauge.conventions import NAMES, Convention, conventions, get_convention
+from recgauge.errors import ConfigError, nearest
+from recgauge.metrics import metric_key
+from recgauge.report.console import output, print_table
+from recgauge.report.conventions import ConventionValue, convention_values, spread
+from recgauge.runs.folder import load_record
+from recgauge.runs.list_files import LISTS
+from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import RunFolder
+
+NEEDED = ("record.json", LISTS, "test.parquet")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``conventions``."""
+    what = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
+    parser.add_argument("run", metavar="RUN_ID", nargs="?", help=what)
+    parser.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
+    add_store(parser)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Print the table that the command line asks for."""
+    if asked.run is None:
+        _print_names()
+    elif Path(asked.run).exists() or nearest(asked.run, NAMES) is None:
+        print_conventions(asked.run, uri=store_uri(asked), k=asked.k)
+    else:
+        _print_definitions(get_convention(asked.run))
+
+
+def _print_names() -> None:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("convention", no_wrap=True)
+    table.add_column("whose definitions")
+    for convention in conventions().values():
+        table.add_row(convention.name, convention.about)
+    print_table(output(), table)
+    output().print(
+        "In a run: conventions=NAME. Definitions: recgauge conventions NAME. "
+        "A run's lists under all of them: recgauge conventions RUN_ID."
+    )
+
+
+def _print_definitions(convention: Convention) -> None:
+    table = Table(pad_edge=False, box=None)
+    for column in ("name", "definition", "for this metric"):
+        table.add_column(column)
+    for name in sorted(convention.metrics or convention.known()):
+        definition = convention.definition(name)
+        differs = definition.policies.differences(convention.policies)
+        table.add_row(name, definition.metric.definition(), differs)
+    console = output()
+    console.print(convention.about)
+    console.print(f"policies: {convention.policies.definition()}")
+    print_table(console, table)
+    if convention.notes:
+        console.print(convention.notes)
+
+
+def print_conventions(run: str, *, uri: str, k: int | None) -> None:
+    """Print a table convention x metric from what a run has stored.
+
+    Parameters
+    ----------
+    run : str
+        Id of the run, or its output folder.
+    uri : str
+        The tracking store.
+    k : int or None
+        The cutoff; None: 10, else the run's largest.
+
+    Raises
+    ------
+    RecgaugeError
+        If the run is unknown or has stored no lists.
+    """
+    folder = _with_lists(run, uri)
+    record = load_record(folder)
+    cutoff = _cutoff(record, k)
+    names = _names(record)
+    values = convention_values(
+        names, RunFolder(record, folder).inputs(record.dataset.relevant_from), cutoffs=(cutoff,)
+    )
+    console = output()
+    console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
+    print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
+    refused = [value for value in values if value.value is None]
+    for value in refused:
+        console.print(f"refused  {value.convention} {value.key}: {value.definition}")
+    console.print("blank    the source does not compute this metric")
+
+
+def _with_lists(run: str, uri: str) -> Path:
+    """Return a folder with a run's lists; see `run_folder`.
+
+    Raises
+    ------
+    MissingDataError
+        If the run did not store lists.
+    """
+    folder = run_folder(run, uri, NEEDED)
+    require_stored(run, folder, NEEDED)
+    return folder
+
+
+def _cutoff(record: RunRecord, k: int | None) -> int:
+    ks = sorted({entry.k for entry in record.results if entry.k is not None})
+    if k is None:
+        return 10 if 10 in ks else ks[-1]
+    if k > ks[-1] or k < 1:
+        raise ConfigError(
+            f"--k: the run's lists have {ks[-1]} items, so the cutoff must be in 1..{ks[-1]}, got {k}."
+        )
+    return k
+
+
+def _names(record: RunRecord) -> list[str]:
+    """Return the run's metrics that lists and relevance are enough for."""
+    known = get_convention("standard").known()
+    names = dict.fromkeys(entry.name for entry in record.results if entry.k is not None)
+    return [name for name in names if name in known and known[name].needs_relevant and not known[name].needs]
+
+
+def _table(values: tuple[ConventionValue, ...], keys: list[str]) -> Table:
+    cells = {(v.convention, v.key): "refused" if v.value is None else f"{v.value:.4f}" for v in values}
+    table = Table(pad_edge=False, box=None)
+    table.add_column("convention")
+    for key in keys:
+        table.add_column(key.replace("_at_", "@"), justify="right")
+    for name in conventions():
+        if any((name, key) in cells for key in keys):
+            table.add_row(name, *(cells.get((name, key), "") for key in keys))
+    ranges = spread(values)
+    table.add_section()
+    for bound, word in ((0, "lowest"), (1, "highest")):
+        table.add_row(word, *(f"{ranges[key][bound]:.4f}" if key in ranges else "" for key in keys))
+    return table

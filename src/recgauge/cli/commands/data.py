@@ -1,0 +1,182 @@
+"""``recgauge data``: which data sets there are, where they are, whether they are right, what is in them."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from omegaconf import OmegaConf
+from rich.table import Table
+
+from recgauge.cli.commands.run_data import read_settings
+from recgauge.cli.explain import group_options
+from recgauge.datasets import About, DatasetSource
+from recgauge.datasets.archives import (
+    ArchiveSource,
+    find_archive,
+    keep_in_cache,
+    local_place,
+)
+from recgauge.datasets.published_files import Locations, VerifiedFile
+from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.report.console import ConsoleProgress, output, print_table
+from recgauge.runs.targets import TARGET, allowed_packages, find_class
+from recgauge.sweeps.compose import build_dataset
+from recgauge.sweeps.places import conf_folder
+from recgauge.utils.progress import NoProgress
+
+_MIB = 1 << 20
+
+
+_OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
+_CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add ``list``, ``fetch``, ``verify`` and ``card``."""
+    commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for what, text in (
+        ("list", "every data set: size, terms, whether its archive is here"),
+        ("fetch", "get an archive into the cache folder, verified"),
+        ("verify", "check the archive that is here; exit code 1 if it is wrong"),
+        ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
+    ):
+        command = commands.add_parser(what, help=text, description=text)
+        if what != "list":
+            command.add_argument("name", metavar="NAME", help="data set, as `recgauge data list` shows")
+        overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
+        command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
+        if what == "card":
+            told = "write data_card.md and figures, too"
+            command.add_argument("--out", metavar="FOLDER", type=Path, help=told)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Do what the command line asks for."""
+    if asked.what == "list":
+        list_data(asked.overrides)
+    elif asked.what == "fetch":
+        fetch_data(asked.name, asked.overrides)
+    elif asked.what == "verify":
+        verify_data(asked.name, asked.overrides)
+    else:
+        from recgauge.cli.commands.data_card import print_card
+
+        print_card(asked.name, asked.overrides, asked.out)
+
+
+def list_data(overrides: Sequence[str]) -> None:
+    """Print every data set, its size and terms, and where its archive is."""
+    settings = read_settings("demo", overrides)
+    data = settings.data
+    locations = Locations(None, data.cache, data.mirror, data.offline)
+    table = Table(pad_edge=False, box=None)
+    for name in ("dataset", "rows", "users", "items", "MiB"):
+        table.add_column(name, justify="left" if name == "dataset" else "right", no_wrap=True)
+    table.add_column("here", no_wrap=True)
+    table.add_column("terms")
+    for name, about in what_is_known(settings.allowed_targets).items():
+        counts = (about.n_rows, about.n_users, about.n_items)
+        size, here = "", about.origin
+        if about.archive is not None:
+            size = f"{about.archive.size / _MIB:.1f}" if about.archive.size else "?"
+            here = local_place(about.archive, locations) or "no"
+        texts = ("?" if count is None else f"{count:,}" for count in counts)
+        table.add_row(name, *texts, size, here, about.terms)
+    console = output()
+    print_table(console, table)
+    console.print(f"cache    {locations.cache_folder}", soft_wrap=True)
+    for mirror in locations.mirrors:
+        console.print(f"mirror   {mirror}", soft_wrap=True)
+    console.print("`recgauge data fetch NAME` gets an archive, `recgauge data card NAME` describes it")
+
+
+def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
+    """Return the facts about each data set with a config file, the smallest first, unknown sizes last.
+
+    Parameters
+    ----------
+    allowed_targets : sequence of str
+        Packages whose classes may be used.
+
+    Raises
+    ------
+    ConfigError
+        If a file names no such class.
+    """
+    packages, found = allowed_packages(allowed_targets), {}
+    for name in group_options("dataset"):
+        file = conf_folder() / "dataset" / f"{name}.yaml"
+        target, own_name = (OmegaConf.select(OmegaConf.load(file), key) for key in (TARGET, "name"))
+        source = find_class(target, str(file), packages)
+        found[name] = source.about(own_name) if issubclass(source, DatasetSource) else About()
+    known = sorted(found.items(), key=lambda one: (one[1].n_rows is None, one[1].n_rows or 0, one[0]))
+    return dict(known)
+
+
+def fetch_data(name: str, overrides: Sequence[str]) -> None:
+    """Get an archive into the cache folder, verified, and print where it is.
+
+    Raises
+    ------
+    DataError
+        If no location has it, it is not what it should be, or the cache folder cannot keep it.
+    """
+    if (source := _with_archive(name, overrides)) is None:
+        return
+    progress = ConsoleProgress()
+    with progress.stage(f"fetch {name}"):
+        file, remark = keep_in_cache(source.fetch(progress), source.locations)
+    _tell(name, file, remark)
+
+
+def verify_data(name: str, overrides: Sequence[str]) -> None:
+    """Check the local archive that a run would take, without any network, and print what it is.
+
+    Raises
+    ------
+    MissingDataError
+        If there is none.
+    IntegrityError
+        If it is not what it should be.
+    """
+    if (source := _with_archive(name, overrides)) is None:
+        return
+    archive, locations = source.published, source.locations
+    if not local_place(archive, locations):
+        mirrors = "".join(f", nor in the mirror {mirror}" for mirror in locations.mirrors)
+        raise MissingDataError(
+            f"{name}: {archive.filename} is not in the cache folder {locations.cache_folder}{mirrors}; there "
+            f"is nothing to verify. Get it with `recgauge data fetch {name}`."
+        )
+    try:
+        with ConsoleProgress().stage(f"verify {name}"):
+            found = find_archive(archive, replace(locations, offline=True), NoProgress())
+    except IntegrityError as error:
+        again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` downloads it again."
+        raise IntegrityError(f"{error}{again}") from error
+    _tell(name, found, "")
+
+
+def _with_archive(name: str, overrides: Sequence[str]) -> ArchiveSource | None:
+    """Return the data set's source; None, said to the user, if it has no archive."""
+    settings = read_settings(name, overrides)
+    source = build_dataset(settings.dataset, settings.allowed_targets)
+    if isinstance(source, ArchiveSource):
+        return source
+    origin = source.about(name).origin
+    output().print(f"{name}: there is no archive" + (f" ({origin})" if origin else ""))
+    return None
+
+
+def _tell(name: str, file: VerifiedFile, remark: str) -> None:
+    console = output()
+    lines = {
+        name: f"{file.path}",
+        "verified": file.provenance,
+        "sha256": f"{file.sha256}, {file.path.stat().st_size:,} bytes",
+        "note": remark,
+    }
+    for word, text in lines.items():
+        if text:
+            console.print(f"{word:<{max(8, len(name))}} {text}", soft_wrap=True)

@@ -1,0 +1,83 @@
+"""``recgauge env``: environments of libraries that cannot be installed beside recgauge."""
+
+import argparse
+
+from rich.table import Table
+
+from recgauge.isolated import LIBRARIES
+from recgauge.isolated.environments import (
+    Environment,
+    environments_folder,
+    every_state,
+    make_environment,
+    remove_environment,
+    size_of,
+)
+from recgauge.report.console import ConsoleProgress, output, print_table
+from recgauge.utils.memory import in_units
+
+_EXAMPLE = "then: recgauge run model=NAME"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``make``, ``list`` and ``remove``."""
+    commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    known = ", ".join(LIBRARIES)
+    for what, text in (
+        ("make", f"install a library in an environment of its own, in the cache folder; {_EXAMPLE}"),
+        ("list", "every library: is its environment there, its versions, its size"),
+        ("remove", "delete the environment of a library"),
+    ):
+        command = commands.add_parser(what, help=text, description=text)
+        if what != "list":
+            command.add_argument("name", metavar="NAME", help=f"one of {known}")
+        if what == "make":
+            command.add_argument("--python", metavar="PATH", help="interpreter (default: the one that runs)")
+            command.add_argument("--again", action="store_true", help="make it anew even if it is there")
+
+
+def carry_out(asked: argparse.Namespace) -> None:
+    """Do what the command line asks."""
+    if asked.what == "list":
+        _list()
+    elif asked.what == "remove":
+        folder = remove_environment(asked.name, ConsoleProgress())
+        output().print(f"removed  {folder}", soft_wrap=True)
+    else:
+        _make(asked)
+
+
+def _make(asked: argparse.Namespace) -> None:
+    options = {"python": asked.python, "again": asked.again}
+    found, made = make_environment(asked.name, ConsoleProgress(), **options)
+    console = output()
+    if not made:
+        console.print("it is there already; --again makes it anew")
+    console.print(f"ready    {_versions(found)}", soft_wrap=True)
+    console.print(f"files    {found.folder}", soft_wrap=True)
+    console.print(f"next     {_run_command()} model={asked.name}", soft_wrap=True)
+
+
+def _list() -> None:
+    table = Table(pad_edge=False, box=None)
+    for name in ("library", "here", "size", "versions"):
+        table.add_column(name, no_wrap=name != "versions")
+    for name, state in every_state().items():
+        if isinstance(state, Environment):
+            table.add_row(name, "yes", in_units(size_of(state.folder)), _versions(state))
+        else:
+            again = "" if state == "missing" else " --again"
+            here = "no" if state == "missing" else state
+            table.add_row(name, here, "", f"recgauge env make {name}{again}")
+    print_table(output(), table)
+    output().print(f"\nfolder   {environments_folder()}", soft_wrap=True)
+
+
+def _versions(environment: Environment) -> str:
+    return ", ".join(f"{name} {version}" for name, version in environment.versions().items())
+
+
+def _run_command() -> str:
+    from recgauge.sweeps.places import program
+
+    return program()

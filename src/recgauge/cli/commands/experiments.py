@@ -1,0 +1,203 @@
+"""``recgauge experiments``: lists the experiments; ``--run`` runs all whose data can be had."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf
+
+from recgauge.cli.main import STOPPED, command_line
+from recgauge.cli.settings import register_schema
+from recgauge.cli.words import Words
+from recgauge.errors import DataError
+from recgauge.report.console import output
+from recgauge.studies import Study, read_results
+from recgauge.studies.published import VERDICTS, tally
+from recgauge.sweeps.compose import build_dataset, build_study
+from recgauge.sweeps.places import conf_folder, experiments_folder, program
+from recgauge.utils.progress import NoProgress
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``experiments``."""
+    parser.add_argument("--run", action="store_true", help="run all whose data can be had")
+
+
+def carry_out(asked: Namespace) -> int:
+    """List or run the experiments; return the exit code."""
+    return run_experiments() if asked.run else list_experiments()
+
+
+@dataclass(frozen=True)
+class ExperimentFacts:
+    """An experiment as its file describes it.
+
+    Parameters
+    ----------
+    name : str
+    question : str
+    time : str
+        Roughly, such as "Takes about 1 minute."; empty if the file does not say.
+    data : dict of str to str or None
+        Data set to why it is missing, None if it is there.
+    results : str
+        The verdicts of the last run, from results.csv; empty if it has not run.
+    """
+
+    name: str
+    question: str
+    time: str
+    data: dict[str, str | None]
+    results: str
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether there are data for one job at least."""
+        return not self.data or any(reason is None for reason in self.data.values())
+
+
+def list_experiments() -> int:
+    """Print question, command, data and last results of every experiment; return the exit code."""
+    console = output()
+    for name in experiment_names():
+        facts = describe(name, offline=True)
+        console.print(f"\n{name}", style="bold")
+        for line in _lines(facts):
+            console.print(f"  {line}", soft_wrap=True)
+    return 0
+
+
+def run_experiments() -> int:
+    """Run all experiments whose data can be had, each as ``recgauge run experiment=NAME``.
+
+    Returns
+    -------
+    int
+        0 if all that ran did so without a failure; experiments that are left out since their data are missing
+        are named at the end and do not count as failures.
+    """
+    failed, skipped = [], []
+    for name in experiment_names():
+        facts = describe(name, offline=False)
+        if not facts.is_runnable:
+            missing = [f"{data}: {reason.splitlines()[0]}" for data, reason in facts.data.items() if reason]
+            skipped.append(f"{name}: {'; '.join(missing)}")
+            continue
+        output().print(f"\nexperiment={name}", style="bold")
+        code = _run(name)
+        if code == STOPPED:
+            return code
+        if code:
+            failed.append(name)
+    console = output()
+    console.print(f"\n{len(experiment_names()) - len(failed) - len(skipped)} experiments ran", style="bold")
+    for line in skipped:
+        console.print(f"skipped  {line}")
+    for name in failed:
+        console.print(f"failed   {name}")
+    return int(bool(failed))
+
+
+def _run(name: str) -> int:
+    """Run one experiment in this process, so that libraries are imported once, and return its exit code."""
+    try:
+        return command_line(words=[f"experiment={name}"])
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+
+
+def _lines(facts: ExperimentFacts) -> list[str]:
+    there = [f"{name} {'present' if reason is None else 'missing'}" for name, reason in facts.data.items()]
+    return [
+        facts.question,
+        f"run      {program()} experiment={facts.name}   {facts.time}",
+        f"data     {', '.join(there) or 'none needed'}",
+        f"results  {facts.results or 'none yet'}",
+    ]
+
+
+def experiment_names() -> list[str]:
+    """Return the names of all experiments."""
+    return sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
+
+
+def describe(name: str, *, offline: bool) -> ExperimentFacts:
+    """Return what is known of an experiment.
+
+    Parameters
+    ----------
+    name : str
+    offline : bool
+        Whether data count as missing that would have to be downloaded; otherwise they are downloaded now.
+    """
+    question, time = _comments(conf_folder() / "experiment" / f"{name}.yaml")
+    register_schema()
+    words = [f"experiment={name}", *(["data.offline=true"] if offline else [])]
+    config = Words({}, tuple(words)).composed()
+    study = _study(config)
+    data = {} if study is not None and not study.needs_runs else _data(config, words)
+    results = "in the tracking store" if study is None else _results(name)
+    return ExperimentFacts(name, question, time, data, results)
+
+
+def study_of(name: str) -> Study | None:
+    """Return the study of an experiment, None if it has none."""
+    register_schema()
+    return _study(Words({}, (f"experiment={name}",)).composed())
+
+
+def _study(config: DictConfig) -> Study | None:
+    node = None if config.study is None else OmegaConf.to_container(config.study, resolve=True)
+    return build_study(node, [])
+
+
+def _data(config: DictConfig, words: Sequence[str]) -> dict[str, str | None]:
+    """Return why each data set of an experiment's jobs is missing, None if it is there."""
+    params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
+    about = [
+        f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in ("data", "dataset")
+    ]
+    swept = OverridesParser.create().parse_overrides(about)
+    choices = [
+        [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
+        if word.is_sweep_override()
+        else [str(word.input_line)]
+        for word in swept
+    ]
+    reasons: dict[str, str | None] = {}
+    for some in product(*choices):
+        chosen = Words({}, (*words, *some)).composed()
+        node = OmegaConf.to_container(chosen.dataset, resolve=True)
+        name = chosen.hydra.runtime.choices["dataset"]
+        try:
+            build_dataset(node, []).find(NoProgress())
+            reasons[name] = None
+        except DataError as error:
+            reasons[name] = str(error)
+    return reasons
+
+
+def _comments(path: Path) -> tuple[str, str]:
+    """Return question and time from the comments that the file begins with."""
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("# "):
+            break
+        lines.append(line.removeprefix("# "))
+    said = [line for line in lines if not line.startswith(("@package", "recgauge run"))]
+    times = [line for line in said if line.startswith("Takes ")]
+    return " ".join(line for line in said if line not in times), " ".join(times)
+
+
+def _results(name: str) -> str:
+    """Return the tally of the published results, which in a checkout are those of the last run."""
+    path = experiments_folder() / name / "results.csv"
+    if not path.is_file():
+        return ""
+    rows = read_results(path)
+    verdicts = [row["verdict"] for row in rows if row.get("verdict") in VERDICTS]
+    return tally(verdicts) if verdicts else f"{len(rows)} numbers"

@@ -1,0 +1,76 @@
+"""``recgauge export RUN_ID --as FORMAT --out FOLDER``: a run's lists and rows as files of other tools."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+from recgauge.cli.commands.options import ALLOWED, RUN, add_store, store_uri
+from recgauge.cli.commands.run_data import data_of
+from recgauge.cli.commands.run_files import require_stored, run_folder
+from recgauge.errors import MissingDataError
+from recgauge.report.console import output
+from recgauge.runs.export import ExportOptions, export_run
+from recgauge.runs.export.formats import FORMS, NEED_LISTS, PACKED, Form, Grades, Scores
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.utils.files import user_path
+from recgauge.utils.messages import print_note
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``export``."""
+    default = "(default: %(default)s)"
+    parser.add_argument("run", metavar="RUN_ID", help=RUN)
+    known = ", ".join(FORMS)
+    parser.add_argument(
+        "--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=f"one or several of {known}"
+    )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="made if missing")
+    told = "of trec and ranx: falling with the rank, or the model's, whose ties tools order on their own"
+    parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{told} {default}")
+    told = "of relevant items in trec and ranx"
+    parser.add_argument("--grades", choices=get_args(Grades), default="rating", help=f"{told} {default}")
+    parser.add_argument("--gzip", action="store_true", help=f"pack text files, of {', '.join(PACKED)}")
+    told = "leave out training and validation rows, for which the data set is loaded again"
+    parser.add_argument("--no-train", action="store_true", help=told)
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    parser.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=ALLOWED)
+    add_store(parser)
+
+
+def carry_out(asked: Namespace) -> None:
+    """Write the files that were asked for, and about.md, which says what is in them.
+
+    Raises
+    ------
+    RecgaugeError
+        If the run is unknown or has not stored what a format needs, the format cannot hold it, or a file is
+        there already or cannot be written.
+    """
+    forms: Any = dict.fromkeys(word for part in asked.forms for word in part.split(",") if word)
+    options = ExportOptions(
+        tuple(forms), asked.scores, asked.grades, asked.gzip, not asked.no_train, asked.overwrite
+    )
+    run = _run(asked.run, store_uri(asked), options.forms)
+    load = partial(data_of, packages=asked.allow)
+    written = export_run(run, asked.run, user_path(str(asked.out)), options, load)
+    for note in written.notes:
+        print_note(note)
+    console = output()
+    for path, n_rows in written.files.items():
+        console.print(f"{path}{'' if n_rows is None else f': {n_rows:,} rows'}", soft_wrap=True)
+    console.print(f"{written.about} says what they hold, and how to evaluate them", soft_wrap=True)
+
+
+def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:
+    folder = run_folder(run, uri, ["record.json", LISTS, TEST, PREDICTIONS])
+    if not (folder / "record.json").is_file():
+        raise MissingDataError(
+            f"{run}: has no record.json, so it is no finished run. Name a run's id or its output folder; "
+            "that of a sweep has a folder for each of its runs."
+        )
+    needs_lists = any(form in NEED_LISTS for form in forms)
+    rated = (folder / PREDICTIONS).is_file() and not set(forms) & {"trec", "ranx"}
+    require_stored(run, folder, ("record.json", *([LISTS] if needs_lists and not rated else []), TEST))
+    return RunFolder.read(folder)

@@ -1,0 +1,47 @@
+"""Options that several subcommands of ``recgauge`` have."""
+
+import argparse
+from typing import Any
+
+ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
+RUN = "id of a tracked run, or a run's output folder"
+SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, or experiment=NAME;
+without any, the finished runs of the MLflow experiment"""
+SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add which tracking store, and which of its MLflow experiments."""
+    told = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
+    parser.add_argument("--uri", help=told)
+    parser.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
+
+
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """Add which runs are meant, and the store that has them."""
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help=SOURCES)
+    parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
+    add_store(parser)
+
+
+def add_allowed(parser: argparse.ArgumentParser) -> None:
+    """Add whose classes may be loaded."""
+    parser.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=ALLOWED)
+
+
+def store_uri(asked: argparse.Namespace) -> str:
+    """Return the address of the store that was named, else of the user's."""
+    from recgauge.sweeps.places import store_of_user
+
+    return asked.uri or store_of_user()
+
+
+def named(text: str) -> tuple[Any, ...]:
+    """Return the names of a list with commas between.
+
+    Examples
+    --------
+    >>> named("ndcg, map,")
+    ('ndcg', 'map')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())

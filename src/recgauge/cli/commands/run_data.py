@@ -1,0 +1,160 @@
+"""The settings of a data set by its name, and the data and the split of a finished run, made again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from recgauge.cli.explain import Choices, explain_config_error, group_options
+from recgauge.cli.settings import register_schema, typed_settings
+from recgauge.cli.words import Words
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, IntegrityError, did_you_mean
+from recgauge.experiment import prepare
+from recgauge.report.console import ConsoleProgress
+from recgauge.runs.settings import RunSettings
+from recgauge.runs.stored import RunFolder
+from recgauge.runs.targets import TARGET
+from recgauge.sweeps.compose import compose
+from recgauge.sweeps.places import forget_empty_variables
+from recgauge.utils.progress import Progress, Timings
+
+
+def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
+    """Compose the settings of a data set.
+
+    Parameters
+    ----------
+    name : str
+        The data set, as in ``dataset=NAME``.
+    overrides : sequence of str
+        As on the command line of a run: ``split=random``, ``dataset.path=ratings.csv``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such data set, group, option or setting.
+    """
+    options = group_options("dataset")
+    if name not in options:
+        hint = did_you_mean(name, options)
+        raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
+    forget_empty_variables()
+    register_schema()
+    words = [f"dataset={name}", *overrides]
+    try:
+        return typed_settings(Words({}, tuple(words)).composed())
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain_config_error(error, Choices(words))) from error
+
+
+class _WithoutNotes(ConsoleProgress):
+    def note(self, text: str) -> None:
+        """Drop the line: what there is to say of the data has been said when the runs loaded them."""
+
+
+def data_again(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Split]:
+    """Return the same as `data_of`, and print no notes."""
+    return data_of(run, packages, _WithoutNotes())
+
+
+_PLACES = ("mirror", "cache", "offline", "prepared", "limits")
+"""Settings of a data set that say where this machine has it, which may not be where the run found it."""
+
+
+def data_of(
+    run: RunFolder, packages: Sequence[str] = (), progress: Progress | None = None
+) -> tuple[Dataset, Split]:
+    """Load, filter and split the data of a run again.
+
+    Nothing but test rows is stored with a run: training rows are the publisher's data, may not be passed on,
+    and come back in seconds.
+
+    Parameters
+    ----------
+    run : RunFolder
+    packages : sequence of str
+        Packages other than recgauge whose data sets, filters and splits may be used.
+    progress : Progress, optional
+        The terminal if not given.
+
+    Returns
+    -------
+    Dataset
+        After the filters.
+    Split
+
+    Raises
+    ------
+    IntegrityError
+        If data, training rows or test rows are not those of the run.
+    RecgaugeError
+        If the data are missing, or a setting cannot be used any more.
+    """
+    recorded = {key: value for key, value in run.record.settings.items() if key in _KEPT}
+    # what the model was does not matter for its data
+    recorded["model"] = {TARGET: "recgauge.models.Popularity"}
+    settings = settings_of(run, packages, recorded)
+    ready = prepare(compose(settings), Timings(progress or ConsoleProgress()))
+    _check(run, ready.dataset, ready.split)
+    return ready.dataset, ready.split
+
+
+def settings_of(
+    run: RunFolder, packages: Sequence[str], recorded: Mapping[str, Any] | None = None
+) -> RunSettings:
+    """Return the settings of a finished run, its data looked for where this machine has them.
+
+    Parameters
+    ----------
+    run : RunFolder
+    packages : sequence of str
+        Packages other than recgauge whose classes may be used.
+    recorded : mapping of str to Any, optional
+        Some of the run's settings, instead of all.
+
+    Raises
+    ------
+    ConfigError
+        If a setting does not exist any more.
+    """
+    found = dict(run.record.settings if recorded is None else recorded)
+    places = vars(read_settings("demo", []).data)
+    dataset = found.get("dataset") or {}
+    found["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
+    found["allowed_targets"] = list(packages)
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(RunSettings), found)
+        return typed_settings(DictConfig(merged))
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{run.folder}: its settings are not those of this version ({error}).") from error
+
+
+_KEPT = (
+    "dataset",
+    "filters",
+    "split",
+    "candidates",
+    "conventions",
+    "seed",
+    "fit_on",
+    "evaluate_on",
+    "guards",
+)
+"""The settings of a run that decide its rows."""
+
+
+def _check(run: RunFolder, dataset: Dataset, split: Split) -> None:
+    record = run.record
+    found = {"data": (dataset.sha256, record.dataset.sha256)}
+    for part in ("train", "test"):
+        found[f"{part} rows"] = (getattr(split, part).sha256(), getattr(record.split, part).sha256)
+    for what, (now, then) in found.items():
+        if now != then:
+            raise IntegrityError(
+                f"{run.folder}: the {what} of its settings are not those of the run (sha256 {now[:12]}, "
+                f"recorded {then[:12]}), so results would be wrong. Run it again with the data that are here."
+            )

@@ -1,0 +1,120 @@
+"""``recgauge ui``: MLflow's page of a tracking store."""
+
+import argparse
+import errno
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryDirectory
+
+from recgauge.cli.commands.options import add_store, store_uri
+from recgauge.errors import ConfigError
+from recgauge.sweeps.places import program, store_of_user
+from recgauge.tracking import Store, address
+from recgauge.tracking.pages import DEFAULT_PORT, about, is_served_at, serve_at
+from recgauge.utils.messages import print_note
+
+_QUIET = {
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # more processes, for what recgauge does not use
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``ui``."""
+    add_store(parser)
+    words = f"port of the page (default: {DEFAULT_PORT}, or the next one that is free)"
+    parser.add_argument("--port", type=int, help=words)
+
+
+def carry_out(asked: argparse.Namespace) -> int:
+    """Start MLflow's server on the store until Ctrl-C; return its exit code."""
+    store = Store(store_uri(asked), asked.experiment)
+    if store.uri.startswith("http"):
+        print(address(store))  # noqa: T201 - the command's own output
+        return 0
+    port = DEFAULT_PORT if asked.port is None else asked.port
+    if (reason := _refused(port)) is not None:
+        if reason.errno == errno.EADDRINUSE and is_served_at(port, about(store)):
+            serve_at(store, port)
+            print(f"{_page(store, port)}\nis served already.")  # noqa: T201 - as above
+            return 0
+        port = _other_port(port, reason, may_move=asked.port is None)
+    serve_at(store, port)
+    command = [sys.executable, "-P", "-m", "mlflow", "server", "--port", str(port)]
+    command += ["--workers", "2", "--uvicorn-opts", "--log-level warning"]
+    # not as an argument: every user of the machine may see those
+    uri = store.uri if store.file is None else str(store.plain()["uri"])
+    environment = _QUIET | os.environ | {"MLFLOW_BACKEND_STORE_URI": uri, "PYTHONSAFEPATH": "1"}
+    return _run_until_stopped(command, environment, store, port)
+
+
+def serving(store: Store) -> str | None:
+    """Return the command that serves a database's pages; None if a server does."""
+    if store.uri.startswith("http"):
+        return None
+    usual = Store(store_of_user()).plain()["uri"] == store.plain()["uri"]
+    return program("ui") if usual else f"recgauge ui --uri {shlex.quote(store.shown)}"
+
+
+def _page(store: Store, port: int) -> str:
+    # a shared database remembers no port
+    return address(store).replace(f":{DEFAULT_PORT}/", f":{port}/", 1)
+
+
+def _other_port(port: int, reason: OSError, *, may_move: bool) -> int:
+    """Return the next free port, or refuse one that the user has named."""
+    free = next((other for other in range(max(port + 1, 1024), 65536) if _refused(other) is None), None)
+    if free is not None and may_move:
+        print_note(f"port {port} serves something else, so the page is at port {free}")
+        return free
+    choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
+    if reason.errno == errno.EADDRINUSE:
+        raise ConfigError(f"--port: port {port} is in use, and not by a page of this store.{choose}")
+    raise ConfigError(f"--port: port {port} cannot be used ({reason.strerror or reason}).{choose}")
+
+
+def _refused(port: int) -> OSError | None:
+    """Return why a port of this machine cannot be listened on, None if it can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OverflowError:
+            return OSError(None, "ports are 0 to 65535")
+        except OSError as error:
+            return error
+    return None
+
+
+def _run_until_stopped(
+    command: Sequence[str], environment: Mapping[str, str], store: Store, port: int
+) -> int:
+    """Run a server of several processes, and name its page when it answers; Ctrl-C and SIGTERM end all."""
+    stopped: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):  # an exception might come before there is a server to end
+        signal.signal(number, lambda number, _: stopped.append(number))
+    experiment, is_named = about(store), False
+    with (
+        TemporaryDirectory(prefix="recgauge-") as empty,  # uvicorn imports what is in its current folder
+        subprocess.Popen(command, env=environment, cwd=empty, stdout=2, start_new_session=True) as server,
+    ):
+        while server.poll() is None and not stopped:
+            if not is_named and is_served_at(port, experiment):
+                print(f"{_page(store, port)}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
+                is_named = True
+            time.sleep(0.2)
+        for number in (signal.SIGINT, signal.SIGTERM):  # once more, for a server that does not end
+            signal.signal(number, signal.default_int_handler)
+        if server.poll() is not None:
+            return server.returncode
+        if hasattr(os, "killpg"):
+            os.killpg(server.pid, signal.SIGTERM)
+        else:
+            server.terminate()
+        return 0

@@ -1,0 +1,122 @@
+"""``python run.py`` and ``recgauge run``: words become settings, settings a run, an error one line."""
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import DictConfig, open_dict
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
+
+from recgauge.cli.explain import Choices, explain_config_error
+from recgauge.cli.settings import register_schema
+from recgauge.cli.words import Words
+from recgauge.errors import RecgaugeError
+from recgauge.sweeps.places import conf_folder, forget_empty_variables, give_libraries_a_home, program
+from recgauge.tracking.outbox import delivering
+from recgauge.utils import collecting
+from recgauge.utils.messages import explain_error, prepare_streams, print_error
+from recgauge.utils.secrets import private_output
+
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells count it."""
+
+
+@hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")
+def main(config: DictConfig) -> None:
+    """Run one job: what ``recgauge run`` gives to Hydra, as run.py does."""
+    run(config)
+
+
+def run(config: DictConfig) -> None:
+    """Run one job with the settings that Hydra has composed.
+
+    Raises
+    ------
+    SystemExit
+        If it failed; the reason has been printed.
+    """
+    from recgauge.cli.launching import run_alone  # takes a second to import, which `--help` need not wait for
+
+    collecting.go_on()
+    with open_dict(config):
+        config.hydra = HydraConfig.get()
+    try:
+        if not run_alone(config):
+            raise SystemExit(1)
+    except (RecgaugeError, OSError) as error:  # Hydra would say a second time that there is one
+        print_error(explain_error(error, Path(HydraConfig.get().runtime.output_dir)) or str(error))
+        raise SystemExit(1) from error
+
+
+def command_line(hydra_main: Callable[[], None] = main, words: Sequence[str] | None = None) -> int:
+    """Do what a command line says by a function that `hydra.main` decorates; return the exit code.
+
+    Errors that the user can mend are printed as one message on standard error; others keep their traceback.
+
+    Parameters
+    ----------
+    hydra_main : callable
+    words : sequence of str, optional
+        Default: those of this process.
+    """
+    prepare_streams()
+    words = sys.argv[1:] if words is None else list(words)
+    # Hydra would print its own errors and cut ours; with this set it raises, and we print
+    wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # schedulers end a job this way
+    choices = Choices()
+    with private_output(words):
+        try:
+            forget_empty_variables()
+            give_libraries_a_home()
+            register_schema()
+            found = Words.read(words)
+            choices = Choices(found.overrides, found.options.get("config_dir"))
+            if found.runs and "tracking=off" not in words:
+                delivering()  # takes two seconds to import MLflow, beside all that follows
+            _hand_over(hydra_main, found)
+        except KeyboardInterrupt:
+            again = [] if "reuse=true" in words else ["reuse=true"]
+            print_error(
+                f"stopped. Finished runs are kept. To go on: {program()} {shlex.join([*words, *again])}"
+            )
+            return STOPPED
+        except (HydraException, OmegaConfBaseException) as error:
+            if wants_traceback:
+                raise
+            print_error(explain_config_error(error, choices))
+            return 1
+        except YAMLError as error:
+            print_error(f"a file of settings cannot be read: {' '.join(str(error).split())}.")
+            return 1
+        except Exception as error:
+            if (reason := explain_error(error, Path("outputs"))) is None:
+                raise
+            print_error(reason)
+            return 1
+    return 0
+
+
+def _hand_over(hydra_main: Callable[[], None], words: Words) -> None:
+    """Let Hydra do what is left, after its settings have been looked at."""
+    more: list[str] = []
+    with ExitStack() as stack:
+        if not {"version", "shell_completion"} & set(words.options):
+            words.composed()
+        if words.plan:  # Hydra makes the output folder before anything else
+            folder = stack.enter_context(TemporaryDirectory())
+            more = [f"hydra.run.dir={folder}", f"hydra.sweep.dir={folder}"]
+        sys.argv[1:] = words.for_hydra(more)
+        if "multirun" in words.options:
+            collecting.go_on()  # composing leaves garbage, most of a megabyte for each job
+        hydra_main()

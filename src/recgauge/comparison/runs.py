@@ -1,0 +1,336 @@
+"""Finished runs compared: which can be, by what names, and then user by user, a table for each data set."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from recgauge.comparison.comparing import compare_values
+from recgauge.comparison.inputs import RunValues, run_values
+from recgauge.comparison.procedure import Procedure
+from recgauge.comparison.results import Comparison, Cost
+from recgauge.comparison.series import FOLDS, Series, all_series, headline_keys
+from recgauge.comparison.user_values import UserValues
+from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.metrics import HEADLINE
+from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.protocol import MARK, differences, protocol
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
+
+MOST_METRICS = 4  # that are compared unless the user names some
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """A comparison, and what else is known of its runs.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    costs : dict of (str, str) to Cost
+        By data set and run.
+    different : tuple of str
+        In what runs differ that are compared all the same.
+    notes : tuple of str
+    series : dict of (str, str) to Series
+        The runs themselves, by data set and run; empty where they are no stored runs.
+    """
+
+    comparison: Comparison
+    costs: dict[tuple[str, str], Cost]
+    different: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    series: dict[tuple[str, str], Series] = field(default_factory=dict)
+
+
+def compare_runs(
+    runs: Sequence[JobOutcome],
+    procedure: Procedure,
+    *,
+    metrics: Sequence[str] | None = None,
+    mark: bool = False,
+    notes: Sequence[str] = (),
+) -> ComparedRuns:
+    """Compare finished runs: a table per data set, seeds and folds of one model as one.
+
+    Parameters
+    ----------
+    runs : sequence of JobOutcome
+        With records, and folders that have per_user.parquet.
+    procedure : Procedure
+    metrics : sequence of str, optional
+        Such as ``ndcg@10`` or ``ndcg_at_10``. Default: the first few that all runs have at one cutoff.
+    mark : bool
+        Compare and mark runs that differ in more than the model, instead of refusing them.
+    notes : sequence of str
+        What was said of the runs before.
+
+    Raises
+    ------
+    ConfigError
+        If a data set has one run alone, there is no such metric, or runs differ in more than the model.
+    """
+    by_dataset: dict[str, list[Series]] = {}
+    for series in all_series(runs):
+        by_dataset.setdefault(records_of(series)[0].names["dataset"], []).append(series)
+    several = {dataset: some for dataset, some in by_dataset.items() if len(some) > 1}
+    if not several:
+        raise ConfigError(_too_few(by_dataset))
+    keys, told = chosen_metrics([series for some in several.values() for series in some], metrics)
+    told += [f"{one} is left out: it has one run alone" for one in by_dataset.keys() - several.keys()]
+    lines: list[str] = []
+    tables: list[UserValues] = []
+    known: dict[tuple[str, str], Series] = {}
+    names: set[str] = set()
+    for dataset, some in several.items():
+        named, different = checked(dataset, some, keys, mark=mark)
+        lines += different
+        names |= named.keys()
+        known |= {(dataset, name): series for name, series in named.items()}
+        values = {name: _values(series, some, keys) for name, series in named.items()}
+        tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
+    procedure = replace(procedure, baseline=known_baseline(procedure.baseline, names))
+    costs = {place: _cost(series) for place, series in known.items()}
+    return ComparedRuns(compare_values(tables, procedure), costs, tuple(lines), (*notes, *told), known)
+
+
+def records_of(series: Series) -> list[RunRecord]:
+    """Return the records of a run, one for each seed and fold."""
+    return [job.record for job in series.jobs if job.record is not None]
+
+
+def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """Return the keys of the metrics to compare, and notes."""
+    jobs = [job for series in entries for job in series.jobs]
+    keys = {job.label: _with_user_values(job) for job in jobs}
+    common = [key for key in keys[jobs[0].label] if all(key in some for some in keys.values())]
+    if asked:
+        return [_key(name, common, keys) for name in asked], []
+    records = [record for series in entries for record in records_of(series)]
+    shown = [key for key in headline_keys(records) if key in common]
+    if not shown:
+        cutoffs = {job.label: _cutoffs(job) for job in jobs}
+        have = "; ".join(f"{label}: {text}" for label, text in list(cutoffs.items())[:4])
+        raise ConfigError(
+            "the runs have no metric in common with a value for each user. Run them with the same metrics "
+            f"and cutoffs. They have: {have}."
+        )
+    shown.sort(key=_importance)
+    left = len(common) - len(shown[:MOST_METRICS])
+    told = [f"{left} more metrics are in all runs and not compared here"] if left else []
+    return shown[:MOST_METRICS], told
+
+
+def _importance(key: str) -> int:
+    name = key.partition("_at_")[0]
+    return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
+
+
+def _with_user_values(job: JobOutcome) -> list[str]:
+    """Return a run's metrics that are known for each user, in the order of its suite."""
+    assert job.record is not None
+    stored = {*user_columns(job.folder), *pooled_keys(job.folder, job.record)}
+    return [entry.key for entry in job.record.results if entry.key in stored]
+
+
+def _cutoffs(job: JobOutcome) -> str:
+    assert job.record is not None
+    names = dict.fromkeys(entry.name for entry in job.record.results)
+    ks = dict.fromkeys(entry.k for entry in job.record.results if entry.k is not None)
+    return f"{listed(names, most=4)} at {listed(ks)}" if ks else listed(names, most=4)
+
+
+def _key(name: str, common: Sequence[str], keys: Mapping[str, Sequence[str]]) -> str:
+    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at 10, else at the largest cutoff."""
+    key = name.strip().replace("@", "_at_")
+    at_cutoffs = [one for one in common if one.rpartition("_at_")[0] == key]
+    if key not in common and at_cutoffs:
+        return f"{key}_at_10" if f"{key}_at_10" in at_cutoffs else at_cutoffs[-1]
+    if key in common:
+        return key
+    if lacking := [label for label, some in keys.items() if key not in some]:
+        having = [label for label in keys if label not in lacking]
+        if having:
+            raise ConfigError(
+                f"--metrics: {name} is in {listed(having, most=3)} and not in {listed(lacking, most=3)}. Run "
+                "these with the same metrics and cutoffs."
+            )
+    same = [one for one in common if one.rpartition("_at_")[0] == key.rpartition("_at_")[0]]
+    if same:
+        raise ConfigError(f"--metrics: no run has {name}. All runs have: {listed(map(_shown, same))}.")
+    names = dict.fromkeys(one.rpartition("_at_")[0] or one for one in common)
+    hint = did_you_mean(_shown(key), [*names, *map(_shown, common)])
+    cutoffs = {one.rpartition("_at_")[2]: None for one in common if "_at_" in one}
+    at = f" at {listed(cutoffs)}" if cutoffs else ""
+    raise ConfigError(f"--metrics: no run has {name}. {hint}All runs have: {listed(names)}{at}.")
+
+
+def _shown(key: str) -> str:
+    return key.replace("_at_", "@")
+
+
+def checked(
+    dataset: str, some: Sequence[Series], keys: Sequence[str], *, mark: bool
+) -> tuple[dict[str, Series], list[str]]:
+    """Return the runs by name, and lines that say in what they differ; without `mark` there are none.
+
+    Raises
+    ------
+    ConfigError
+        If they differ in more than the model.
+    """
+    protocols = [protocol(records_of(series), keys) for series in some]
+    names = run_names(some)
+    lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
+    if lines and not mark:
+        told = "\n  ".join(lines)
+        raise ConfigError(
+            f"{dataset}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
+            f"{told}\nName runs that agree, choose them with --where, or compare all the same with --mark, "
+            "which marks them."
+        )
+    groups = [tuple(sorted(one.items() - {("seed", one["seed"])})) for one in protocols]
+    usual = Counter(groups).most_common(1)[0][0]
+    marks = [f" {MARK}" if lines and group != usual else "" for group in groups]
+    named = {name + sign: series for name, sign, series in zip(names, marks, some, strict=True)}
+    return named, [f"{MARK} {dataset}: the runs differ in {line}" for line in lines]
+
+
+def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
+    """Return of each data set the most runs that differ in the model alone, and a note of the others.
+
+    Of groups of one size, that of the first run is taken. A data set with one run alone is left out.
+    """
+    groups: dict[str, dict[object, list[Series]]] = {}
+    for series in all_series(runs):
+        dataset = records_of(series)[0].names["dataset"]
+        groups.setdefault(dataset, {}).setdefault(series.comparable, []).append(series)
+    kept, notes = [], []
+    for dataset, by_protocol in groups.items():
+        largest = max(by_protocol.values(), key=len)
+        others = [series for some in by_protocol.values() if some is not largest for series in some]
+        if len(largest) > 1:
+            kept += [job for series in largest for job in series.jobs]
+        if others and len(largest) > 1:
+            rest = [protocol(records_of(series)) for series in (largest[0], *others)]
+            what = "; ".join(
+                f"{name} {listed([one or 'none' for one in dict.fromkeys(values[1:]) if one != values[0]])} "
+                f"instead of {values[0] or 'none'}"
+                for name, values in differences(rest).items()
+            )
+            left = listed(run_names([*largest, *others])[len(largest) :], most=4)
+            notes.append(
+                f"{dataset}: {len(largest)} of {len(largest) + len(others)} runs are compared, the largest "
+                f"number that differs in the model alone. Left out: {left} ({what})"
+            )
+    kept.sort(key=lambda job: job.number)
+    return kept, notes
+
+
+def _told(values: Sequence[str], names: Sequence[str]) -> str:
+    """Return which runs have which value, in words."""
+    found: dict[str, list[str]] = {}
+    for value, name in zip(values, names, strict=True):
+        found.setdefault(value, []).append(name)
+    return "; ".join(f"{value} ({listed(some, most=3)})" for value, some in found.items())
+
+
+def run_names(some: Sequence[Series]) -> list[str]:
+    """Return a name for each run of a data set: its model, and what else it takes to tell it from others."""
+    found = [records_of(series)[0].names["model"] for series in some]
+    for told in (_model_differences, _protocol_differences, _other_differences):
+        for name in [name for name, count in Counter(found).items() if count > 1]:
+            same = [place for place, one in enumerate(found) if one == name]
+            for what, values in told([some[place] for place in same]).items():
+                for place, value in zip(same, values, strict=True):
+                    found[place] += f" {what.rpartition('.')[2]}={_short(value)}" if value else ""
+    twice = {name for name, count in Counter(found).items() if count > 1}
+    return [
+        f"{name} ({series.jobs[0].label})" if name in twice else name
+        for name, series in zip(found, some, strict=True)
+    ]
+
+
+def _short(value: str) -> str:
+    """Return a setting as a name has it: six digits tell tuned numbers apart."""
+    try:
+        return f"{float(value):.6g}" if "." in value else value
+    except ValueError:
+        return value
+
+
+def _model_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
+    """Return in which settings models differ; of one that was tuned how it was, not what was chosen."""
+    records = [records_of(series)[0] for series in some]
+    chosen = [{} if record.search is None else record.search.chosen.settings for record in records]
+    settings = [flat_settings(record.settings.get("model") or {}) for record in records]
+    searches = [
+        "" if record.search is None else f"{record.search.sampler}, {record.search.budget}"
+        for record in records
+    ]
+    kept = [
+        {key: "" if key in tried else value for key, value in each.items()} | {"tuned": search}
+        for each, tried, search in zip(settings, chosen, searches, strict=True)
+    ]
+    return differences(kept)
+
+
+def _protocol_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
+    return differences([protocol(records_of(series)) for series in some])
+
+
+def _other_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
+    rest = [counted_settings(records_of(series)[0].settings) for series in some]
+    return differences([flat_settings({key: one[key] for key in one if key != "seed"}) for one in rest])
+
+
+def known_baseline(baseline: str | None, names: Collection[str]) -> str | None:
+    """Return the name of the baseline, or say which there are."""
+    if baseline is None or baseline in names:
+        return baseline
+    hint = did_you_mean(baseline, names)
+    raise ConfigError(f"--baseline: there is no run {baseline}. {hint}Runs: {listed(sorted(names))}.")
+
+
+def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
+    found = [f"{one}: {records_of(some[0])[0].names['model']}" for one, some in by_dataset.items()]
+    repeats = max(len(series.jobs) for some in by_dataset.values() for series in some)
+    told = " Runs that differ in seed or fold alone count as one." if repeats > 1 else ""
+    return (
+        f"a comparison needs at least two runs on one data set, got {listed(found)}.{told} Name more runs, "
+        "or run another model."
+    )
+
+
+def _values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list[RunValues]:
+    """Read the per-user values of every seed and fold of a run."""
+    folds = {_fold(job): None for one in some for job in one.jobs}
+    several = any(len({_fold(job) for job in one.jobs}) > 1 for one in some)
+    order = {fold: number for number, fold in enumerate(folds)} if several else {}
+    found = []
+    for job in series.jobs:
+        assert job.record is not None
+        run = RunFolder(job.record, job.folder)
+        found.append(run_values(run, keys, seed=job.record.seed, fold=order.get(_fold(job))))
+    return found
+
+
+def _fold(job: JobOutcome) -> tuple[str, ...]:
+    split = job.settings.get("split") if job.record is None else job.record.settings.get("split")
+    return tuple(str(split.get(name)) for name in FOLDS) if isinstance(split, Mapping) else ()
+
+
+def _cost(series: Series) -> Cost:
+    """Return the mean over seeds and folds of what a run took."""
+    records = records_of(series)
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return fmean(known) if len(known) == len(records) else None
+
+    return Cost(
+        *(mean([one.seconds.get(stage) for one in records]) for stage in ("fit", "recommend")),
+        *(mean([one.memory.get(what) for one in records]) for what in ("peak_bytes", "model_bytes")),
+    )

@@ -1,0 +1,146 @@
+"""Jobs of a sweep that differ in fold or seed alone, as one series with a mean and a deviation."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recgauge.comparison.results import Repeats
+from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.protocol import identity, protocol
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import counted_settings, flat_settings
+
+FOLDS = ("fold", "window")
+"""Settings of a split that choose one of several parts of the same data."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Finished jobs that differ in fold, window or seed alone, or a single job.
+
+    Parameters
+    ----------
+    jobs : tuple of JobOutcome
+        By rising fold and seed.
+    comparable : tuple
+        What series share whose values can be compared: all but the model, see `recgauge.runs.protocol`.
+    """
+
+    jobs: tuple[JobOutcome, ...]
+    comparable: tuple[tuple[str, str], ...]
+
+    def mean(self, key: str) -> float | None:
+        """Return the mean of a metric over the jobs, None if one of them lacks it."""
+        values = self._values(key)
+        return Repeats.of(values, ()).mean if values else None
+
+    def deviation(self, key: str) -> float | None:
+        """Return the standard deviation of a sample, None for a single job or where one lacks the metric."""
+        values = self._values(key)
+        return Repeats.of(values, ()).deviation if values else None
+
+    def higher_is_better(self, key: str) -> bool:
+        """Return the direction of a metric."""
+        record = self.jobs[0].record
+        assert record is not None
+        return any(entry.key == key and entry.higher_is_better for entry in record.results)
+
+    def _values(self, key: str) -> list[float]:
+        """Return the value of every job, none if one of them lacks it."""
+        found = [job.record.values().get(key) for job in self.jobs if job.record is not None]
+        return [value for value in found if value is not None] if None not in found else []
+
+
+Best = dict[tuple[Any, str], float]
+
+
+def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
+    """Return the series of all finished jobs: comparable ones next to each other, in the order of the jobs.
+
+    Jobs that repeat a fold and seed, such as reused ones, are no series.
+    """
+    done = [job for job in jobs if job.record is not None]
+    alike: dict[str, list[JobOutcome]] = {}
+    for job in sorted(done, key=lambda job: (_position(job), job.number)):
+        alike.setdefault(_but_fold_and_seed(job), []).append(job)
+    found = []
+    for group in alike.values():
+        distinct = len({_position(job) for job in group}) == len(group)
+        found += [_series(group)] if distinct else [_series([job]) for job in group]
+    first: dict[Any, int] = {}
+    for series in found:
+        number = min(job.number for job in series.jobs)
+        first[series.comparable] = min(first.get(series.comparable, number), number)
+    return sorted(found, key=lambda one: (first[one.comparable], min(job.number for job in one.jobs)))
+
+
+def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
+    """Return the best value of each metric among at least two comparable series: alone, any is the best."""
+    found: dict[tuple[Any, str], list[float]] = {}
+    higher = {
+        key: series.higher_is_better(key)
+        for series in entries
+        for key in keys
+        if series.mean(key) is not None
+    }
+    for series in entries:
+        for key in keys:
+            if (value := series.mean(key)) is not None:
+                found.setdefault((series.comparable, key), []).append(value)
+    return {
+        group: (max if higher[group[1]] else min)(values)
+        for group, values in found.items()
+        if len(values) > 1
+    }
+
+
+def headline_keys(records: Sequence[RunRecord]) -> list[str]:
+    """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
+    entries = [entry for record in records for entry in record.results]
+    cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
+    ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
+    headline = 10 if 10 in ks else max(ks, default=None)
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
+
+
+def has_rivals(jobs: Sequence[JobOutcome]) -> bool:
+    """Whether at least two series can be compared, so that one of them is the best."""
+    return any(size > 1 for size in Counter(series.comparable for series in all_series(jobs)).values())
+
+
+def _series(jobs: Sequence[JobOutcome]) -> Series:
+    return Series(tuple(jobs), identity(protocol([job.record for job in jobs if job.record is not None])))
+
+
+def _but_fold_and_seed(job: JobOutcome) -> str:
+    """Return everything that counts but the fold, the window and the seed, as text.
+
+    A search chooses other settings on every fold; what was searched, and how, stands for them.
+    """
+    assert job.record is not None
+    record, search = job.record, job.record.search
+    settings = {key: value for key, value in counted_settings(record.settings).items() if key != "seed"}
+    split, model = settings.get("split"), settings.get("model")
+    if isinstance(split, dict):
+        settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}
+    if search is not None and isinstance(model, dict):
+        flat = flat_settings(model)
+        kept = {key: value for key, value in flat.items() if key not in search.chosen.settings}
+        settings["model"] = [kept, search.metric, search.sampler, search.budget]
+    facts = [record.names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
+    return json.dumps(facts, sort_keys=True, default=str)
+
+
+def _position(job: JobOutcome) -> tuple[Any, ...]:
+    """Return fold, window and seed, to order by: numbers by size, names such as u10 by their numbers."""
+    assert job.record is not None
+    split = job.record.settings.get("split")
+    split = split if isinstance(split, dict) else {}
+    return (*(_natural(split.get(name)) for name in FOLDS), job.record.seed)
+
+
+def _natural(value: object) -> tuple[tuple[str, int], ...]:
+    return tuple((text, int(number or 0)) for text, number in re.findall(r"(\D*)(\d*)", str(value)))

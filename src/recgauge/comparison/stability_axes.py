@@ -1,0 +1,279 @@
+"""The order of models among stored runs, along every choice that the runs and their lists show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recgauge.comparison.conditions import (
+    CHOICES,
+    Condition,
+    ConditionLists,
+    Frames,
+    conditions_of,
+    group,
+    is_accuracy,
+    label,
+    labels,
+    reference_key,
+    split_key,
+)
+from recgauge.comparison.stability import Stability, compare_orders
+from recgauge.conventions import Convention, conventions, get_convention
+from recgauge.errors import ConfigError, DataError, MetricError, listed
+from recgauge.metrics import metric_key
+from recgauge.runs.stored import RunFolder
+
+SUITE = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
+"""Metrics that lists are evaluated by, beside those that the runs were."""
+CUTOFFS = (1, 5, 10, 20, 50, 100)
+"""Cutoffs that lists are evaluated at, as far as they reach, beside those of the runs."""
+_CLOSE = 1e-9
+_MOST_THRESHOLDS = 10
+
+
+@dataclass(frozen=True)
+class StabilityOptions:
+    """What the order of models is looked at by.
+
+    Parameters
+    ----------
+    metric : str
+        The reference, such as ``ndcg_at_10``; empty: nDCG at 10, else at the largest cutoff.
+    metrics : tuple of str
+        Names of the metrics that are compared; empty: metrics of accuracy, the runs' and the usual ones.
+    confidence : float
+    """
+
+    metric: str = ""
+    metrics: tuple[str, ...] = ()
+    confidence: float = 0.95
+
+
+def stability_of(runs: Sequence[RunFolder], asked: StabilityOptions) -> Stability:
+    """Compare the order of models among stored runs, along every choice that runs and their lists show.
+
+    The reference is the setting with the most models. Metric, cutoff, convention and relevance threshold are
+    computed from its stored lists; data set, split, seed, candidates and the like from the runs that differ
+    from it in that choice alone.
+
+    Parameters
+    ----------
+    runs : sequence of RunFolder
+    asked : StabilityOptions
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    RecgaugeError
+        If there are fewer than two models of equal settings, nothing varies, or the metric is unknown.
+    """
+    models, conditions = labels([group("model")(run) for run in runs]), conditions_of(runs)
+    table: dict[tuple[str, ...], dict[str, RunFolder]] = {}
+    notes: list[str] = []
+    for model, condition, run in zip(models, conditions, runs, strict=True):
+        if model in table.setdefault(condition, {}):
+            notes.append(f"{model} was run twice with the same settings; the last one counts.")
+        table[condition][model] = run
+    reference = max(table, key=lambda condition: len(table[condition]))
+    base = Condition(table[reference])
+    if len(base.runs) < 2:
+        raise ConfigError(
+            f"stability: at least two models must have the same settings otherwise; found {listed(models)}. "
+            "Such runs come from recgauge run -m model=popularity,svd,ease."
+        )
+    base.check()
+    key = reference_key(base, asked.metric)
+    axes, higher = _of_lists(base, key, asked, notes)
+    axes |= _of_runs(table, reference, base, key, notes)
+    if not axes:
+        raise ConfigError("stability: the runs differ in nothing but their models, and no list is stored.")
+    found = compare_orders(
+        axes, lower_is_better=_lower_is_better(axes, key, higher), confidence=asked.confidence
+    )
+    return Stability(found.axes, tuple(dict.fromkeys(notes)))
+
+
+def _of_lists(
+    base: Condition, key: str, asked: StabilityOptions, notes: list[str]
+) -> tuple[dict[str, Frames], dict[str, bool]]:
+    """Return values under other metrics, cutoffs, conventions and thresholds; by key, if higher is better."""
+    name, k = split_key(key)
+    record = base.first.record
+    values, higher = (
+        {key: base.values(key) for key in base.metrics},
+        {e.key: e.higher_is_better for e in record.results},
+    )
+    lists = None if k is None else _usable_lists(base, key, notes)
+    if k is not None and lists is not None:
+        convention = _convention(record.settings)
+        names = [n for n in dict.fromkeys([name, *_named(record.settings), *SUITE]) if is_accuracy(n)]
+        names = [n for n in names if n not in record.refused]
+        ks = [c for c in CUTOFFS if c <= lists.longest()]
+        suite = {n: convention.definition(n) for n in names}
+        made, directions = lists.values(suite, sorted({k, *ks}), record.dataset.relevant_from)
+        values, higher = made | values, directions | higher
+    axes = {
+        "metric": _metric_axis(values, key, asked.metrics),
+        "cutoff": {str(c): values[metric_key(name, c)] for c in _cutoffs(values, key)},
+    }
+    if k is not None and lists is not None:
+        axes["convention"] = _convention_axis(lists, name, k, notes)
+        axes["relevant from"] = _threshold_axis(lists, name, k, notes)
+    return {axis: options for axis, options in axes.items() if len(options) > 1}, higher
+
+
+def _lower_is_better(
+    axes: Mapping[str, Frames], key: str, higher: Mapping[str, bool]
+) -> set[tuple[str, str]]:
+    """Return the options whose values are losses: metrics by themselves, else by the reference metric."""
+    lower = {("metric", label(one)) for one, up in higher.items() if not up}
+    if not higher.get(key, True):
+        others = (axis for axis in axes if axis != "metric")
+        lower |= {(axis, option) for axis in others for option in axes[axis]}
+    return lower
+
+
+def _usable_lists(base: Condition, key: str, notes: list[str]) -> ConditionLists | None:
+    """Return the stored lists if they give back the stored values; else None, with a note why."""
+    lacking = [model for model, run in base.runs.items() if not run.has_lists]
+    if lacking:
+        notes.append(
+            f"{listed(lacking)}: no whole lists are stored (artifacts.lists=true stores them), so "
+            "conventions and relevance thresholds are not compared."
+        )
+        return None
+    lists, record, (name, k) = ConditionLists(base), base.first.record, split_key(key)
+    if k is not None and is_accuracy(name):
+        suite = {name: _convention(record.settings).definition(name)}
+        frame = lists.values(suite, [k], record.dataset.relevant_from)[0].get(key)
+        stored = base.values(key)
+        if frame is not None and (frame.reindex(stored.index) - stored).abs().max().max() < _CLOSE:
+            return lists
+    notes.append(
+        f"The stored lists alone do not give back the runs' {label(key)} (it needs more than lists, as "
+        "ties=expected and metrics beyond accuracy do), so conventions and thresholds are not compared."
+    )
+    return None
+
+
+def _convention(settings: Mapping[str, Any]) -> Convention:
+    chosen = settings.get("conventions") or {}
+    return get_convention(chosen.get("name", "standard")).with_ties(settings.get("ties"))
+
+
+def _named(settings: Mapping[str, Any]) -> list[str]:
+    """Return the metrics that the configuration gives by name, so that the convention defines them."""
+    return [name for name, node in (settings.get("metrics") or {}).items() if node == name]
+
+
+def _metric_axis(values: Frames, key: str, asked: Sequence[str]) -> Frames:
+    k = split_key(key)[1]
+    same = [other for other in values if split_key(other)[1] == k]
+    if asked:
+        wanted = [one.replace("@", "_at_") for one in asked]
+        wanted = [one if one in values else metric_key(one, k) for one in wanted]
+        unknown = [one for one in wanted if one not in values]
+        if unknown:
+            raise ConfigError(
+                f"--metrics: there is no {listed(map(label, unknown))}; there are {listed(map(label, same))}."
+            )
+    else:
+        wanted = [other for other in same if k is None or is_accuracy(split_key(other)[0])]
+    return {label(one): values[one] for one in dict.fromkeys([key, *wanted])}
+
+
+def _cutoffs(values: Frames, key: str) -> list[int]:
+    """Return the cutoffs of the reference metric, the reference's first; none without cutoff."""
+    name, k = split_key(key)
+    found = sorted(c for n, c in map(split_key, values) if n == name and c is not None)
+    return sorted(found, key=lambda c: c != k)
+
+
+def _convention_axis(lists: ConditionLists, name: str, k: int, notes: list[str]) -> Frames:
+    own = lists.record.names["conventions"]
+    every = {own: _convention(lists.record.settings)} | {n: c for n, c in conventions().items() if n != own}
+    found = {}
+    for option, convention in every.items():
+        if not convention.defines(name) and option != own:
+            continue
+        try:
+            frames, _ = lists.values(
+                {name: convention.definition(name)}, [k], lists.record.dataset.relevant_from
+            )
+        except (MetricError, ConfigError, DataError) as error:
+            notes.append(f"{option} refuses these lists: {error}")
+            continue
+        if frames:
+            found[option] = frames[metric_key(name, k)]
+    return found
+
+
+def _threshold_axis(lists: ConditionLists, name: str, k: int, notes: list[str]) -> Frames:
+    """Return values with other lowest ratings that are relevant; nothing for implicit feedback."""
+    own = lists.record.dataset.relevant_from
+    if own is None:
+        return {}
+    stored = lists.stored(next(iter(lists.runs)))
+    test = stored.test
+    ratings = sorted(float(value) for value in test["rating"].unique() if value > 0)
+    if len(ratings) > _MOST_THRESHOLDS:
+        ratings = [value for value in ratings if value == int(value)][:_MOST_THRESHOLDS]
+    suite = {name: _convention(lists.record.settings).definition(name)}
+    found: Frames = {}
+    for threshold in [float(own), *(value for value in ratings if value != own)]:
+        frames, _ = lists.values(suite, [k], threshold, listed_only=True)
+        found |= {f"{threshold:g}": frame for frame in frames.values()}
+    if n_listless := test["user_id"].nunique() - stored.lists["user"].nunique():
+        notes.append(
+            f"relevant from: {n_listless:,} users had nothing relevant in the runs and so no list; they are "
+            "left out under lower thresholds, too."
+        )
+    return found
+
+
+def _of_runs(
+    table: Mapping[tuple[str, ...], dict[str, RunFolder]],
+    reference: tuple[str, ...],
+    base: Condition,
+    key: str,
+    notes: list[str],
+) -> dict[str, Frames]:
+    """Return values of runs that differ from the reference in one choice, by choice and option."""
+    axes: dict[str, dict[str, Condition]] = {}
+    n_far = 0
+    for condition, runs in table.items():
+        differing = [
+            i for i, (one, other) in enumerate(zip(condition, reference, strict=True)) if one != other
+        ]
+        if len(differing) == 1:
+            axis = list(CHOICES)[differing[0]]
+            options = axes.setdefault(axis, {reference[differing[0]]: base})
+            options[condition[differing[0]]] = Condition(runs)
+        n_far += len(runs) if len(differing) > 1 else 0
+    if n_far:
+        notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
+    found = {axis: _shared(axis, options, key, notes) for axis, options in sorted(axes.items(), key=_place)}
+    return {axis: options for axis, options in found.items() if len(options) > 1}
+
+
+def _place(choice: tuple[str, Any]) -> int:
+    return list(CHOICES).index(choice[0])
+
+
+def _shared(axis: str, options: Mapping[str, Condition], key: str, notes: list[str]) -> Frames:
+    """Return the values of the models that every option has; options with fewer than two are left out."""
+    kept = {}
+    for option, condition in options.items():
+        condition.check()
+        if len(condition.runs) < 2 or key not in condition.metrics:
+            notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
+        else:
+            kept[option] = condition.only(key)
+    common = [model for model in next(iter(kept.values())) if all(model in frame for frame in kept.values())]
+    missing = sorted({str(model) for frame in kept.values() for model in frame} - set(common))
+    if missing:
+        notes.append(f"{axis}: {listed(missing)} are left out, since not every option has them.")
+    return {option: frame[common] for option, frame in kept.items()} if len(common) > 1 else {}

@@ -1,0 +1,1 @@
+"""Files of rows, whatever their format: found, opened within limits, understood, read and checked."""

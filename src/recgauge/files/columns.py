@@ -1,0 +1,364 @@
+"""Which columns of a file are meant: by the names that people give them, by choice, or by their places."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeGuard
+
+from recgauge.errors import ConfigError, SchemaError, listed, shortened
+from recgauge.utils.checks import shown
+
+Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "items", "scores", "weight"]
+Choice = str | int | bool | None
+"""A column's name, its position from 0, False for one that must not be used, None: by a usual name."""
+
+Names = tuple[frozenset[str], ...]
+
+
+def _groups(*groups: str) -> Names:
+    return tuple(frozenset(group.split()) for group in groups)
+
+
+# Usual names without case, blanks and signs. Those of the first group that a file has count, so that `asin`
+# is no second item beside `item_id`; two of one group are not clear.
+USERS = _groups(
+    "user userid userids uid",
+    "username customer customerid customerno customernumber client clientid visitor visitorid viewer "
+    "viewerid reviewer reviewerid member memberid account accountid profile profileid buyer buyerid person "
+    "personid subscriber subscriberid shopper shopperid reader readerid listener listenerid kunde",
+    "qid query queryid",
+)
+ITEMS = _groups(
+    "item itemid itemids iid",
+    "sku skuid product productid productno movie movieid film filmid book bookid asin isbn article articleid "
+    "articleno track trackid song songid artist artistid album albumid game gameid appid business businessid "
+    "venue venueid poi poiid news newsid recipe recipeid anime animeid beer beerid stockcode ean gtin "
+    "artikel artikelnummer offer offerid content contentid video videoid show showid",
+    "parentasin",
+    "docid docno doc",
+)
+_RATED = "rating ratings stars overall"
+_RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
+_GRADED = "grade relevance rel label"
+_SCORED = "score prediction predicted predictedrating estimate est"
+RATINGS = _groups(f"{_RATED} score", _RATED_MORE, "grade relevance rel")
+GRADES = _groups(_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED)
+ACTUAL_RATINGS = _groups(f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED)
+SCORES = _groups(_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
+TIMES = _groups(
+    "timestamp time unixreviewtime",
+    "ts date datetime eventtime eventtimestamp timestampms unixtime createdat created dateadded ratedat "
+    "ratingdate ratingtimestamp reviewtimestamp orderdate orderedat purchasedate purchasedat clickedat "
+    "playedat tdat datum",
+)
+RANKS = _groups("rank position")
+TAGS = _groups("tag run runid system")
+LISTED = _groups("items itemids recommendations list")
+WEIGHTS = _groups("weight")
+LISTED_SCORES = _groups("scores")
+
+_ATOMIC = re.compile(r":(token|float)(_seq)?$")  # RecBole's types of columns
+_NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
+_GAPS = frozenset({"", "nan", "null", "none", "na", "n/a", "\\n"})
+LATEST = 4_102_444_800  # the year 2100
+_FIRST_TIME = 100_000_000  # smaller whole numbers in a third column are ratings, larger ones times
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that a file is read for, and how a user says which they are.
+
+    Parameters
+    ----------
+    names : mapping of role to groups of names
+    order : tuple of role
+        Of the columns where there is no header and none is chosen.
+    choices : mapping of role to name, position, False or None
+    needed : tuple of tuples of role
+        Of each at least one must be there.
+    lenient : bool
+        Whether a chosen name counts only in files that have it: one command names columns of several files.
+    option : str
+        How a column is chosen, with the role and the column: ``dataset.{}={}``; empty: not at all.
+    command : str
+        What comes before.
+    header : str
+        How to say whether there is a header, with true or false.
+    unordered : str
+        How to say what the third column is if `order` is empty.
+    of_lists : bool
+        Whether files may be those of evaluation tools: blanks may separate columns without a header, and
+        TREC's columns are recognised by their looks, which a table of four columns may have, too.
+    mixed_ids : bool
+        Whether ids may be numbers and texts in one column; they are texts then.
+    exact : bool
+        Whether ratings are float64 instead of float32.
+    """
+
+    names: Mapping[Role, Names]
+    order: tuple[Role, ...]
+    choices: Mapping[Role, Choice] = field(default_factory=dict)
+    needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))
+    lenient: bool = False
+    option: str = "dataset.{}={}"
+    command: str = ""
+    header: str = "dataset.header={}"
+    unordered: str = ""
+    of_lists: bool = False
+    mixed_ids: bool = False
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        for role, choice in self.choices.items():
+            may_be_off = role not in ("user", "item")
+            usable = (isinstance(choice, str) and choice) or (_is_position(choice) and choice >= 0)
+            if not (usable or choice is None or (choice is False and may_be_off)):
+                off = ", false" if may_be_off else ""
+                raise ConfigError(
+                    f"{role} must be a column's name, its position from 0{off} or null, got {choice!r}."
+                )
+
+    def by_name(self, names: Sequence[str], location: str) -> dict[Role, int]:
+        """Return the position of each role's column among `names`; what is not needed may be absent.
+
+        Raises
+        ------
+        SchemaError
+            If columns are absent or not clear: all of them in one message.
+        """
+        found, problems, unclear = {}, [], []
+        for role in self.names:
+            at = self._places(role, names)
+            if len(at) == 1:
+                found[role] = at[0]
+            elif at:
+                problems.append(f"several columns could be the {role}: {listed(names[p] for p in at)}")
+                unclear.append(role)
+            elif self.choices.get(role) not in (None, False) and not self.lenient:
+                problems.append(f"there is no column {self.choices[role]!r} for the {role}")
+                unclear.append(role)
+        missing = [roles for roles in self.needed if not {*found, *unclear} & set(roles)]
+        if missing:
+            problems.append(f"no column is known as the {_words(missing)}")
+            unclear += [roles[0] for roles in missing]
+        if problems:
+            raise SchemaError(
+                f"{location}: {'; '.join(problems)}. The columns are: {listed(names)}. Choose with "
+                f"{self._line(unclear)}."
+            )
+        return _distinct(found, names, location)
+
+    def by_position(
+        self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
+    ) -> dict[Role, int]:
+        """Return the position of each role's column where there is no header, from the first rows.
+
+        Raises
+        ------
+        SchemaError
+            If a column is absent, or what is in it is neither a rating nor a time.
+        """
+        chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
+        named = [
+            role for role, choice in self.choices.items() if isinstance(choice, str) and not self.lenient
+        ]
+        texts: list[str] = []
+        if not chosen and not named:
+            if not self.order:
+                raise SchemaError(
+                    f"{location}: nobody knows whether the third column is a rank or a score. Say "
+                    f"{self.unordered}, or choose columns by their positions: {self._line(['user', 'item'])}."
+                )
+            chosen, texts = self._in_order([first, *below])
+        elif not {"user", "item"} & {*chosen, *named}:
+            chosen = {"user": 0, "item": 1, **chosen}
+        unclear = [*named, *(role for role, at in chosen.items() if at >= len(first))]
+        problems = [f"there is no column {self.choices.get(role)!r} for the {role}" for role in unclear]
+        if missing := [roles for roles in self.needed if not {*chosen, *unclear} & set(roles)]:
+            problems.append(f"no column is known as the {_words(missing)}")
+            unclear += [roles[0] for roles in missing]
+        if texts:
+            unclear += [role for role in self.order[2:] if self.choices.get(role) is None]
+        if problems or texts:
+            raise SchemaError(
+                f"{location}: {'; '.join([*problems, *texts])}. There are {len(first)} columns, from 0. "
+                f"Choose with {self._line(unclear)}{' (false for none)' if texts else ''}."
+            )
+        return _distinct(chosen, [str(at) for at in range(len(first))], location)
+
+    def has_header(
+        self, first: Sequence[str], below: Sequence[Sequence[str]], location: str, said: bool | None = None
+    ) -> bool:
+        """Whether the first row of a file names its columns, by the rule of docs/data.md.
+
+        Parameters
+        ----------
+        first : sequence of str
+            Its cells.
+        below : sequence of sequence of str
+            Those of some rows below it.
+        location : str
+        said : bool, optional
+            What the user says: that counts, of several files where nobody can tell.
+
+        Raises
+        ------
+        SchemaError
+            If nobody can tell.
+        """
+        if said is not None and not self.lenient:
+            return said
+        chosen = [choice for choice in self.choices.values() if isinstance(choice, str)]
+        if (chosen and not self.lenient) or any(choice in first for choice in chosen):
+            return True
+        unknown = [roles[0] for roles in self.needed if not any(self._usual(role, first) for role in roles)]
+        if not {"user", "item"} & {*unknown}:
+            return True
+        header = looks_like_header(first, below)
+        header = said if header is None else header
+        if header is None:
+            raise SchemaError(
+                f"{location}: nobody can tell whether this line names the columns or is a row. If it is a "
+                f"row, say {self.header.format('false')}; if it names the columns, "
+                f"{self._line(unknown)}."
+            )
+        return header
+
+    def _in_order(self, rows: Sequence[Sequence[str]]) -> tuple[dict[Role, int], list[str]]:
+        """Return columns in their usual order, and what is wrong where rating or time would be text."""
+        roles = [role for role in self.order if self.choices.get(role) is not False]
+        found: dict[Role, int] = {}
+        texts: list[str] = []
+        for at in range(len(rows[0])):
+            if not roles:
+                break
+            role = roles[0]
+            cells = [row[at] for row in rows if len(row) > at and not _is_gap(row[at])]
+            if role == "rating" and "time" in roles and cells and all(map(_is_time, cells)):
+                role = "time"
+            if role in ("rating", "time") and cells and not any(map(_is_value, cells)):
+                texts.append(f"column {at} is no {role}: {shown(cells[0])}")
+            found[role] = at
+            roles = roles[roles.index(role) + 1 :]
+        return found, texts
+
+    def _places(self, role: Role, names: Sequence[str]) -> list[int]:
+        choice = self.choices.get(role)
+        if choice is False:
+            return []
+        if choice is not None:
+            found = [at for at, name in enumerate(names) if choice in (name, at)]
+            if found or not self.lenient:
+                return found
+        return self._usual(role, names)
+
+    def _usual(self, role: Role, names: Sequence[str]) -> list[int]:
+        plain = [_plain(name) for name in names]
+        for group in self.names.get(role, ()):
+            if found := [at for at, name in enumerate(plain) if name in group]:
+                return found
+        return []
+
+    def _line(self, roles: Sequence[Role]) -> str:
+        """Return what to type to choose columns."""
+        if not self.option:
+            return f"a header that names {', '.join(roles)}"
+        options = [self.option.format(role, "COLUMN") for role in dict.fromkeys(roles)]
+        if "rank" in roles and "score" in self.names:
+            options.append(f"(or {self.option.format('score', 'COLUMN')})")
+        return " ".join([*([self.command] if self.command else []), *options])
+
+
+def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | None:
+    """Whether a first row of unknown names is a header, from the rows below it; None: not clear.
+
+    Examples
+    --------
+    >>> looks_like_header(["kunde", "wert"], [["ann", "3.5"]])  # text over numbers
+    True
+    >>> looks_like_header(["ann", "3.5"], [["bob", "4"]]), looks_like_header(["u1", "x7"], [["u2", "x7"]])
+    (False, False)
+    >>> looks_like_header(["ann", "x"], [["bob", "y"]]) is None, looks_like_header(["0", "1"], []) is None
+    (True, True)
+    """
+    columns = [
+        [row[at] for row in below if len(row) > at and not _is_gap(row[at])] for at in range(len(first))
+    ]
+    words = [(cell, cells) for cell, cells in zip(first, columns, strict=True) if not _is_gap(cell) and cells]
+    counted = [str(at) for at in range(len(first))]
+    if list(first) == counted or [cell for cell in first if cell] == counted[:-1]:
+        return None  # pandas writes such names where columns have none
+    over_values = [cell for cell, cells in words if not _is_value(cell) and all(map(_is_value, cells))]
+    if any(map(_is_value, first)):
+        return None if any(not _digits(cell) for cell in over_values) else False
+    if over_values or any(not _digits(cell) and all(map(_digits, cells)) for cell, cells in words):
+        return True
+    return False if any(cell in cells or _one_form(cell, cells) for cell, cells in words) else None
+
+
+def _one_form(cell: str, cells: Sequence[str]) -> bool:
+    """Whether ids with digits have the same letters, or all the same length."""
+    if not _digits(cell):
+        return False
+    letters = re.sub("[0-9]+", "0", cell)
+    same = all(re.sub("[0-9]+", "0", other) == letters for other in cells)
+    return same or (len(cells) > 2 and all(len(other) == len(cell) for other in cells) and len(cell) > 6)
+
+
+def _digits(cell: str) -> bool:
+    return any(sign.isdigit() for sign in cell)
+
+
+def _is_gap(cell: str) -> bool:
+    return cell.strip().lower() in _GAPS
+
+
+def _is_value(cell: str) -> bool:
+    return bool(_NUMBER.fullmatch(cell.strip())) or is_date(cell)
+
+
+def _is_time(cell: str) -> bool:
+    text = cell.strip()
+    return is_date(text) or (text.partition(".")[0].isdecimal() and float(text) >= _FIRST_TIME)
+
+
+def is_date(cell: str) -> bool:
+    """Whether text is an ISO 8601 date, with or without a time of day."""
+    text = cell.strip()
+    if not (len(text) >= 10 and text[4:5] == "-" and text[:4].isdecimal()):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(name: str) -> str:
+    return "".join(sign for sign in _ATOMIC.sub("", name.strip()).lower() if sign.isalnum())
+
+
+def bare(name: str) -> str:
+    """Return the name of a column without RecBole's type."""
+    return _ATOMIC.sub("", name)
+
+
+def _words(missing: Sequence[Sequence[Role]]) -> str:
+    """Return what is missing; that lists may stand in one column is said in the docs."""
+    return ", the ".join(" or ".join(role for role in roles if role != "items") for roles in missing)
+
+
+def _distinct(chosen: dict[Role, int], names: Sequence[str], location: str) -> dict[Role, int]:
+    for position in chosen.values():
+        doubled = [role for role in chosen if chosen[role] == position]
+        if len(doubled) > 1:
+            raise SchemaError(
+                f"{location}: column {shortened(names[position])} is taken as {' and as '.join(doubled)}. "
+                "Choose different columns."
+            )
+    return chosen
+
+
+def _is_position(choice: Choice) -> TypeGuard[int]:
+    return isinstance(choice, int) and not isinstance(choice, bool)

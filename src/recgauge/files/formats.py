@@ -1,0 +1,203 @@
+"""The formats of files, how each is recognised, and the one way to read a file of rows.
+
+A new format is a function that returns a `Part` and an entry of `FORMATS`; nothing else names formats.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recgauge.errors import SchemaError, said
+from recgauge.files.columns import Role, Wanted
+from recgauge.files.json_lines import read_json_lines
+from recgauge.files.limits import BYTES_PER_ROW
+from recgauge.files.opening import EncodedFile, TableFile
+from recgauge.files.parquet import read_parquet
+from recgauge.files.per_user import one_row_per_item, read_user_lines
+from recgauge.files.rows import Part, Rows, TimeUnit, check
+from recgauge.files.text import Layout, TextFormat, not_utf8, read_laid_out, read_text
+from recgauge.utils.memory import check_memory, memory_named
+
+Reader = Callable[..., Part]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    Parameters
+    ----------
+    read : callable
+        Takes a file, the wanted columns, how text is laid out, and `careful`: whether to collect broken rows
+        and to know lines, slowly, instead of failing fast. Returns a `Part`, or raises a SchemaError, or an
+        ArrowException where it should be called again with `careful`.
+    endings : tuple of str
+        Of names of such files.
+    begins : callable, optional
+        Whether the first lines, each split at blanks, are those of such a file.
+    of_lists : bool
+        Whether they tell so only where lists are read, not tables.
+    """
+
+    read: Reader
+    endings: tuple[str, ...] = ()
+    begins: Callable[[Sequence[Sequence[str]]], bool] | None = None
+    of_lists: bool = False
+
+
+def _separated(sign: str | None, *, header: bool | None = None, quotes: bool | None = None) -> Reader:
+    """Return a reader of text of which something is known."""
+
+    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:
+        known = replace(
+            how,
+            separator=sign or how.separator,
+            header=how.header if header is None else header,
+            quotes=how.quotes if quotes is None else quotes,
+        )
+        return read_text(file, wanted, known, careful=careful)
+
+    return read
+
+
+def _trec(*columns: Role | None) -> Reader:
+    """Return a reader of columns between blanks, without a header."""
+
+    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+        roles = {role: at for at, role in enumerate(columns) if role is not None and role in wanted.names}
+        if missing := [" or ".join(some) for some in wanted.needed if not {*roles} & set(some)]:
+            raise SchemaError(f"{file} is no file of lists: it has no {missing[0]}. A qrels file is a truth.")
+        part = read_laid_out(file, Layout("", False, (), len(columns), 0, roles), wanted, careful=careful)
+        return replace(
+            part, labels={role: f"column {at}" for role, at in roles.items()}, header="TREC", layout=""
+        )
+
+    return read
+
+
+FORMATS: Mapping[str, Format] = {
+    "text": Format(read_text),
+    "csv": Format(read_text),
+    "tsv": Format(_separated("\t")),
+    "parquet": Format(read_parquet, (".parquet", ".pq"), lambda rows: rows[0][0].startswith("PAR1")),
+    "jsonl": Format(
+        read_json_lines,
+        (".json", ".jsonl", ".ndjson"),
+        lambda rows: rows[0][0].lstrip("\ufeff").startswith("{"),
+    ),
+    "recbole": Format(_separated("\t", header=True, quotes=False), (".inter",)),
+    "user_lines": Format(read_user_lines),
+    "trec_run": Format(
+        _trec("user", None, "item", "rank", "score", "tag"),
+        (".run", ".trec"),
+        lambda rows: len(rows[0]) == 6 and rows[0][1].upper() == "Q0",
+        of_lists=True,
+    ),
+    "trec_qrels": Format(
+        _trec("user", None, "item", "rating"),
+        (".qrels", ".qrel"),
+        lambda rows: all(len(row) == 4 and row[1] in ("0", "Q0") for row in rows[: max(1, len(rows) - 1)]),
+        of_lists=True,
+    ),
+}
+_HEAD, _HEAD_LINES = 1 << 16, 100  # bytes and lines by which a format is recognised
+
+
+def format_of(file: TableFile, wanted: Wanted) -> str:
+    """Return the name of a file's format, by its ending, else by its first lines."""
+    for name, known in FORMATS.items():
+        if file.ending in known.endings:
+            return name
+    with file.open() as stream:
+        head = stream.read(_HEAD).decode("utf-8", "replace")
+    lines = [line.split() for line in head.splitlines()[:_HEAD_LINES] if line.strip()]
+    for name, known in FORMATS.items():
+        if lines and known.begins and known.of_lists <= wanted.of_lists and known.begins(lines):
+            return name
+    return "text"
+
+
+def read(
+    file: TableFile,
+    wanted: Wanted,
+    how: TextFormat | None = None,
+    *,
+    form: str | None = None,
+    unit: TimeUnit | None = None,
+    encoding: str = "utf-8",
+    lines: bool = False,
+) -> Rows:
+    """Return the rows of a file, checked.
+
+    Parameters
+    ----------
+    file : TableFile
+    wanted : Wanted
+        The columns.
+    how : TextFormat, optional
+        What is known of text.
+    form : str, optional
+        A key of `FORMATS`; by default recognised.
+    unit : {"s", "ms", "us", "ns", "date"}, optional
+        What times count; by default recognised.
+    encoding : str
+        Of text and JSON, as `check_encoding` returns it.
+    lines : bool
+        Whether the line of each row must be known.
+
+    Raises
+    ------
+    SchemaError
+        If the file is not of its format, or its columns cannot be recognised.
+    IntegrityError
+        If it cannot be unpacked.
+    DataError
+        If it needs more memory than there is.
+    """
+    if encoding != "utf-8":
+        file = EncodedFile(file.path, file.member, file.limits, encoding)
+    form = form or format_of(file, wanted)
+    size = file.size()
+    n_rows = size.n_fields if form == "user_lines" else size.n_rows
+    needed = BYTES_PER_ROW["lists" if wanted.of_lists else form if form in BYTES_PER_ROW else "text"]
+    check_memory(file, n_rows, needed)
+    with memory_named(file, n_rows, needed):
+        return _read_twice(file, wanted, how or TextFormat(), form, unit, lines=lines)
+
+
+def _read_twice(
+    file: TableFile, wanted: Wanted, how: TextFormat, form: str, unit: TimeUnit | None, *, lines: bool
+) -> Rows:
+    """Read fast, and if that shows bad rows, again in a way that can say which."""
+    from pyarrow import ArrowException
+
+    def attempt(*, careful: bool) -> tuple[Rows, bool]:
+        part = FORMATS[form].read(file, wanted, how, careful=careful)
+        known = part.lines is not None
+        if "items" in part.columns:
+            part = one_row_per_item(part)
+        return check(part, form, unit, exact=wanted.exact), known
+
+    try:
+        rows, known = attempt(careful=False)
+        if rows.part.unit == "row" or not (rows.problems or (lines and not known)):
+            return rows
+    except MemoryError:  # Arrow's is an ArrowException, too
+        raise
+    except ArrowException:
+        pass  # a cell or row is bad
+    try:
+        return attempt(careful=True)[0]
+    except MemoryError:
+        raise
+    except ArrowException as error:
+        raise _unreadable(file, form, error) from error
+
+
+def _unreadable(file: TableFile, form: str, error: Exception) -> SchemaError:
+    if "UTF8" in str(error).upper() and form != "parquet":
+        return not_utf8(file)
+    settings = "dataset.format, dataset.encoding, dataset.separator and dataset.quotes"
+    return SchemaError(
+        f"{file} cannot be read as {form}: {said(error)}. Check "
+        f"{settings if file.limits.adjustable else 'the file'}."
+    )

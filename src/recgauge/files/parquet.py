@@ -1,0 +1,97 @@
+"""Reads parquet within the limits: an id that stands in many rows takes memory once."""
+
+from typing import IO, TYPE_CHECKING, Any
+
+from recgauge.errors import SchemaError
+from recgauge.files.columns import Wanted
+from recgauge.files.limits import BYTES_PER_ROW
+from recgauge.files.opening import TableFile
+from recgauge.files.rows import Part
+from recgauge.files.text import TextFormat
+from recgauge.utils.memory import check_memory, in_units
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+_LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
+
+
+def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+    """Return the rows of a parquet file.
+
+    Raises
+    ------
+    SchemaError
+        If a column is absent, or ids are neither whole numbers nor text.
+    pyarrow.ArrowInvalid
+        If the file is no parquet.
+    """
+    with file.open() as stream:
+        table = _opened(file, stream)
+        names = table.schema_arrow.names
+        positions = wanted.by_name(names, str(file))
+        labels = {role: names[position] for role, position in positions.items()}
+        texts = [
+            label for label in labels.values() if _is_text(table.schema_arrow.field(names.index(label)).type)
+        ]
+        if texts:  # as a dictionary: plain, 40 million rows of one text of 3,000 bytes take 120 GB
+            table = _opened(file, stream, texts)
+        rows = table.read(columns=list(labels.values()))
+    columns = {role: rows.column(label) for role, label in labels.items()}
+    for role in ("user", "item"):
+        if role in columns:
+            columns[role] = _ids(file, wanted, columns[role], role, labels[role])
+    return Part(file, columns, labels, range(1, len(rows) + 1), unit="row")
+
+
+def _opened(file: TableFile, stream: IO[bytes], texts: list[str] | None = None) -> "parquet.ParquetFile":
+    """Return a parquet file that is within the limits; a packed one is unpacked into memory."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not file.packed:
+        source: Any = pa.memory_map(str(file.path))  # no copy of the bytes, and Arrow's threads read them
+    else:  # parquet keeps its list of columns at its end, where packed files cannot be read from
+        stream.seek(0)
+        content = stream.read(_LARGEST_PACKED + 1)
+        if len(content) > _LARGEST_PACKED:
+            raise SchemaError(
+                f"{file}: a packed parquet file must not be larger than {in_units(_LARGEST_PACKED)}. Unpack "
+                "it."
+            )
+        source = pa.BufferReader(content)
+    table = parquet.ParquetFile(source, read_dictionary=texts)
+    file.limits.check_columns(table.metadata.num_columns, file)
+    file.limits.check_rows(table.metadata.num_rows, file)
+    check_memory(file, table.metadata.num_rows, BYTES_PER_ROW["parquet"])
+    return table
+
+
+def _is_text(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _ids(
+    file: TableFile, wanted: Wanted, column: "pa.ChunkedArray", role: str, label: str
+) -> "pa.ChunkedArray":
+    """Return ids, bytes as the text they are; some programs write text without saying that it is."""
+    import pyarrow as pa
+
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        try:
+            return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.large_string()))
+        except pa.ArrowInvalid:
+            pass
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    usable = _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
+    # fractions as ids of lists would match no others
+    if usable or (pa.types.is_floating(kind) and not wanted.mixed_ids):
+        return column
+    option = wanted.option.format(role, "COLUMN")
+    raise SchemaError(
+        f"{file}: the column {label} for the {role} has the type {column.type}; ids must be whole numbers or "
+        f"text. Store it as such, or choose with {option}."
+    )

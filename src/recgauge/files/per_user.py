@@ -1,0 +1,135 @@
+"""Files with one row per user: a user and items on a line, or a column of lists."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.errors import SchemaError
+from recgauge.files.columns import Role, Wanted
+from recgauge.files.json_lines import as_ids, as_texts
+from recgauge.files.opening import TableFile
+from recgauge.files.rows import Part
+from recgauge.files.text import TextFormat, not_utf8
+from recgauge.utils.arrow import cells_to_arrow, to_arrow
+from recgauge.utils.checks import LongArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_IDS_AT_ONCE = 1_000_000
+
+
+def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+    """Return one row for each item of each line, which begins with a user; `how` says what parts the ids.
+
+    Raises
+    ------
+    SchemaError
+        If the text is not UTF-8.
+    """
+    import pyarrow as pa
+
+    users: list[pa.Array] = []
+    items: list[pa.Array] = []
+    lines: list[LongArray] = []
+    n_rows = n_idle = 0
+    for filled in _filled_lines(file, how.separator):
+        n_items = np.array([len(ids) - 1 for _, ids in filled], dtype=np.int64)
+        n_rows, n_idle = n_rows + int(n_items.sum()), n_idle + int((n_items == 0).sum())
+        file.limits.check_rows(n_rows, file)
+        owner = cells_to_arrow([ids[0] for _, ids in filled])
+        users.append(owner.take(to_arrow(np.repeat(np.arange(len(filled)), n_items))))
+        items.append(cells_to_arrow([item for _, ids in filled for item in ids[1:]]))
+        lines.append(np.repeat(np.array([number for number, _ in filled], dtype=np.int64), n_items))
+    columns: dict[Role, pa.ChunkedArray] = {
+        "user": pa.chunked_array(users, pa.string()),
+        "item": pa.chunked_array(items, pa.string()),
+    }
+    numbers = np.concatenate([np.empty(0, np.int64), *lines])
+    if "rank" in wanted.names:
+        columns["rank"] = _ranks(np.unique(numbers, return_counts=True)[1])
+    return Part(
+        file,
+        columns,
+        {"user": "first id of a line", "item": "the other ids"},
+        numbers,
+        remark=f"{n_idle:,} users have no items" if n_idle else "",
+    )
+
+
+def _ranks(lengths: LongArray) -> "pa.ChunkedArray":
+    """Return 1, 2, 3... for each list."""
+    import pyarrow as pa
+
+    begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return pa.chunked_array([to_arrow((np.arange(len(begins)) - begins + 1).astype(np.float64))])
+
+
+def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[tuple[int, list[str]]]]:
+    """Yield some lines at a time that have ids, with their numbers."""
+    filled: list[tuple[int, list[str]]] = []
+    n_ids = 0
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise not_utf8(file, number, line) from error
+            ids = text.strip().split(separator)
+            if ids and ids[0]:
+                filled.append((number, ids))
+                n_ids += len(ids)
+            if n_ids >= _IDS_AT_ONCE:
+                yield filled
+                filled, n_ids = [], 0
+    yield filled
+
+
+def one_row_per_item(part: Part) -> Part:
+    """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
+    numbers = np.asarray(range(1, part.n_rows + 1) if part.lines is None else part.lines, np.int64)
+    lists = [_listed_cell(cell) for cell in _as_python(part.columns["items"])]
+    given = part.columns.get("scores")
+    scores = None if given is None else [_listed_cell(cell) for cell in _as_python(given)]
+    for row, items in enumerate(lists):
+        if scores is not None and len(scores[row]) != len(items):
+            raise SchemaError(
+                f"{part.file}, {part.unit} {numbers[row]}: {len(items)} items and {len(scores[row])} scores. "
+                "Give one score for every item."
+            )
+    lengths = np.array([len(items) for items in lists], np.int64)
+    owner = np.repeat(np.arange(len(lists)), lengths)
+    lines = numbers[owner]
+    item = as_ids(list(chain.from_iterable(lists)), part.file, lines, "item", mixed=True)
+    user = part.columns["user"].take(to_arrow(owner))
+    columns: dict[Role, Any] = {"user": user, "item": item, "rank": _ranks(lengths)}
+    if scores is not None:
+        columns["score"] = as_texts(list(chain.from_iterable(scores)))
+    return replace(part, columns=columns, lines=lines, empty=numbers[lengths == 0])
+
+
+def _as_python(column: Any) -> list[Any]:
+    cells: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else column
+    return cells
+
+
+def _listed_cell(cell: Any) -> list[Any]:
+    """Return the items of a cell: a list, a JSON list, or ids with blanks, commas, ``|`` or ``;`` between."""
+    if cell is None:
+        return []
+    if isinstance(cell, list):
+        return cell
+    text = str(cell).strip()
+    if text.startswith("["):
+        try:
+            found = json.loads(text)
+            if isinstance(found, list):
+                return found
+        except (ValueError, RecursionError):
+            text = text.strip("[]").replace("'", "")
+    return [part for part in re.split(r"[\s,;|]+", text) if part]

@@ -1,0 +1,402 @@
+"""The rows of one file: as they were written, and checked, as numbers or with what is wrong in words."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.errors import SchemaError, shortened
+from recgauge.files.columns import LATEST, Role, is_date
+from recgauge.files.ids import NO_IDS, Ids, read_ids
+from recgauge.files.opening import TableFile
+from recgauge.utils.arrow import filled, to_numpy
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBERS: tuple[Role, ...] = ("rating", "rank", "score", "weight")
+Lines = LongArray | range
+"""Lines of rows: a range where every line or row of a file is one, which takes no memory."""
+
+TimeUnit = Literal["s", "ms", "us", "ns", "date"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows that are bad for the same reason.
+
+    Parameters
+    ----------
+    reason : str
+        Such as "the rating is not a finite number".
+    lines : ndarray of int64, shape (n,)
+        Where they are, ascending.
+    example : str
+        What the first one contains.
+    """
+
+    reason: str
+    lines: LongArray
+    example: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one file as they were written.
+
+    Parameters
+    ----------
+    file : TableFile
+    columns : mapping of role to pyarrow.ChunkedArray
+        The cells, as text or as the type that the file gives them.
+    labels : mapping of role to str
+        What the columns are called.
+    lines : ndarray of int64 or range, shape (n_rows,), or None
+        The line of each row; None if nobody has counted yet.
+    unit : str
+        "line", or "row" where rows and lines differ.
+    broken : tuple of Problem
+        Rows that could not be split into columns; they are not in `columns`.
+    remark : str
+        What the user should know about the way the file was read.
+    header : str
+        Whether the file has one, in words.
+    layout : str
+        What separates the columns, in words.
+    empty : ndarray of int64
+        Lines of users without items, where a row is a user.
+    """
+
+    file: TableFile
+    columns: Mapping[Role, "pa.ChunkedArray"]
+    labels: Mapping[Role, str]
+    lines: Lines | None = None
+    unit: str = "line"
+    broken: tuple[Problem, ...] = ()
+    remark: str = ""
+    header: str = ""
+    layout: str = ""
+    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that could be split into columns."""
+        return len(self.columns["user"])
+
+    def lines_of(self, rows: LongArray) -> LongArray:
+        """Return the lines of rows; their numbers, counted from 1, if lines are not known."""
+        if self.lines is None:
+            return rows + 1
+        return rows + self.lines.start if isinstance(self.lines, range) else np.asarray(self.lines[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The good rows of one file as numbers, or of one of its runs.
+
+    Parameters
+    ----------
+    part : Part
+        Without its columns.
+    form : str
+        Format of the file.
+    user, item : Ids
+        Each row has one; without rows where they were not wanted.
+    numbers : mapping of role to ndarray, shape (n,)
+        Of rating (float32, or float64 where it was wanted), rank and score (float64), as far as there are.
+    time : ndarray of int64, shape (n,), or None
+        Seconds.
+    time_unit : str
+        What the times counted.
+    lines : ndarray of int64 or range, shape (n,)
+        Of each row.
+    problems : tuple of Problem
+        What is wrong with the other rows, and with rows that could not be split into columns.
+    tags : ndarray of object, shape (n,), or None
+        The run that a row belongs to, in TREC run files.
+    """
+
+    part: Part
+    form: str
+    user: Ids
+    item: Ids
+    numbers: Mapping[Role, npt.NDArray[Any]]
+    time: LongArray | None
+    time_unit: str
+    lines: Lines
+    problems: tuple[Problem, ...]
+    tags: npt.NDArray[Any] | None = None
+
+    @property
+    def file(self) -> TableFile:
+        """Where they were read."""
+        return self.part.file
+
+    @property
+    def n_bad(self) -> int:
+        """Rows that are not good, broken ones included."""
+        return sum(len(problem.lines) for problem in self.problems)
+
+    def where(self, row: int) -> str:
+        """Return the file and line of a row, for messages."""
+        return f"{self.file}, {self.part.unit} {self.lines[row]}"
+
+    def take(self, kept: BoolArray) -> "Rows":
+        """Return the rows of a mask."""
+        return replace(
+            self,
+            user=self.user.take(kept),
+            item=self.item.take(kept),
+            numbers={role: values[kept] for role, values in self.numbers.items()},
+            time=None if self.time is None else self.time[kept],
+            lines=lines_at(self.lines, kept),
+            tags=None if self.tags is None else self.tags[kept],
+        )
+
+    def understood(self, *optional: Role) -> str:
+        """Return in one line how the file was read, so that a wrong guess is seen, without its name.
+
+        Parameters
+        ----------
+        *optional : role
+            Named also where the file has no such column.
+        """
+        labels = self.part.labels
+        texts = [f"{role}={label}" for role, label in labels.items() if role != "time"]
+        texts += [f"no {role}" for role in optional if role not in labels]
+        if "time" in labels:
+            texts.append(f"time={labels['time']} ({_UNITS[self.time_unit]})")
+        words = ", ".join([*texts, *([self.part.layout] if self.part.layout else [])])
+        return f"{self.part.header}; {words}" if self.part.header else words
+
+
+_UNITS = {"date": "ISO", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_LOOKED_AT = 100  # cells that tell what times count
+_LONGEST_EXAMPLE = 60
+
+
+def check(part: Part, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
+    """Return the good rows of a file as numbers, with what is wrong with the others."""
+    columns = part.columns
+    unit = unit or unit_of(columns.get("time"))
+    with ThreadPoolExecutor(4) as threads:  # these wait for memory, not for Python
+        ids = [
+            threads.submit(read_ids, columns[role]) if role in columns else None for role in ("user", "item")
+        ]
+        read = {
+            role: threads.submit(read_numbers, columns[role], single=role == "rating" and not exact)
+            for role in NUMBERS
+            if role in columns
+        }
+        times = threads.submit(read_times, columns["time"], unit) if "time" in columns else None
+    user, item = (NO_IDS if future is None else future.result() for future in ids)
+    numbers = {role: future.result() for role, future in read.items()}
+    time = None if times is None else times.result()
+    checks: list[tuple[Role, str, BoolArray | None]] = [
+        *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
+        *(("item", reason.format("the item"), good) for reason, good in item.lacking()),
+        *((role, f"the {role} is not a finite number", finite) for role, (_, finite) in numbers.items()),
+    ]
+    if "rank" in numbers:
+        rank = numbers["rank"][0]
+        checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
+    if time is not None:
+        reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
+        checks.append(("time", reason, time[1]))
+    kept, problems = _kept(part, checks)
+    rows = Rows(
+        replace(part, columns={}),
+        form,
+        user,
+        item,
+        {role: values for role, (values, _) in numbers.items()},
+        None if time is None else time[0],
+        unit,
+        range(1, part.n_rows + 1) if part.lines is None else part.lines,
+        (*part.broken, *problems),
+        _tags(columns),
+    )
+    return rows if kept.all() else rows.take(kept)
+
+
+def _kept(part: Part, checks: list[tuple[Role, str, BoolArray | None]]) -> tuple[BoolArray, list[Problem]]:
+    """Return which rows pass all checks, and the others by the first that they do not pass."""
+    kept, problems = np.ones(part.n_rows, dtype=np.bool_), []
+    for role, reason, good in checks:
+        if good is None or good.all():
+            continue
+        bad = np.flatnonzero(kept & ~good)
+        if len(bad):
+            problems.append(
+                Problem(reason, part.lines_of(bad), _example(part.columns[role][int(bad[0])].as_py()))
+            )
+            np.logical_and(kept, good, out=kept)
+    return kept, problems
+
+
+def _tags(columns: Mapping[Role, "pa.ChunkedArray"]) -> npt.NDArray[Any] | None:
+    return np.array([str(tag) for tag in columns["tag"].to_pylist()], object) if "tag" in columns else None
+
+
+def lines_at(lines: Lines, rows: BoolArray) -> LongArray:
+    """Return the lines of the rows of a mask.
+
+    Examples
+    --------
+    >>> lines_at(range(2, 5), np.array([True, False, True])).tolist()
+    [2, 4]
+    """
+    return np.flatnonzero(rows) + lines.start if isinstance(lines, range) else lines[rows]
+
+
+def read_numbers(column: "pa.ChunkedArray", *, single: bool) -> tuple[npt.NDArray[Any], BoolArray | None]:
+    """Return a column as float32 or float64, and which cells are finite numbers; None if all are."""
+    import pyarrow as pa
+
+    wanted = pa.types.is_float32 if single else pa.types.is_float64
+    if wanted(column.type) and column.null_count == 0:
+        values = to_numpy(column)
+    else:
+        with np.errstate(over="ignore"):
+            values = _numbers(column).astype(np.float32 if single else np.float64)
+    # A sum in float64 is finite if all float32 are, and needs no memory for its answer.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    return values, None if np.isfinite(total) else np.isfinite(values)
+
+
+def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
+    """Return what the times of a column count: dates, or the unit in which the middle one is before 2100.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> unit_of(pa.chunked_array([[1356998400000]])), unit_of(pa.chunked_array([["2024-01-02 03:04:05"]]))
+    ('ms', 'date')
+    """
+    cells = [] if column is None else column.slice(0, _LOOKED_AT).to_pylist()
+    texts = [str(cell) for cell in cells if isinstance(cell, str)]
+    if any(map(is_date, texts)):
+        return "date"
+    found = sorted(abs(number) for number in map(_as_number, cells) if number is not None)
+    middle = found[(len(found) - 1) // 2] if found else 0.0
+    units: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
+    return next((unit for unit in units if middle / _PER_SECOND[unit] <= LATEST), "s")
+
+
+def _as_number(cell: object) -> float | None:
+    try:
+        number = float(cell) if isinstance(cell, (int, float, str)) else float("nan")
+    except (ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
+def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray | None]:
+    """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100; None if all are."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
+    if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
+        whole = to_numpy(column)
+        if not len(whole) or (whole.min() >= 0 and whole.max() <= LATEST):
+            return whole, None
+        return whole, (whole >= 0) & (whole <= LATEST)
+    seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
+    good = (seconds >= 0) & (seconds <= LATEST)
+    return np.floor(np.where(good, seconds, 0)).astype(np.int64), good
+
+
+def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
+    """Return the cells as numbers; NaN where a cell is empty or no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):  # each distinct cell once: a few long ones may stand in many rows
+        parts = [
+            np.append(_numbers(pa.chunked_array([chunk.dictionary])), np.nan)[_places(chunk)]
+            for chunk in column.chunks
+        ]
+        return np.concatenate([np.empty(0), *parts])
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.utf8_trim_whitespace(column)
+        # Also keeps out what Arrow would take for a number, such as "nan" and "inf".
+        column = pc.if_else(
+            pc.match_substring_regex(column, _NUMBER), column, pa.nulls(len(column), column.type)
+        )
+    elif pa.types.is_boolean(column.type) or pa.types.is_nested(column.type):
+        return np.full(len(column), np.nan)
+    numbers = column.cast(pa.float64(), safe=False)
+    return np.asarray(to_numpy(filled(numbers, np.float64("nan"))))
+
+
+def _places(chunk: "pa.DictionaryArray") -> LongArray:
+    import pyarrow as pa
+
+    places: LongArray = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
+    return places
+
+
+def _dates(column: "pa.ChunkedArray") -> DoubleArray:
+    """Return ISO 8601 dates as seconds, NaN where a cell is none; Arrow reads one form, Python's all."""
+    import pyarrow as pa
+
+    for unit, zone in (("s", None), ("us", None), ("us", "UTC"), ("ns", None), ("ns", "UTC")):
+        try:
+            moments = column.cast(pa.timestamp(unit, zone)).cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        if not moments.null_count:
+            return np.asarray(to_numpy(moments) // _PER_SECOND[unit], np.float64)
+    return np.array([_seconds(cell) for cell in column.to_pylist()], dtype=np.float64)
+
+
+def _seconds(cell: Any) -> float:
+    try:
+        moment = datetime.fromisoformat(str(cell).strip())
+    except ValueError:
+        return float("nan")
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def refuse(rows: Rows, *, headless: bool) -> SchemaError:
+    """Return the error that names the first bad line, and counts the others."""
+    first = min(rows.problems, key=lambda problem: problem.lines[0])
+    more = rows.n_bad - 1
+    others = f" ({more:,} more bad rows)" if more else ""
+    hint = ""
+    if first.reason.startswith("the time"):
+        hint = "set dataset.time_unit to s, ms, us, ns or date, leave times out with dataset.time=false, "
+    if headless and rows.part.lines is not None and first.lines[0] == 1:
+        hint += "set dataset.header=true if this line names the columns, "
+    location = f"{rows.file}, {rows.part.unit} {first.lines[0]}"
+    return SchemaError(
+        f"{location}: {first.reason}: {first.example}{others}. "
+        f"Correct the file, {hint}or leave bad rows out with dataset.on_bad_rows=skip."
+    )
+
+
+def describe_skipped(rows: Rows) -> str:
+    """Return what is left out of a file and why, without the file's name."""
+    n_rows = len(rows.lines) + rows.n_bad
+    reasons = ", ".join(
+        f"{len(problem.lines):,} because {problem.reason} (first: {rows.part.unit} {problem.lines[0]})"
+        for problem in rows.problems
+    )
+    return f"{rows.n_bad:,} of {n_rows:,} rows left out: {reasons}"
+
+
+def _example(cell: Any) -> str:
+    if cell is None or cell == "":
+        return "empty"
+    if isinstance(cell, str) and len(cell) > _LONGEST_EXAMPLE:
+        return f"{cell[:_LONGEST_EXAMPLE]!r}... ({len(cell):,} characters)"
+    return shortened(repr(cell), _LONGEST_EXAMPLE)

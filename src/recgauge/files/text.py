@@ -1,0 +1,522 @@
+"""Reads delimited text: CSV, TSV, ``::``, RecBole's atomic files, and TREC's columns between blanks."""
+
+import codecs
+import csv
+import io
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.errors import SchemaError
+from recgauge.files.columns import Role, Wanted, bare, is_date
+from recgauge.files.limits import BLOCK
+from recgauge.files.opening import TableFile
+from recgauge.files.rows import NUMBERS, Part, Problem
+from recgauge.utils.arrow import to_arrow
+from recgauge.utils.checks import LongArray, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
+_BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyarrow's 1 MiB
+_SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is laid out
+_SEPARATORS = ("::", "\t", ";", ",", "|")
+_QUOTED = (",", ";")
+_SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How text is to be read; None means: found out from the first lines.
+
+    Parameters
+    ----------
+    separator : str or None
+        One or more characters.
+    header : bool or None
+        Whether the first line names the columns.
+    quotes : bool or None
+        Whether fields may be in double quotes; None: with commas and semicolons, or if the first line has
+        some.
+    """
+
+    separator: str | None = None
+    header: bool | None = None
+    quotes: bool | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is laid out.
+
+    Parameters
+    ----------
+    separator : str
+        Empty: blanks, any number of them.
+    quotes : bool
+    names : tuple of str
+        Of all columns; empty without a header.
+    n_columns : int
+    n_skipped : int
+        Lines before the first row.
+    positions : mapping of role to int
+        Where the columns are.
+    decimal : str
+        What is before the decimals of numbers.
+    dates : bool
+        Whether times are text.
+    """
+
+    separator: str
+    quotes: bool
+    names: tuple[str, ...]
+    n_columns: int
+    n_skipped: int
+    positions: dict[Role, int]
+    decimal: str = "."
+    dates: bool = False
+
+    @property
+    def labels(self) -> dict[Role, str]:
+        """What the columns are called."""
+        return {role: self.names[at] if self.names else f"column {at}" for role, at in self.positions.items()}
+
+    @property
+    def header(self) -> str:
+        """Whether there is one, in words."""
+        return "header" if self.names else "no header"
+
+    def __str__(self) -> str:
+        """Return what separates the columns, in words."""
+        signs = {"\t": "tab", "": "blanks"}
+        comma = ", decimal comma" if self.decimal == "," else ""
+        return f"separator {signs.get(self.separator, repr(self.separator))}{comma}"
+
+
+def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:
+    """Return the rows of a text file.
+
+    Parameters
+    ----------
+    file : TableFile
+    wanted : Wanted
+    how : TextFormat
+    careful : bool
+        False: read fast and fail at the first cell that is no number. True: keep cells as text, collect
+        broken rows and know the line of each row.
+
+    Raises
+    ------
+    SchemaError
+        If the layout cannot be recognised, or a quote that is not closed swallows rows.
+    pyarrow.ArrowInvalid
+        If a row or cell cannot be read.
+    """
+    return read_laid_out(file, find_layout(file, wanted, how), wanted, careful=careful)
+
+
+def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: bool) -> Part:
+    """Return the rows of a text file whose layout is known; see `read_text`."""
+    if careful:
+        broken: list[Any] = []
+
+        def keep_broken(row: Any) -> str:
+            broken.append(row)
+            return "skip"
+
+        columns, _ = _columns(file, layout, wanted, keep_broken=keep_broken)
+        part = _with_lines(file, columns, layout, broken)
+        if layout.quotes and part.unit == "row":
+            refuse_swallowed_rows(file, layout)
+        return part
+    try:
+        # Without a quote in the file, looking for quoted fields would cost half as much time again.
+        columns, n_lines = _columns(file, replace(layout, quotes=False), wanted, refuse_quotes=layout.quotes)
+    except _QuoteFoundError:
+        columns, n_lines = _columns(file, layout, wanted)
+    n_rows = len(columns["user"])
+    n_more = n_lines - layout.n_skipped - n_rows
+    if n_more > 0 and layout.quotes:
+        refuse_swallowed_rows(file, layout)
+    lines = range(layout.n_skipped + 1, n_lines + 1) if n_more == 0 else None
+    remark = (
+        f"{n_more:,} lines are blank or go on with a quoted field" if n_more > 0 and layout.quotes else ""
+    )
+    return Part(file, columns, layout.labels, lines, remark=remark, header=layout.header, layout=str(layout))
+
+
+def _columns(
+    file: TableFile,
+    layout: Layout,
+    wanted: Wanted,
+    *,
+    keep_broken: Callable[[Any], str] | None = None,
+    refuse_quotes: bool = False,
+) -> tuple[dict[Role, "pa.ChunkedArray"], int]:
+    """Return the columns, and how many lines the file has."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    careful = keep_broken is not None
+    # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
+    ids = pa.dictionary(pa.int32(), pa.string())
+    number = pa.float64() if wanted.exact else pa.float32()
+    fast = {"rating": number, "rank": pa.float64(), "score": pa.float64(), "time": pa.int64()}
+    if careful:
+        fast = {}
+    elif layout.dates:
+        fast["time"] = pa.string()
+    types = {"user": ids, "item": ids, "tag": ids, **fast}
+    columns = {str(at): types.get(role, pa.string()) for role, at in layout.positions.items()}
+    single = len(layout.separator) == 1
+    options = (
+        arrow_csv.ReadOptions(
+            use_threads=not careful,  # only then are broken rows given with their numbers
+            block_size=_BLOCK,
+            skip_rows=layout.n_skipped,
+            column_names=[str(position) for position in range(layout.n_columns)],
+        ),
+        arrow_csv.ParseOptions(
+            delimiter=layout.separator if single else _UNIT_SEPARATOR,
+            quote_char='"' if layout.quotes else False,
+            newlines_in_values=layout.quotes,
+            ignore_empty_lines=not careful,
+            invalid_row_handler=keep_broken,
+        ),
+        arrow_csv.ConvertOptions(
+            include_columns=list(columns),
+            column_types=columns,
+            null_values=[],
+            strings_can_be_null=False,
+            decimal_point=layout.decimal,
+        ),
+    )
+    with file.open() as stream:
+        source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
+        table = arrow_csv.read_csv(source, *options)
+    return {role: table.column(str(position)) for role, position in layout.positions.items()}, source.n_lines
+
+
+def _with_lines(
+    file: TableFile, columns: dict[Role, "pa.ChunkedArray"], layout: Layout, broken: list[Any]
+) -> Part:
+    """Give each row its line, take out blank ones, and list broken ones."""
+    if layout.decimal == ",":
+        import pyarrow.compute as pc
+
+        for role in {*NUMBERS} & {*columns}:
+            columns[role] = pc.replace_substring(columns[role], ",", ".")
+    n_rows = len(columns["user"])
+    first = layout.n_skipped + 1
+    numbers = np.arange(first, first + n_rows + len(broken), dtype=np.int64)
+    bad = np.array([row.number for row in broken], dtype=np.int64)
+    lines = np.delete(numbers, bad - first)
+    n_lines, blank = _count_lines(file, f" \t\r\n{layout.separator}".encode())
+    # Fewer rows than lines: quoted fields span lines, so that only rows can be counted.
+    unit = "line" if len(numbers) == n_lines - layout.n_skipped else "row"
+    if unit == "line":
+        kept = np.flatnonzero(~np.isin(lines, blank))
+        columns = {role: column.take(to_arrow(kept)) for role, column in columns.items()}
+        lines = lines[kept]
+        broken = [row for row, is_blank in zip(broken, np.isin(bad, blank), strict=True) if not is_blank]
+        bad = bad[~np.isin(bad, blank)]
+    reason = f"the row does not have {layout.n_columns} columns"
+    problems = (Problem(reason, bad, f"{broken[0].actual_columns} columns"),) if broken else ()
+    return Part(file, columns, layout.labels, lines, unit, problems, header=layout.header, layout=str(layout))
+
+
+def _count_lines(file: TableFile, blanks: bytes) -> tuple[int, LongArray]:
+    """Return how many lines there are, and which have nothing but separators and blanks."""
+    number, blank = 0, []
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip(blanks):
+                blank.append(number)
+    return number, np.array(blank, dtype=np.int64)
+
+
+def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
+    """Return the layout of a text file.
+
+    Raises
+    ------
+    SchemaError
+        If the file is empty, or separator or columns cannot be recognised.
+    """
+    number, line, more = first_lines(file)
+    if how.separator is None and (said := _SAID.fullmatch(line.strip())) and more:
+        how, number, line, more = replace(how, separator=said[1]), number + 1, more[0], more[1:]
+    separator = how.separator or _guess_separator(file, line, wanted)
+    quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
+    file.limits.check_fields(line, separator or " ", file, quotes=quotes)
+    first = _fields(file, line, separator) if quotes else line.split(separator or None)
+    below = _rows_below(more, separator, quotes=quotes)
+    if len(first) == 1:
+        raise _one_column(file, line)
+    location = f"{file}, line {number} {shown(line[:200])}"
+    header = wanted.has_header(first, below, location, how.header)
+    if header:
+        positions = wanted.by_name(first, str(file))
+    else:
+        positions = wanted.by_position(first, below, f"{location} (no header)")
+    rows = below if header else [first, *below]
+
+    def cells_of(*roles: Role) -> list[str]:
+        at = [positions[role] for role in roles if role in positions]
+        return [row[place].strip() for row in rows for place in at if len(row) > place]
+
+    values = cells_of("rating", "score")
+    comma = (
+        separator != "," and any(map(_DECIMAL_COMMA.fullmatch, values)) and not any("." in v for v in values)
+    )
+    return Layout(
+        separator,
+        quotes,
+        tuple(map(bare, first)) if header else (),
+        len(first),
+        number if header else number - 1,
+        positions,
+        "," if comma else ".",
+        any(map(is_date, cells_of("time"))),
+    )
+
+
+def _rows_below(lines: Sequence[str], separator: str, *, quotes: bool) -> list[list[str]]:
+    """Return the cells of the lines below the first, as far as they can be split."""
+    if not quotes:
+        return [line.split(separator or None) for line in lines if line.strip()]
+    sign = separator if len(separator) == 1 else _UNIT_SEPARATOR
+    reader = csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign)
+    rows = []
+    try:
+        rows = [row for row in reader if row]
+    except csv.Error:  # the reading of the rows says where
+        return rows
+    return rows
+
+
+def first_lines(file: TableFile) -> tuple[int, str, list[str]]:
+    """Return the number of the first line that is not blank, the line, and some lines below it.
+
+    Raises
+    ------
+    SchemaError
+        If the file is empty, no UTF-8 text, or the line too long.
+    """
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise not_utf8(file, number, line) from error
+            if text.strip("\r\n "):
+                sample = stream.read(_SAMPLE).decode("utf-8", "replace").split("\n")
+                below = sample[:-1] if len(sample) > 1 else sample  # the last one may be cut
+                return number, text.strip("\r\n"), [row.rstrip("\r") for row in below[:_SAMPLE_ROWS] if row]
+    raise SchemaError(f"{file} is empty. Name a file with rows.")
+
+
+def not_utf8(file: TableFile, number: int = 0, line: bytes = b"") -> SchemaError:
+    """Return the error that names the first line that is not UTF-8."""
+    if not number:
+        number, line = _first_that_is_no_text(file)
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
+    remedy = (
+        f"Set dataset.encoding, for example to {likely}"
+        if file.limits.adjustable
+        else (f"Convert the file, perhaps from {likely}")
+    )
+    return SchemaError(f"{file}, line {number} is not utf-8 text. {remedy}.")
+
+
+def _first_that_is_no_text(file: TableFile) -> tuple[int, bytes]:
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number, line
+    return 1, b""
+
+
+def _fields(file: TableFile, line: str, separator: str) -> list[str]:
+    sign = separator if len(separator) == 1 else _UNIT_SEPARATOR
+    try:
+        return next(csv.reader([line.replace(separator, sign)], delimiter=sign))
+    except csv.Error as error:
+        raise SchemaError(
+            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
+            f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
+        ) from error
+
+
+def _has_quotes(line: str, separator: str) -> bool:
+    cells = line.split(separator)
+    return separator in _QUOTED or any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
+
+
+def _guess_separator(file: TableFile, line: str, wanted: Wanted) -> str:
+    """Return what separates the cells of the first line; empty: blanks."""
+    unquoted = re.sub('"[^"]*"', "", line)
+    counts = {separator: unquoted.count(separator) for separator in _SEPARATORS}
+    for certain in ("::", "\t"):
+        if counts[certain]:
+            return certain
+    best = max(counts, key=lambda separator: counts[separator])
+    if counts[best]:
+        return best
+    if " " in line.strip() and (wanted.of_lists or _has_names(line, wanted)):
+        return ""
+    raise _one_column(file, line)
+
+
+def _has_names(line: str, wanted: Wanted) -> bool:
+    try:
+        wanted.by_name(line.split(), "")
+    except SchemaError:
+        return False
+    return True
+
+
+def _one_column(file: TableFile, line: str) -> SchemaError:
+    if not file.limits.adjustable:
+        return SchemaError(
+            f"{file}, line 1: {shown(line[:200])} is a single column. Separate columns by commas, tabs, "
+            "semicolons, | or blanks."
+        )
+    return SchemaError(
+        f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Set "
+        "dataset.separator, or dataset.format=user_lines if each line is a user followed by items."
+    )
+
+
+class _QuoteFoundError(Exception):
+    """A file has quotes, so that its fields may be quoted."""
+
+
+class _Source(io.RawIOBase):
+    """Hands bytes on, counts lines, and replaces separators of several characters, and runs of blanks.
+
+    With `quoteless_after`, a quote after so many lines, which must fit into the first block, is an error.
+    """
+
+    def __init__(self, stream: IO[bytes], separator: str, quoteless_after: int | None = None) -> None:
+        self._stream = stream
+        self._separator = separator.encode() if len(separator) > 1 else b""
+        self._blanks = not separator
+        self._quoteless_after = quoteless_after
+        self._rest = b""
+        self._n_ends, self._last = 0, b"\n"
+
+    @property
+    def n_lines(self) -> int:
+        """Lines that were handed on."""
+        return self._n_ends + (self._last != b"\n")
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._blanks:
+            block = self._between_blanks(size)
+        elif not self._separator:
+            block = self._stream.read(size)
+        else:
+            block = self._stream.read(max(size - 64, 1))
+            while block[-1:] in self._separator and len(block) < size and (more := self._stream.read(1)):
+                block += more  # a block must not end inside a separator
+            block = block.replace(self._separator, _UNIT_SEPARATOR.encode())
+        if self._quoteless_after is not None:
+            if b'"' in block.split(b"\n", self._quoteless_after)[-1]:
+                raise _QuoteFoundError
+            self._quoteless_after = 0
+        self._n_ends += block.count(b"\n")
+        self._last = block[-1:] or self._last
+        return block
+
+    def _between_blanks(self, size: int) -> bytes:
+        """Return bytes with one sign for each run of blanks, and none where lines begin or end."""
+        if not self._rest:
+            text = self._stream.read(BLOCK) + self._stream.readline()
+            text = re.sub(rb"^[ \t]+|[ \t\r]+$", b"", text, flags=re.MULTILINE)
+            self._rest = re.sub(rb"[ \t]+", _UNIT_SEPARATOR.encode(), text)
+        block, self._rest = self._rest[:size], self._rest[size:]
+        return block
+
+
+def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
+    """Refuse a file in which a quoted field holds what are rows, or goes on over lines in an id.
+
+    Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
+    line break, a row over several lines without the right number of columns, or lines inside a field that
+    have all columns and numbers where numbers must be.
+
+    Raises
+    ------
+    SchemaError
+        With the line where the quoted field begins.
+    """
+    separator = layout.separator if len(layout.separator) == 1 else _UNIT_SEPARATOR
+    rows = csv.reader(_lines(file, layout.separator, separator), delimiter=separator)
+    first = 1
+    try:
+        for row in rows:
+            if rows.line_num > first and first > layout.n_skipped:
+                _refuse_if_swallowing(row, layout, separator, file, first)
+            first = rows.line_num + 1
+    except csv.Error as error:  # a field of more than 128 KiB
+        raise _swallowing(file, first, "over more than 128 KiB") from error
+
+
+def _lines(file: TableFile, old: str, new: str) -> Iterator[str]:
+    """Yield lines as text with another separator; bytes that are no text do not matter here."""
+    with file.open() as stream:
+        for line in stream:
+            yield line.decode("utf-8", "replace").replace("\0", " ").replace(old, new)
+
+
+def _refuse_if_swallowing(row: list[str], layout: Layout, separator: str, file: TableFile, line: int) -> None:
+    broken = len(row) != layout.n_columns  # nobody can say how many rows it should have been
+    for position, field in enumerate(row):
+        if broken or _swallows(field, position, layout, separator):
+            n_lines = 1 + sum(field.count("\n") for field in row)
+            raise _swallowing(file, line, f"over {n_lines:,} lines")
+
+
+def _swallows(field: str, position: int, layout: Layout, separator: str) -> bool:
+    if "\n" not in field.strip():
+        return False
+    if position in [layout.positions[role] for role in ("user", "item") if role in layout.positions]:
+        return True
+    return any(_is_row(line.split(separator), layout) for line in field.splitlines()[1:])
+
+
+def _is_row(cells: list[str], layout: Layout) -> bool:
+    numbers = [layout.positions[role] for role in (*NUMBERS, "time") if role in layout.positions]
+    # Without a number to look at, text with as many separators could be anything.
+    return len(cells) == layout.n_columns and bool(numbers) and all(_is_number(cells[at]) for at in numbers)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return is_date(cell)
+
+
+def _swallowing(file: TableFile, line: int, length: str) -> SchemaError:
+    return SchemaError(
+        f"{file}, line {line}: a quoted field that begins here goes on {length} and swallows rows, so a "
+        f"quote may not be closed. Correct the line{_if_quotes_are_signs(file)}."
+    )
+
+
+def _if_quotes_are_signs(file: TableFile) -> str:
+    return ", or set dataset.quotes=false if quotes are ordinary characters" if file.limits.adjustable else ""

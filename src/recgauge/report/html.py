@@ -1,0 +1,78 @@
+"""Blocks as HTML: the page of a report, and parts of it for notebooks. Every text is escaped."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recgauge._version import __version__
+from recgauge.report.blocks import Block, Picture, Section
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_KEPT = "\n\t\u200c\u200d"  # what joins and parts letters belongs to some scripts
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_html(blocks: Sequence[Block]) -> str:
+    """Return blocks as a part of a page, without style and script; figures are left out."""
+    module = _environment().get_template("blocks.html.j2").module
+    return _visible("".join(str(module.show(block, False)) for block in blocks))  # type: ignore[attr-defined]
+
+
+def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
+    """Return sections as a page that needs no other file and no network; equal ones give an equal page."""
+    from recgauge.report.figures.svg import theme_rules
+
+    page = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title,
+            subtitle=subtitle,
+            sections=sections,
+            version=__version__,
+            style=f"{_read('report.css')}\n{theme_rules()}",
+            script=_read("report.js"),
+        )
+    )
+    return _visible(page) + "\n"
+
+
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["svg"] = _svg
+    return environment
+
+
+def _read(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _svg(picture: Picture) -> str:
+    """Draw a figure into the page; its texts are escaped by the writer of the SVG."""
+    from recgauge.report.figures.svg import svg_text
+
+    return svg_text(picture.draw(), picture.alt, picture.name.replace("_", "-"))
+
+
+def _visible(text: str) -> str:
+    r"""Return a text that says what it seems to say: no sign that hides others, turns them round or is none.
+
+    Examples
+    --------
+    >>> _visible("a\u202eb\u00a0c").replace("\ufffd", "?")
+    'a?b c'
+    """
+    wrong = {sign for sign in set(text) if not sign.isprintable() and sign not in _KEPT}
+    return text.translate(
+        {ord(sign): " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}" for sign in wrong}
+    )

@@ -1,0 +1,108 @@
+"""Blocks as LaTeX, for papers: tables with booktabs and siunitx."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recgauge.report.blocks import Beside, Block, Cell, Folded, Heading, Lines, TableBlock, Text
+from recgauge.report.markdown import one_line
+
+_SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "†": r"\textdagger{}", "±": r"$\pm$", "·": r"\textperiodcentered{}", "<": "$<$", ">": "$>$",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}  # fmt: skip
+PREAMBLE = (
+    "% \\usepackage{booktabs} and \\usepackage{siunitx} with \\sisetup{detect-weight=true, "
+    "table-align-text-before=false}"
+)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as LaTeX prints it.
+
+    Examples
+    --------
+    >>> print(escaped("bm25_k1=1.2 & 50%"))
+    bm25\_k1=1.2 \& 50\%
+    """
+    return "".join(_SIGNS.get(sign, sign) for sign in one_line(text))
+
+
+def render_latex(blocks: Sequence[Block]) -> str:
+    """Return blocks as LaTeX: best values bold, second ones underlined; figures and code are left out."""
+    return "\n\n".join([PREAMBLE, *_parts(blocks)]) + "\n"
+
+
+def _parts(blocks: Sequence[Block]) -> list[str]:
+    parts: list[str] = []
+    for block in blocks:
+        match block:
+            case TableBlock():
+                parts.append(_table(block))
+            case Heading(text):
+                parts.append(f"\\paragraph{{{escaped(text)}}}")
+            case Text(text):
+                parts.append(escaped(text))
+            case Lines(texts):
+                items = "\n".join(f"\\item {escaped(text)}" for text in texts)
+                parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
+            case Folded(_, inner) | Beside(inner):
+                parts += _parts(inner)
+            case _:
+                pass
+    return parts
+
+
+def _table(table: TableBlock) -> str:
+    rows = table.cells()
+    header = table.header or ("",) * max(map(len, rows), default=0)
+    kinds = [_kind([row[place] for row in rows], table.is_words(place)) for place in range(len(header))]
+    ranked = any(cell.rank for row in rows for cell in row)
+    told = [f"{table.caption}.", table.note, "Best in bold, second underlined." if ranked else ""]
+    heads = [
+        f"\\multicolumn{{2}}{{c}}{{{escaped(name)}}}" if kind.startswith("S") else escaped(name)
+        for name, kind in zip(header, kinds, strict=True)
+    ]
+    lines = [
+        _line([text for cell, kind in zip(row, kinds, strict=True) for text in _cells(cell, kind)])
+        for row in rows
+    ]
+    return "\n".join(
+        [
+            "\\begin{table}\n\\centering",
+            f"\\caption{{{escaped(' '.join(filter(None, told)))}}}",
+            f"\\begin{{tabular}}{{{''.join(kinds)}}}\n\\toprule",
+            *([_line(heads), "\\midrule"] if any(header) else []),
+            *lines,
+            "\\bottomrule\n\\end{tabular}\n\\end{table}",
+        ]
+    )
+
+
+def _kind(cells: Sequence[Cell], is_words: bool) -> str:
+    """Return the type of a column; values with something beside them take two."""
+    values = [cell.order for cell in cells if cell.order is not None]
+    if is_words or not values or not any(cell.parts or cell.rank for cell in cells):
+        return "l" if is_words else "r"
+    digits = max(len(str(int(abs(value)))) for value in values)
+    return f"S[table-format={'-' if min(values) < 0 else ''}{digits}.4]l"
+
+
+def _cells(cell: Cell, kind: str) -> list[str]:
+    text = escaped(cell.text)
+    if not kind.startswith("S"):
+        return [text]
+    if cell.rank:
+        text = f"\\bfseries {text}" if cell.rank == "best" else f"{{\\underline{{{text}}}}}"
+    first, *others = (*map(escaped, cell.small), "")
+    beside = " ".join([first + (f"\\,{cell.letters}" if cell.letters else ""), *filter(None, others)])
+    return [text, f"{{\\footnotesize {beside}}}" if beside else ""]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def with_marks(table: TableBlock, marks: Sequence[str]) -> TableBlock:
+    """Return a table whose caption also says what a reader of the numbers must know."""
+    return replace(table, note=" ".join([table.note, *marks]))

@@ -1,0 +1,112 @@
+"""Blocks as Markdown, and tables of texts that are Markdown already."""
+
+import re
+from collections.abc import Sequence
+
+from recgauge.errors import printable
+from recgauge.report.blocks import (
+    Beside,
+    Block,
+    Cell,
+    Code,
+    Folded,
+    Heading,
+    Lines,
+    Pictures,
+    TableBlock,
+    Text,
+)
+
+
+def render_markdown(blocks: Sequence[Block]) -> str:
+    """Return blocks as Markdown: best values in bold, second ones in italics; figures are left out."""
+    return "\n\n".join(text for block in blocks if (text := _block(block)))
+
+
+def _block(block: Block) -> str:  # noqa: C901 - one case for each kind of block
+    match block:
+        case Heading(text):
+            return f"### {escaped(text)}"
+        case Text(text):
+            return escaped(text)
+        case Lines(texts, look):
+            return "\n".join(f"- {'Note: ' if look == 'notes' else ''}{escaped(text)}" for text in texts)
+        case TableBlock():
+            return _table(block)
+        case Code(_, text):
+            return "\n".join(f"    {line}" for line in text.splitlines())
+        case Folded(title, inner):
+            return f"<details>\n<summary>{escaped(title)}</summary>\n\n{render_markdown(inner)}\n\n</details>"
+        case Beside(tables):
+            return render_markdown(tables)
+        case Pictures():
+            return ""
+
+
+def _table(table: TableBlock) -> str:
+    header = table.header or ("",) * max(map(len, table.rows), default=0)
+    right = [name for place, name in enumerate(header) if not table.is_words(place)]
+    rows = [list(map(_cell, row)) for row in table.cells()]
+    caption = f"**{escaped(table.caption)}**" if table.caption else ""
+    drawn = markdown_table(rows, list(map(escaped, header)), list(map(escaped, right)))
+    return "\n\n".join(part for part in (caption, drawn, escaped(table.note)) if part)
+
+
+def _cell(cell: Cell) -> str:
+    sign = {"best": "**", "second": "_"}.get(cell.rank, "")
+    return " ".join([f"{sign}{escaped(cell.text)}{sign}", *map(escaped, cell.parts)])
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as Markdown shows it: on one line, no markup, HTML or link, and nothing hidden.
+
+    Examples
+    --------
+    >>> print(escaped("a*b\n# <b>`c` [0, 1]* p < .05"))
+    a\*b # &lt;b>\`c\` [0, 1]* p < .05
+    """
+    line = markdown_line(re.sub(r"&(?=#?\w+;)", "&amp;", text))
+    marks = r"[\\`]|\*(?=\S)|^\*|~(?=~)|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)|\](?=[(\[:])"
+    return re.sub(f"({marks})", r"\\\1", line)
+
+
+def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[str] = ()) -> str:
+    """Return a table in Markdown; columns named in `right` are aligned to the right.
+
+    Cells may hold Markdown. Texts of users, such as names of runs, can neither end a cell nor a line, nor
+    begin HTML.
+
+    Examples
+    --------
+    >>> print(markdown_table([["svd", "0.93"]], ["model", "RMSE"], right=["RMSE"]))
+    | model | RMSE |
+    | --- | ---: |
+    | svd | 0.93 |
+    """
+    bar = "\\|"
+    lines = [header, ["---:" if name in right else "---" for name in header], *rows]
+    return "\n".join(
+        f"| {' | '.join(markdown_line(text).replace('|', bar) for text in line)} |" for line in lines
+    )
+
+
+def markdown_line(text: str) -> str:
+    r"""Return a text for Markdown that ends no line, begins no HTML and hides nothing.
+
+    Examples
+    --------
+    >>> print(markdown_line("<b>svd\nis < ease"))
+    &lt;b>svd is < ease
+    """
+    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", one_line(text))
+
+
+def one_line(text: str) -> str:
+    r"""Return a text on one line, its control characters and those that turn text round as escapes.
+
+    Examples
+    --------
+    >>> print(one_line("svd\n\x1b[31m"))
+    svd \x1b[31m
+    """
+    return printable(" ".join(text.splitlines()))

@@ -1,0 +1,101 @@
+"""What a report is made from: a comparison, its runs, and what was found out about each data set."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from recgauge.comparison import Comparison
+from recgauge.comparison.results import Cost
+from recgauge.comparison.segments import Segments
+from recgauge.comparison.series import Series
+from recgauge.comparison.stability import Stability
+from recgauge.report.blocks import Block, Heading, Section
+from recgauge.report.data_card import DataCard
+from recgauge.report.segment_tables import Story
+from recgauge.runs.record import RunRecord
+from recgauge.utils.checks import DoubleArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PopularityShares:
+    """Which share of its top `k` each run takes from groups of items, the most popular ones first."""
+
+    train: DoubleArray
+    shares: Mapping[str, DoubleArray]
+    k: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DatasetPart:
+    """The runs on one data set, in the comparison's order, and what is known beside their numbers.
+
+    `notes` say what is left out, and why.
+    """
+
+    name: str
+    runs: Mapping[str, Series]
+    card: DataCard | None = None
+    stability: Stability | None = None
+    segments: tuple[Segments, ...] = ()
+    stories: tuple[Story, ...] = ()
+    popularity: PopularityShares | None = None
+    notes: tuple[str, ...] = ()
+
+    def records(self) -> list[tuple[str, RunRecord]]:
+        """Return the record of every seed and fold of every run, with the run's name."""
+        return [(name, record) for name in self.runs for record in self.records_of(name)]
+
+    def records_of(self, run: str) -> list[RunRecord]:
+        """Return the record of every seed and fold of a run."""
+        return [job.record for job in self.runs[run].jobs if job.record is not None]
+
+    def record(self, run: str) -> RunRecord:
+        """Return the record of a run's first seed and fold."""
+        return self.records_of(run)[0]
+
+    def mean(self, run: str, key: str) -> float:
+        """Return a run's mean over seeds and folds; NaN if one of them lacks the metric."""
+        value = self.runs[run].mean(key)
+        return float("nan") if value is None else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportData:
+    """Everything that a report says; `marks` and `notes` are what a reader of the numbers must know."""
+
+    comparison: Comparison
+    parts: tuple[DatasetPart, ...]
+    costs: Mapping[tuple[str, str], Cost] = field(default_factory=dict)
+    marks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several data sets, so that parts must say which one they are of."""
+        return len(self.parts) > 1
+
+    def place(self, part: DatasetPart) -> str:
+        """Return " on" and the data set's name where there are several."""
+        return f" on {part.name}" if self.several else ""
+
+    def best(self, part: DatasetPart) -> str:
+        """Return the best run by the first metric."""
+        return self.comparison.result(self.comparison.metrics[0], part.name).rows[0].run
+
+
+Told = tuple[str, list[Block]] | None
+"""What a section says of one data set: a sentence, and blocks; None if there is nothing to say."""
+
+
+def section(
+    title: str, data: ReportData, tell: Callable[[ReportData, DatasetPart], Told], *, folded: bool = True
+) -> Section | None:
+    """Return a section of what is told of each data set; None if nothing is told of any."""
+    leads: list[str] = []
+    blocks: list[Block] = []
+    for part in data.parts:
+        told = tell(data, part)
+        if told is not None:
+            lead, some = told
+            leads += [lead] if lead else []
+            blocks += [Heading(part.name), *some] if data.several else some
+    return Section(title, " ".join(leads), tuple(blocks), folded=folded) if blocks else None

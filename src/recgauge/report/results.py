@@ -1,0 +1,129 @@
+"""Comparisons that show themselves: results of `recgauge.comparison` with tables and figures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from recgauge.comparison import comparing, over_datasets, segments, stability
+from recgauge.comparison.over_datasets import DatasetsResult
+from recgauge.comparison.results import Comparison
+from recgauge.comparison.segments import Segments
+from recgauge.comparison.stability import Stability
+from recgauge.report.html import render_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDatasets(DatasetsResult):
+    """A comparison over several data sets that draws itself."""
+
+    def plot(self) -> "Figure":
+        """Return the critical difference diagram."""
+        from recgauge.report.figures.ranks import critical_difference_diagram
+
+        return critical_difference_diagram(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownComparison(Comparison):
+    """A comparison that shows itself."""
+
+    def to_markdown(self) -> str:
+        """Return the tables and claims in Markdown."""
+        from recgauge.report.comparison_tables import markdown
+
+        return markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX (booktabs)."""
+        from recgauge.report.comparison_tables import latex
+
+        return latex(self)
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.comparison_tables import html
+
+        return html(self)
+
+    def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
+        """Return a figure of means and differences with their intervals.
+
+        Parameters
+        ----------
+        metric, dataset : str, optional
+            The first ones if not given.
+        """
+        from recgauge.report.comparison_figures import forest
+
+        return forest(self, metric, dataset)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSegments(Segments):
+    """A comparison inside groups that shows itself."""
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, with a sentence on who gains and who loses."""
+        from recgauge.report.segment_tables import markdown
+
+        return markdown(self)
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.segment_tables import segment_blocks
+
+        return render_html(segment_blocks(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownStability(Stability):
+    """The stability of an order of models that shows itself."""
+
+    def to_markdown(self) -> str:
+        """Return a table of the choices and one of their options."""
+        from recgauge.report.stability_tables import markdown
+
+        return markdown(self)
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.stability_tables import stability_blocks
+
+        return render_html(stability_blocks(self))
+
+    def plot(self) -> "Figure":
+        """Draw how many pairs of models turn along each choice."""
+        from recgauge.report.figures.stability import plot_stability
+
+        return plot_stability(self)
+
+
+def _showing(compute: Callable[P, Any], kind: Callable[..., Shown]) -> Callable[P, Shown]:
+    """Return the same function with a result that shows itself."""
+
+    @wraps(compute)
+    def shown(*args: P.args, **kwargs: P.kwargs) -> Shown:
+        found = compute(*args, **kwargs)
+        return kind(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+    return shown
+
+
+def _comparison(**parts: Any) -> ShownComparison:
+    """Return a comparison whose ranks over data sets draw themselves, too."""
+    of_datasets = [
+        ShownDatasets(**{field.name: getattr(one, field.name) for field in fields(one)})
+        for one in parts["over_datasets"]
+    ]
+    return replace(ShownComparison(**parts), over_datasets=tuple(of_datasets))
+
+
+compare = _showing(comparing.compare, _comparison)
+compare_datasets = _showing(over_datasets.compare_datasets, ShownDatasets)
+compare_item_groups = _showing(segments.compare_item_groups, ShownSegments)
+compare_orders = _showing(stability.compare_orders, ShownStability)
+compare_segments = _showing(segments.compare_segments, ShownSegments)

@@ -1,0 +1,88 @@
+"""Users who gain or lose most between two runs: their history, both lists, what was right."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recgauge.comparison.conditions import Condition
+from recgauge.comparison.groups import extreme_users
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, listed
+from recgauge.report.segment_tables import HIT, Listed, Story
+
+SHOWN = 10
+"""How many items of a history or a list are shown."""
+
+
+def stories(
+    runs: Condition, key: str, dataset: Dataset, split: Split, baseline: str | None, n: int
+) -> list[Story]:
+    """Return the users with the largest gain, then those with the largest loss, of each run against one.
+
+    Parameters
+    ----------
+    runs : Condition
+    key : str
+        The metric.
+    dataset : Dataset
+    split : Split
+    baseline : str or None
+        The run that others are compared with; None: the first.
+    n : int
+        How many of each.
+
+    Raises
+    ------
+    ConfigError
+        If there is one run only, or no such baseline.
+    """
+    names = list(runs.runs)
+    base = names[0] if baseline is None else baseline
+    if len(names) < 2 or base not in names:
+        raise ConfigError(f"--examples: two runs are needed to see who gains and loses; got {listed(names)}.")
+    values, examples = runs.values(key), []
+    entry = runs.first.record.result(key)
+    sign = 1 if entry is None or entry.higher_is_better else -1
+    titles = _titles(dataset)
+    for name in (name for name in names if name != base):
+        gain, loss = extreme_users(sign * values[[name, base]], name, base, n)
+        for user in [*gain, *loss]:
+            both_values = f"{base} {values.loc[user, base]:.4f}, {name} {values.loc[user, name]:.4f}"
+            title = f"user {user}: {key.replace('_at_', '@')} of {both_values}"
+            header, ranks = _lists(runs, user, (base, name), titles)
+            examples.append(Story(title, _history(split, user, titles), header, ranks))
+    return examples
+
+
+def _titles(dataset: Dataset) -> dict[Any, str]:
+    ids = dataset.interactions.item_ids.tolist()
+    texts = ids if dataset.item_titles is None else dataset.item_titles.tolist()
+    return {item: str(text) for item, text in zip(ids, texts, strict=True)}
+
+
+def _history(split: Split, user: Any, titles: Mapping[Any, str]) -> str:
+    rows = split.history
+    own = np.flatnonzero(rows.user_ids[rows.user] == user)
+    by = rows.value if rows.timestamp is None else rows.timestamp
+    own = own[np.argsort(-by[own], kind="stable")]
+    items = [titles[item] for item in rows.item_ids[rows.item[own[:SHOWN]]].tolist()]
+    order = "best rated" if rows.timestamp is None else "latest"
+    return f"{len(own)} training rows, {order}: {'; '.join(items) or 'none'}"
+
+
+def _lists(
+    runs: Condition, user: Any, names: Sequence[str], titles: Mapping[Any, str]
+) -> tuple[tuple[str, ...], tuple[tuple[Listed, ...], ...]]:
+    test, lowest = runs.first.test(), runs.first.record.dataset.relevant_from
+    held = test[(test["user_id"] == user) & (True if lowest is None else test["rating"] >= lowest)]
+    relevant = set(held["item_id"].tolist())
+    columns = []
+    for name in names:
+        lists = runs.runs[name].recommended()
+        items = lists[lists["user_id"] == user].sort_values("rank")["item_id"].tolist()[:SHOWN]
+        columns.append([Listed(titles[item], item in relevant) for item in items])
+    depth = max(map(len, columns), default=0)
+    ranks = [tuple(column[i] if i < len(column) else Listed("") for column in columns) for i in range(depth)]
+    return ("rank", *(f"{name} ({HIT} relevant, of {len(relevant)})" for name in names)), tuple(ranks)

@@ -1,0 +1,220 @@
+"""What a run's numbers may depend on beyond its settings: versions, machine, commit, code and files."""
+
+import glob
+import inspect
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from getpass import getuser
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import recgauge
+from recgauge._version import NUMERIC_VERSION, __version__
+from recgauge.errors import ConfigError
+from recgauge.isolated.environments import Environment, find_environment
+from recgauge.models import adapters
+from recgauge.runs.folder import file_digest
+from recgauge.runs.settings import fingerprint, free_settings, is_isolated
+from recgauge.runs.targets import TARGET, allowed_packages, find_class
+from recgauge.utils.files import user_number, user_path
+
+CHECKOUT = Path(recgauge.__file__).resolve().parents[2]
+PACKAGES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "hydra-core", "omegaconf", "mlflow")
+FILE_SETTINGS = ("path", "test", "validation", "train")
+"""Settings of recgauge's own components that name files."""
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Return versions, machine and the commit of recgauge's own checkout, None where it is installed.
+
+    Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
+    """
+    commit = _git("rev-parse", "HEAD")
+    return {
+        "recgauge": __version__,
+        "numeric_version": NUMERIC_VERSION,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": platform.machine(),
+        "n_cpus": os.cpu_count(),
+        "kernels": _kernels(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "git_commit": commit,
+        "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
+    }
+
+
+def _kernels() -> dict[str, str]:
+    """Return the CPU that numba compiles for, and BLAS's kernels and threads: each may change last digits."""
+    from llvmlite.binding import get_host_cpu_name
+    from threadpoolctl import threadpool_info
+
+    blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    names = {
+        f"{library['internal_api']} {library.get('architecture') or ''}".strip()
+        + f", threads: {library['num_threads']}"
+        for library in blas
+    }
+    return {"numba": get_host_cpu_name(), "blas": "; ".join(sorted(names))}
+
+
+def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `environment` and what else a run with these settings depends on.
+
+    These are ``sources`` (`read_beside`), the library that trains the model among ``packages``, and
+    ``model_environment``, the versions in the environment of its own in which the model is trained.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+    """
+    facts = environment() | {"sources": read_beside(settings)}
+    facts["packages"] = facts["packages"] | library(settings.get("model"))
+    own = model_environment(settings)
+    return facts if own is None else facts | {"model_environment": own.versions()}
+
+
+def user_name() -> str:
+    """Return the user's name; the number where the system has none, as in containers."""
+    try:
+        return getuser()
+    except (ImportError, KeyError, OSError):  # which one depends on Python's version and the system
+        return str(user_number())
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _git(*arguments: str) -> str | None:
+    if not (CHECKOUT / ".git").exists():
+        return None
+    try:
+        command = ["git", "-C", str(CHECKOUT), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digests of classes outside recgauge, whose version nobody keeps, and of named files.
+
+    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`, or what
+    is in the environment of its own in which it is trained.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+
+    Returns
+    -------
+    dict of str to str
+        By ``_target_``, the digest of the file that defines the class; by path, the digest of the file.
+
+    Notes
+    -----
+    What a class's file imports is not looked at. A class without a file, such as a compiled one, has the
+    text "no source" for a digest. Files of the data set are left to its own digest. A text among the other
+    settings names a file if it is the value of a setting for files (`FILE_SETTINGS`), or if it looks like a
+    path, with a folder or an ending: a file that happens to be called ``train`` changes nothing.
+    """
+    counted = {key: node for key, node in settings.items() if key not in free_settings()}
+    texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
+    files = sorted({path for text in texts for path in _files(text)})
+    packages = allowed_packages(settings.get("allowed_targets", ()))
+    digests = {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))}
+    digests |= {path: file_digest(Path(path)) for path in files} | library(counted.get("model"))
+    own = model_environment(settings)
+    return digests if own is None else digests | {f"environment of {own.library}": own.identity()}
+
+
+def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
+    """Return the fingerprint of a run, with the files beside its data as they are now.
+
+    Parameters
+    ----------
+    settings : mapping of str to Any
+        The resolved configuration.
+    data_sha256 : str
+        Digest of the data set.
+    """
+    return fingerprint(settings, data_sha256, NUMERIC_VERSION, read_beside(settings))
+
+
+def model_environment(settings: Mapping[str, Any]) -> Environment | None:
+    """Return the environment of its own that the model is trained in; None if it needs none or has none."""
+    model = settings.get("model")
+    if not is_isolated(model):
+        return None
+    try:
+        kind = find_class(model[TARGET], f"model.{TARGET}", allowed_packages(()))
+        return find_environment(getattr(kind, "library", ""))
+    except ConfigError:  # compose says what is wrong
+        return None
+
+
+def library(model: Any) -> dict[str, str]:
+    """Return the version of the library that trains the model, if another one than recgauge does."""
+    target = model.get(TARGET) if isinstance(model, Mapping) else None
+    if not str(target).startswith(f"{adapters.__name__}."):
+        return {}
+    try:
+        found = find_class(target, f"model.{TARGET}", allowed_packages(())).library  # type: ignore[attr-defined]
+    except (ConfigError, AttributeError):  # compose says what is wrong
+        return {}
+    return {found: str(_version(found))}
+
+
+def _targets(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        target = node.get(TARGET)
+        if isinstance(target, str) and not target.startswith("recgauge."):
+            yield target
+    for part in _parts(node):
+        yield from _targets(part)
+
+
+def _texts(node: Any, key: str = "") -> Iterator[str]:
+    """Yield the texts that may name files; the parts of a list are under the list's key."""
+    if isinstance(node, str) and (key in FILE_SETTINGS or Path(node).suffix or Path(node).name != node):
+        yield node
+    elif isinstance(node, Mapping):
+        for name, part in node.items():
+            yield from _texts(part, str(name))
+    else:
+        for part in _parts(node):
+            yield from _texts(part, key)
+
+
+def _parts(node: Any) -> list[Any]:
+    if isinstance(node, Mapping):
+        return list(node.values())
+    return list(node) if isinstance(node, (list, tuple)) else []
+
+
+def _files(text: str) -> list[str]:
+    path = user_path(text)
+    try:
+        found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
+    except (OSError, ValueError):  # too long for a name, or no text that a path may be
+        return []
+    return [name for name in found if Path(name).is_file()]
+
+
+def _source_digest(target: str, packages: Sequence[str]) -> str:
+    try:
+        path = inspect.getsourcefile(find_class(target, "", packages))
+    except (ConfigError, TypeError, OSError):  # compose says what is wrong; compiled classes have no file
+        return "not importable"
+    return "no source" if path is None else file_digest(Path(path))

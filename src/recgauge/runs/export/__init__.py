@@ -1,0 +1,238 @@
+"""A run's lists and rows as files of other tools."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, MissingDataError, listed
+from recgauge.runs.export.about import about_page
+from recgauge.runs.export.formats import FORMS, NEED_PARTS, PACKED, Content, Exporter, Form, Grades, Scores
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.utils.output_files import text_writer, write_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from recgauge.runs.export.writing import ExportFile
+
+ABOUT = "about.md"
+_OWN_ORDER = ("id_descending", "average", "expected")
+"""Policies of equal scores under which a run's numbers are not those of the stored order."""
+
+Load = Callable[[RunFolder], tuple[Dataset, Split]]
+"""Loads data and split of a run again."""
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What of a run is exported, and how.
+
+    Parameters
+    ----------
+    forms : tuple of str
+        At least one of `FORMS`, each once.
+    scores : {"rank", "model"}
+        Of trec and ranx: falling with the rank, or the model's.
+    grades : {"rating", "binary"}
+        Of relevant items in trec and ranx.
+    gzip : bool
+        Whether text files are packed.
+    train : bool
+        Whether training and validation rows are wanted, for which the data set is loaded again.
+    overwrite : bool
+        Whether files that are there are replaced.
+
+    Raises
+    ------
+    ConfigError
+        If a format is unknown, or options do not go together.
+    """
+
+    forms: tuple[Form, ...]
+    scores: Scores = "rank"
+    grades: Grades = "rating"
+    gzip: bool = False
+    train: bool = True
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = [form for form in self.forms if form not in FORMS]
+        if unknown or not self.forms:
+            raise ConfigError(f"--as: {listed(unknown)} is none of {', '.join(FORMS)}.")
+        if self.gzip and (plain := [form for form in self.forms if form not in PACKED]):
+            raise ConfigError(
+                f"--gzip: files of {listed(plain)} are compressed already or must be plain; it works with "
+                f"{', '.join(PACKED)}."
+            )
+        if not self.train and "recbole" in self.forms:
+            raise ConfigError("--no-train: RecBole needs training rows; leave out one of the two.")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What `export_run` wrote.
+
+    Parameters
+    ----------
+    files : dict of Path to int or None
+        Number of rows of each file, where it has rows.
+    about : Path
+        The page that says what they hold.
+    notes : tuple of str
+    """
+
+    files: dict[Path, int | None]
+    about: Path
+    notes: tuple[str, ...] = ()
+
+
+def export_run(run: RunFolder, name: str, folder: Path, options: ExportOptions, load: Load) -> Exported:
+    """Write a run's files for other tools, and about.md, which says what is in them.
+
+    Parameters
+    ----------
+    run : RunFolder
+        With recommendations.parquet or predictions.parquet, and test.parquet.
+    name : str
+        How the run was named, for about.md.
+    folder : Path
+        Made if missing.
+    options : ExportOptions
+    load : callable
+        Loads data and split of a run again.
+
+    Raises
+    ------
+    RecgaugeError
+        If a format cannot hold the run, or a file is there already or cannot be written.
+    """
+    content, notes = _content(run, options, load)
+    exporter = Exporter(content, options.scores, options.grades, options.gzip)
+    files: dict[str, ExportFile] = {}
+    for form in options.forms:
+        files |= exporter.files(form)
+    _refuse_existing(folder, [*files, ABOUT], overwrite=options.overwrite)
+    if set(options.forms) & {"trec", "ranx"}:
+        notes += _ties(run, exporter)
+        if (factor := exporter.grade_factor) != 1:
+            notes.append(
+                f"grades for trec_eval and ranx, which read whole numbers, are {factor} times the rating: "
+                "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
+            )
+    about = about_page(name, run.record, files, exporter)
+    writers = {folder / file: each.write for file, each in files.items()}
+    write_files(writers | {folder / ABOUT: text_writer(about)})
+    counts = {folder / file: each.n_rows for file, each in files.items()}
+    return Exported(counts, folder / ABOUT, tuple(notes))
+
+
+def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Content, list[str]]:
+    import pyarrow as pa
+
+    record, parts = run.record, {}
+    if any(form in NEED_PARTS for form in options.forms):
+        parts = _all_parts(run, options, load) if options.train else _stored_part(run)
+    files = {name: run.folder / name for name in (LISTS, PREDICTIONS) if (run.folder / name).is_file()}
+    notes = []
+    if LISTS not in files and "recbole" in options.forms:
+        notes.append("the run has stored no lists, so that there are none in RecBole's files")
+    judged = pa.Table.from_pandas(run.judged(record.dataset.relevant_from), preserve_index=False)
+    content = Content(
+        record.dataset.name,
+        record.names["model"],
+        record.evaluated_on,
+        judged.replace_schema_metadata(),
+        parts,
+        files.get(LISTS),
+        files.get(PREDICTIONS),
+    )
+    return content, notes
+
+
+def _all_parts(run: RunFolder, options: ExportOptions, load: Load) -> dict[str, "pa.Table"]:
+    try:
+        return _parts(run, load)
+    except MissingDataError as error:
+        without = "" if "recbole" in options.forms else " Or export lists and test rows alone: --no-train."
+        raise MissingDataError(f"{error}{without}") from error
+
+
+def _parts(run: RunFolder, load: Load) -> dict[str, "pa.Table"]:
+    """Load and split the data again, and return the rows of each part."""
+    dataset, split = load(run)
+    found: dict[str, Interactions | None] = {
+        "train": split.train,
+        "fold_in": split.fold_in,
+        "validation": split.validation,
+        run.record.evaluated_on: split.test,
+    }
+    parts = {name: rows for name, rows in found.items() if rows is not None}
+    rated = dataset.feedback == "explicit" or any((rows.value != 1).any() for rows in parts.values())
+    return {
+        name: _table(rows, rated, dataset.relevant_from, held_out=name in ("validation", "test"))
+        for name, rows in parts.items()
+    }
+
+
+def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held_out: bool) -> "pa.Table":
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "user_id": rows.user_ids[rows.user],
+        "item_id": rows.item_ids[rows.item],
+    }
+    if held_out:
+        columns["grade"] = _grades(rows.value, relevant_from)
+    if rated:
+        columns["rating"] = rows.value
+    if rows.timestamp is not None:
+        columns["timestamp"] = rows.timestamp
+    return pa.table(columns)
+
+
+def _grades(ratings: Any, relevant_from: float | None) -> Any:
+    """Return what each row counts as in an evaluation, as float64: 0 is not relevant."""
+    values = np.asarray(ratings, np.float64)
+    return np.ones(len(values)) if relevant_from is None else np.where(values >= relevant_from, values, 0.0)
+
+
+def _stored_part(run: RunFolder) -> dict[str, "pa.Table"]:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(run.folder / TEST)
+    ratings, dataset = table["rating"].to_numpy(), run.record.dataset
+    grades = _grades(ratings, dataset.relevant_from)
+    if dataset.feedback == "implicit" and (ratings == 1).all():
+        table = table.drop_columns(["rating"])
+    return {run.record.evaluated_on: table.add_column(2, "grade", [grades])}
+
+
+def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
+    there = [name for name in names if (folder / name).exists()]
+    if there and not overwrite:
+        raise ConfigError(
+            f"--out: {folder} has {listed(there, most=3)} already. Name another folder, or add --overwrite."
+        )
+
+
+def _ties(run: RunFolder, exporter: Exporter) -> list[str]:
+    """Say how many lists other tools may order in another way, or would."""
+    import pandas as pd
+
+    lists = run.recommended()
+    tied = (lists["user_id"] == lists["user_id"].shift()) & (lists["score"] == lists["score"].shift())
+    if not (n_tied := int(pd.Series(lists["user_id"][tied]).nunique())):
+        return []
+    told = "each tool orders them in its own way; --scores rank writes scores that fall with the rank"
+    if exporter.scores == "rank":
+        told = "those written fall with the rank, so that tools agree; --scores model keeps the model's"
+        policy = next((name for name in _OWN_ORDER if f"ties={name}" in run.record.policies), None)
+        if policy is not None:
+            told += f", and with them this run's own numbers, which are of ties={policy}"
+    return [f"{n_tied:,} of {lists['user_id'].nunique():,} lists have equal scores: {told}"]

@@ -1,0 +1,200 @@
+"""The folder of a job: complete or absent, with the digests of its files; of what failed or sums up, too."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
+from typing import Any, Literal
+
+from recgauge.errors import SchemaError
+from recgauge.models.saved import ABOUT, ARRAYS
+from recgauge.runs.facts import JobFacts
+from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import LISTS
+from recgauge.utils.files import digest_of
+from recgauge.utils.plain import from_plain
+
+CHECKSUMS = "SHA256SUMS"
+RECORD, FAILURE, SUMMARY = "record.json", "failure.json", "summary.json"
+"""What says what a folder is of: a run, a job that failed, what a sweep or a study ends with."""
+HITS = "hits.parquet"
+MODEL = "model"
+"""The folder of the fitted model."""
+MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A job that failed or was stopped.
+
+    Parameters
+    ----------
+    job : JobFacts
+    error : str
+    names : dict of str to str
+        The chosen option of each group.
+    seed : int
+    command : str
+        Gives the job again.
+    settings, environment : dict of str to Any
+        As of a `RunRecord`, without secrets.
+    status : {"FAILED", "KILLED"}
+        ``KILLED``: by Ctrl-C or a signal.
+    """
+
+    job: JobFacts
+    error: str
+    names: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+    command: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+    status: Literal["FAILED", "KILLED"] = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a sweep or a study ends with: a note, a few numbers, files.
+
+    Parameters
+    ----------
+    job : JobFacts
+    subject : str
+        The study, or ``comparison``.
+    fingerprint : str
+        Digest of the content; a store keeps each content once.
+    note : str
+        Markdown.
+    values : dict of str to float
+    """
+
+    job: JobFacts
+    subject: str
+    fingerprint: str
+    note: str = ""
+    values: dict[str, float] = field(default_factory=dict)
+
+
+def write_failure(failure: Failure, folder: Path) -> None:
+    """Write failure.json, which makes `folder` that of a failed job, complete or not at all."""
+    with unfinished(folder) as hidden:
+        finish(_sealed(failure, FAILURE, hidden), hidden, folder)
+
+
+def write_summary(summary: Summary, files: Sequence[Path], folder: Path) -> None:
+    """Write summary.json and copies of `files`, which makes `folder` one that can be delivered."""
+    with unfinished(folder) as hidden:
+        copies = [hidden / file.name for file in files]
+        for file, copy in zip(files, copies, strict=True):
+            copyfile(file, copy)
+        finish(_sealed(summary, SUMMARY, hidden, copies), hidden, folder)
+
+
+def _sealed(content: Failure | Summary, name: str, hidden: Path, files: Sequence[Path] = ()) -> list[Path]:
+    if not content.job.ended:
+        content = replace(content, job=replace(content.job, ended=time.time()))
+    text = json.dumps(asdict(content), indent=2, ensure_ascii=False, default=str) + "\n"
+    (hidden / name).write_text(text, encoding="utf-8")
+    every = [*files, hidden / name]
+    return [*every, write_checksums(every, hidden)]
+
+
+def read_folder(folder: Path) -> RunRecord | Failure | Summary:
+    """Return what a complete folder is of.
+
+    Raises
+    ------
+    SchemaError
+        If it is not complete, or its file is damaged.
+    """
+    sums = folder / CHECKSUMS
+    names = read_checksums(sums) if sums.is_file() else {}
+    kinds: dict[str, Any] = {RECORD: RunRecord, FAILURE: Failure, SUMMARY: Summary}
+    for name, kind in kinds.items():
+        if name in names:
+            content: RunRecord | Failure | Summary = _read(kind, folder / name)
+            return content
+    raise SchemaError(f"{folder}: is not the complete folder of a job: its {CHECKSUMS} names no {RECORD}.")
+
+
+def _read(kind: Any, path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return (
+            RunRecord.from_json(text) if kind is RunRecord else from_plain(kind, json.loads(text), path.name)
+        )
+    except (OSError, ValueError, RecursionError) as error:
+        raise SchemaError(f"{path}: cannot be read: {error}") from error
+
+
+def load_record(folder: Path) -> RunRecord:
+    """Read the record of a run's folder."""
+    return RunRecord.from_json((folder / RECORD).read_text(encoding="utf-8"))
+
+
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield a new hidden folder in `folder` to write files in; `finish` moves them to `folder`.
+
+    It is removed at the end with all that is in it, so that an error leaves no half-written file.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    hidden = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+    try:
+        yield hidden
+    finally:
+        rmtree(hidden, ignore_errors=True)
+
+
+def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
+    """Move files that are complete from `hidden` to `folder`, in their order, and return them there.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Inside `hidden`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
+    hidden, folder : Path
+        As of `unfinished`.
+    """
+    (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
+    sums = read_checksums(hidden / CHECKSUMS)
+    for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
+        old = folder / name
+        if old.is_file() and file_digest(old) != sums.get(name):
+            old.unlink()
+    moved = [folder / file.relative_to(hidden) for file in files]
+    for file, target in zip(files, moved, strict=True):
+        target.parent.mkdir(exist_ok=True)
+        file.replace(target)
+    return moved
+
+
+def write_checksums(files: Sequence[Path], folder: Path) -> Path:
+    """Write SHA256SUMS, a line per file as ``sha256sum`` writes and checks it.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Inside `folder`.
+    folder : Path
+    """
+    lines = (f"{file_digest(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
+    path = folder / CHECKSUMS
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def read_checksums(path: Path) -> dict[str, str]:
+    """Return ``{name: digest}`` of a file that `write_checksums` wrote; of a damaged one, what is left."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file."""
+    with path.open("rb") as stream:
+        return digest_of(stream)

@@ -1,0 +1,1 @@
+"""Jobs, the engines that run them, and what a sweep ends with."""

@@ -1,0 +1,258 @@
+"""From settings to an `Experiment`: the only module that builds components from a configuration."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast, get_args
+
+from recgauge.candidates import Candidates
+from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.data.split import EvaluateOn
+from recgauge.datasets import DatasetSource
+from recgauge.errors import ConfigError, RecgaugeError
+from recgauge.evaluation.learning import Learning
+from recgauge.experiment import Experiment
+from recgauge.filters import Filter
+from recgauge.guards import GuardSettings, check_selected_on
+from recgauge.metrics import Metric
+from recgauge.metrics.curves.areas import FullRankingMetric
+from recgauge.metrics.rating import RatingMetric
+from recgauge.models import GivesLists, RatingPredictor, Recommender
+from recgauge.models.fitting import check_fit_on
+from recgauge.runs.settings import RunSettings, stores_model
+from recgauge.runs.targets import TARGET, allowed_packages, check_component, find_class
+from recgauge.search import Search
+from recgauge.splits import Splitter
+from recgauge.studies import Study
+from recgauge.tracking import Store
+from recgauge.utils.checks import check_choice, check_cutoffs, check_int
+from recgauge.utils.messages import print_note
+
+Component = TypeVar("Component")
+
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
+    "recgauge.conventions.get_convention": (get_convention, Convention)
+}
+"""The functions that a configuration may call, with the class of what they return; all else are classes."""
+
+
+def compose(
+    settings: RunSettings, *, leave_out: bool = False, tell: Callable[[str], None] = print_note
+) -> Experiment:
+    """Build every component of a run.
+
+    Parameters
+    ----------
+    settings : RunSettings
+    leave_out : bool
+        Whether metrics that the model cannot be measured by are left out, with a note, rather than refused:
+        the user wants every metric there is (``metrics=all``), or the same metrics of several models.
+    tell : callable
+        Gets the note.
+
+    Raises
+    ------
+    ConfigError
+        If a component cannot be built; the message begins with its path in the configuration.
+    """
+    packages = allowed_packages(settings.allowed_targets)
+
+    def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
+        return build(node, kind, path, packages)
+
+    conventions = part(settings.conventions, Convention, "conventions").with_ties(settings.ties)
+    suite = {
+        name: metric
+        for name, node in (settings.metrics or {}).items()
+        if (metric := _metric(node, conventions, f"metrics.{name}", packages)) is not None
+    }
+    filters = (settings.filters or {}).items()
+    model = build_model(settings.model, settings.allowed_targets)
+    check_ready(model)
+    suite = _possible(model, suite, tell, leave_out=leave_out)
+    if isinstance(model, GivesLists):
+        _refuse_scores(type(model).__name__, settings, suite)
+    if stores_model(settings) and not isinstance(model, Recommender):
+        raise ConfigError(
+            f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
+            "Leave out save_model and tracking.log_model, or choose a model that ranks items."
+        )
+    return Experiment(
+        dataset=part(settings.dataset, DatasetSource, "dataset"),
+        filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),
+        splitter=part(settings.split, Splitter, "split"),
+        candidates=part(settings.candidates, Candidates, "candidates"),
+        model=model,
+        metrics=suite,
+        policies=conventions.policies,
+        cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
+        seed=check_int("seed", settings.seed, minimum=0),
+        fit_on=check_fit_on(settings.fit_on),
+        evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
+        guards=guard_settings(settings),
+        sanity=settings.sanity,
+        curves=settings.figures,
+        learning=_learning(settings),
+        memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
+    )
+
+
+def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Definition]) -> None:
+    """Refuse what needs the scores of all items, of a model that gives lists."""
+    asked = [name for name in ("figures", "save_model") if getattr(settings, name)]
+    asked += [f"metrics={name}" for name, each in suite.items() if isinstance(each.metric, FullRankingMetric)]
+    if asked:
+        raise ConfigError(
+            f"model: {model} gives lists, not the scores of all items, which {', '.join(asked)} would need; "
+            f"leave {'it' if len(asked) == 1 else 'them'} out."
+        )
+
+
+def _learning(settings: RunSettings) -> Learning | None:
+    watched = settings.learning
+    return Learning(watched.metric, watched.every, watched.patience) if watched.watch else None
+
+
+def guard_settings(settings: RunSettings) -> GuardSettings:
+    """Return what the user says about guards."""
+    return GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on))
+
+
+def build_model(node: Any, allowed_targets: Sequence[str]) -> Recommender | RatingPredictor:
+    """Build a model alone."""
+    return build(node, (Recommender, RatingPredictor), "model", allowed_packages(allowed_targets))
+
+
+def check_ready(model: Recommender | RatingPredictor) -> None:
+    """Let a model say, before any data are read, what it lacks to be trained.
+
+    Raises
+    ------
+    ConfigError
+        If it lacks something, such as another library.
+    MissingDataError
+        If a file that a setting names is not there.
+    """
+    if isinstance(model, Recommender):
+        try:
+            model.check_ready()
+        except ConfigError as error:
+            raise ConfigError(f"model: {error}") from error
+
+
+def build_search(node: Any) -> Search:
+    """Build how a model's settings are searched."""
+    return build(node, Search, "tune", allowed_packages(()))
+
+
+def build_dataset(node: Any, allowed_targets: Sequence[str]) -> DatasetSource:
+    """Build a data set's source alone."""
+    return build(node, DatasetSource, "dataset", allowed_packages(allowed_targets))
+
+
+def build_study(node: Any, allowed_targets: Sequence[str]) -> Study | None:
+    """Build the study of an experiment, or None."""
+    study = None if node is None else build(node, Study, "study", allowed_packages(allowed_targets))
+    if study is not None and re.fullmatch(r"\w[\w.-]*", study.name) is None:
+        raise ConfigError(
+            f"study.name: must be the name of a folder in experiments/, such as mine; got {study.name!r}."
+        )
+    return study
+
+
+def build_store(node: Any) -> Store | None:
+    """Build the store that gets the runs; None with ``tracking=off``."""
+    if isinstance(node, Mapping) and node.get("uri") is None and set(node) <= {TARGET, "uri"}:
+        return None
+    return build(node, Store, "tracking", allowed_packages(()))
+
+
+def _possible(
+    model: Recommender | RatingPredictor,
+    suite: Mapping[str, Definition],
+    tell: Callable[[str], None],
+    *,
+    leave_out: bool,
+) -> dict[str, Definition]:
+    """Return the metrics that the model can be measured by; refuse or leave out others before any work."""
+    name = type(model).__name__
+    ratings = [key for key, definition in suite.items() if isinstance(definition.metric, RatingMetric)]
+    lists = [key for key in suite if key not in ratings]
+    wrong, why, remedy = [], "", ""
+    if ratings and not isinstance(model, RatingPredictor):
+        wrong, why = ratings, f"need predicted ratings, and {name} ranks items but predicts none."
+        remedy = " Choose model=bias or model=biased_mf, or leave out metrics=rating."
+    elif lists and not isinstance(model, Recommender):
+        wrong, why = lists, f"need ranked lists, and {name} only predicts ratings."
+    if wrong and not (leave_out and len(wrong) < len(suite)):
+        raise ConfigError(f"metrics: {', '.join(wrong)} {why}{remedy}")
+    if wrong:
+        tell(f"metrics: left out are {', '.join(wrong)}, which {why}")
+    return {key: definition for key, definition in suite.items() if key not in wrong}
+
+
+def build(
+    node: Any, kind: type[Component] | tuple[type, ...], path: str, packages: Sequence[str]
+) -> Component:
+    """Build one component from its mapping of ``_target_`` and arguments.
+
+    Parameters
+    ----------
+    node : Any
+        Plain mapping.
+    kind : type or tuple of types
+        What the component must be; one of several.
+    path : str
+        Path of the mapping in the configuration, for messages.
+    packages : sequence of str
+        Packages that ``_target_`` may be in; see `targets`.
+
+    Raises
+    ------
+    ConfigError
+        If the mapping, its target or an argument cannot be used.
+    """
+    if not isinstance(node, Mapping) or not isinstance(node.get(TARGET), str):
+        raise ConfigError(f"{path}: expected a mapping with a {TARGET}, got {node!r}.")
+    check_component(node, path, packages)
+    target = node[TARGET]
+    maker, made = _maker(target, path, packages)
+    if not issubclass(made, kind):
+        kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        raise ConfigError(f"{path}: {target} is not a {kinds}; choose another target.")
+    arguments = {str(key): value for key, value in node.items() if key != TARGET}
+    _check_arguments(maker, arguments, path)
+    try:
+        # not Hydra's instantiate, which would build whatever else is among the arguments
+        return cast("Component", maker(**arguments))
+    except RecgaugeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    except Exception as error:  # whatever the constructor of a user's class raises
+        raise ConfigError(f"{path}: cannot build {target}: {error}") from error
+
+
+def _maker(target: str, path: str, packages: Sequence[str]) -> tuple[Callable[..., Any], type]:
+    """Return what makes the component, and the class of it."""
+    if target in _FUNCTIONS:
+        return _FUNCTIONS[target]
+    found = find_class(target, f"{path}.{TARGET}", packages)
+    return found, found
+
+
+def _check_arguments(maker: Callable[..., Any], arguments: Mapping[str, Any], path: str) -> None:
+    names = list(inspect.signature(maker).parameters)
+    unknown = [key for key in arguments if key not in names]
+    if unknown:
+        raise ConfigError(
+            f"{path}: {maker.__name__} has no setting {', '.join(unknown)}; "
+            f"it has {', '.join(names) or 'none'}."
+        )
+
+
+def _metric(node: Any, conventions: Convention, path: str, packages: Sequence[str]) -> Definition | None:
+    """Return what a suite's line means: a name, a definition of its own, or null to leave it out."""
+    if node is None:
+        return None
+    if isinstance(node, str):
+        return conventions.definition(node)
+    return Definition(build(node, Metric, path, packages), conventions.policies)

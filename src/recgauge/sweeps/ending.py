@@ -1,0 +1,270 @@
+"""After the last job: a sweep's table and summary files, and what an experiment's study makes of its runs."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.markdown import Markdown
+
+from recgauge.errors import RecgaugeError, said
+from recgauge.report.console import output, print_sweep, shown_path
+from recgauge.runs.environment import user_name
+from recgauge.runs.facts import JobFacts
+from recgauge.runs.folder import Summary, write_summary
+from recgauge.runs.outcome import JobOutcome, write_jobs
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import free_settings
+from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
+from recgauge.sweeps.jobs import labels_of
+from recgauge.sweeps.places import experiment_folder, served_by
+from recgauge.sweeps.sweep import Sweep
+from recgauge.tracking import Deliveries, Store, experiment_tag
+from recgauge.tracking.page import shortened
+from recgauge.utils.files import is_writable
+from recgauge.utils.messages import explain_error, print_error, print_note
+
+if TYPE_CHECKING:
+    from recgauge.report.gathering import Load
+    from recgauge.sweeps.compared import SweepComparison
+
+HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
+"""Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
+_BADLY = ("failed", "stopped", "not tracked", "not saved")
+
+
+def end_sweep(
+    jobs: Sequence[JobOutcome],
+    sweep: Sweep,
+    deliveries: Deliveries,
+    *,
+    experiment: str = "",
+    study: Study | None = None,
+    words: Sequence[str] = (),
+    load: "Load | None" = None,
+) -> bool:
+    """Print and store the results of a sweep; return whether all of it went well.
+
+    The table comes from memory: a disk that takes nothing more costs the files of the summary, not the table.
+
+    Parameters
+    ----------
+    jobs : sequence of JobOutcome
+        In their order.
+    sweep : Sweep
+    deliveries : Deliveries
+    experiment : str
+        As in ``experiment=NAME``.
+    study : Study, optional
+        Of the experiment.
+    words : sequence of str
+        The overrides of the sweep as they were typed.
+    load : callable, optional
+        Gives the report the data of a run again; without it no report is written.
+    """
+    folder, store = sweep.folder, sweep.store
+    jobs = [replace(job, label=label) for job, label in zip(jobs, labels_of(jobs), strict=True)]
+    stopped = any(job.status == "stopped" for job in jobs)
+    try:
+        write_jobs(jobs, folder)
+        _write_summary(jobs, folder)
+    except OSError as error:
+        print_error(f"the sweep's summary is not written: {explain_error(error, folder)}")
+    compared = None if stopped else _compare(jobs, folder)
+    address = None
+    if store is not None:
+        tag = (experiment_tag(experiment), "true") if experiment else ("recgauge.sweep", folder.as_posix())
+        address = deliveries.address(store, *tag)
+    print_sweep(
+        jobs,
+        address=address,
+        server=None if store is None else served_by(store.uri),
+        folder=folder,
+        said=[] if compared is None else compared.lines,
+    )
+    if compared is not None and load is not None:
+        compared = _report(compared, folder, load)
+    if compared is not None and store is not None and address is not None:
+        _track(
+            compared.summary(_facts(store, folder, "comparison")), compared.files, folder, store, deliveries
+        )
+    ended_well = not any(job.status in _BADLY for job in jobs)
+    if study is None or stopped:
+        return ended_well and all(job.record is not None for job in jobs)
+    try:
+        conclude_study(study, jobs, store=store, words=words, folder=folder, deliveries=deliveries)
+    except (RecgaugeError, OSError) as error:
+        print_error(explain_error(error, folder) or str(error))
+        return False
+    return ended_well
+
+
+def _facts(store: Store | None, folder: Path, name: str, experiment: str = "") -> JobFacts:
+    now = time()
+    plain = {} if store is None else store.plain()
+    return JobFacts(name, now, now, user_name(), folder.as_posix(), experiment, plain)
+
+
+def _compare(jobs: Sequence[JobOutcome], folder: Path) -> "SweepComparison | None":
+    """Compare the runs; a sweep does not fail since that cannot be done."""
+    if sum(job.record is not None for job in jobs) < 2:
+        return None
+    from recgauge.sweeps.compared import compare_sweep
+
+    try:
+        return compare_sweep(jobs, folder)
+    except Exception as error:
+        print_note(f"the runs are not compared: {said(error) or type(error).__name__}")
+        return None
+
+
+def _report(compared: "SweepComparison", folder: Path, load: "Load") -> "SweepComparison":
+    """Write the report; a sweep does not fail since that cannot be done."""
+    from recgauge.sweeps.compared import report_sweep
+
+    try:
+        reported = report_sweep(compared, folder, load)
+    except Exception as error:
+        print_note(f"no report is written: {said(error) or type(error).__name__}")
+        return compared
+    output().print(f"report   {shown_path(reported.files[-1])}", soft_wrap=True)
+    return reported
+
+
+def _track(
+    summary: Summary, files: Sequence[Path], folder: Path, store: Store, deliveries: Deliveries
+) -> None:
+    """Store what a sweep or a study ends with as a run of its own; where that fails, its folder waits."""
+    place = folder / summary.subject
+    with suppress(OSError):
+        write_summary(summary, files, place)
+        deliveries.submit(place, store)
+        if (page := deliveries.run_address(place)) is not None:
+            output().print(f"summary  {page}", soft_wrap=True)
+
+
+def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
+    """Write summary.csv, summary.md and summary.parquet: one row per job; a metric that it lacks is empty."""
+    tuned = any(job.record is not None and job.record.search is not None for job in jobs)
+    rows = [_row(job, folder, with_costs=tuned) for job in jobs]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (folder / "summary.md").write_text(_markdown(rows, columns), encoding="utf-8")
+    table = pa.table({name: [row.get(name) for row in rows] for name in columns})
+    pq.write_table(table, folder / "summary.parquet")
+
+
+def _row(job: JobOutcome, sweep: Path, *, with_costs: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"job": job.number, "settings": job.label, "status": job.status}
+    if job.record is not None:
+        row |= {**job.record.names, "seed": job.record.seed, **job.record.values()}
+        row |= _costs(job.record) if with_costs else {}
+    folder = str(job.folder.relative_to(sweep)) if job.folder.is_relative_to(sweep) else ""
+    return {**row, "folder": folder, "run": job.run_id, "reason": job.reason}
+
+
+def _costs(record: RunRecord) -> dict[str, Any]:
+    """Return what choosing and training a model took: a model that was not tuned took no trial."""
+    search = record.search
+    return {
+        "budget": "" if search is None else search.budget,
+        "trials": 0 if search is None else len(search.trials),
+        "search_seconds": 0.0 if search is None else search.seconds,
+        "fit_seconds": record.seconds.get("fit"),
+        "chosen": "" if search is None else search.chosen.words,
+    }
+
+
+def _markdown(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
+    lines += [f"| {' | '.join(_cell(row.get(name)) for name in columns)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def conclude_study(
+    study: Study,
+    runs: Sequence[JobOutcome],
+    *,
+    store: Store | None,
+    words: Sequence[str],
+    folder: Path,
+    deliveries: Deliveries,
+) -> None:
+    """Write, track and print what a study makes of its runs.
+
+    Parameters
+    ----------
+    study : Study
+    runs : sequence of JobOutcome
+    store : Store or None
+        Gets a run of its own with the table as note and artifact, unless it has the same one already.
+    words : sequence of str
+        The overrides as they were typed.
+    folder : Path
+        The output folder, which gets results.csv, results.md, the figures and the page, README.md. In a
+        checkout, ``experiments/<name>`` gets them too, unless the command line changes the experiment.
+    deliveries : Deliveries
+
+    Raises
+    ------
+    RecgaugeError
+        If the study's inputs are missing or wrong.
+    """
+    source = experiment_folder(study.name)
+    study.check(source)
+    rows = study.rows(runs, source)
+    part = study.markdown(rows)
+    changed = [word for word in words if not _is_harmless(word)]
+    figures = study.figures(rows)
+    files = write_results(folder, rows, figures)
+    (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
+    write_page(folder, source, part)
+    published = None if changed else _checkout_folder(study.name)
+    if published is not None:
+        publish(study, rows, published)
+    console = output()
+    console.print()
+    console.print(Markdown(study.summary(rows)))
+    console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
+    console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
+    if changed:
+        told = f"experiments/{study.name} is unchanged, since {' '.join(changed)} makes another experiment"
+        console.print(f"note     {told}", soft_wrap=True)
+    if store is not None:
+        counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
+        summary = Summary(
+            job=_facts(store, folder, f"summary {study.name}", study.name),
+            subject=study.name,
+            fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
+            note=shortened(without_details(part).split("\n"), "results.md"),
+            values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
+        )
+        _track(summary, [*files, folder / "results.md"], folder, store, deliveries)
+
+
+def _is_harmless(word: str) -> bool:
+    return word.lstrip("+~").split("=")[0].split(".")[0] in HARMLESS
+
+
+def _checkout_folder(name: str) -> Path | None:
+    """Return the experiment's folder in the current folder if that is a checkout, None anywhere else.
+
+    An installed package writes to the output folder alone.
+    """
+    folder = Path("experiments") / name
+    return folder if (folder / "README.md").is_file() and is_writable(folder) else None

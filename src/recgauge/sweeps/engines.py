@@ -1,0 +1,500 @@
+"""Where the jobs of a sweep run: an engine makes workers, each an executor for one job."""
+
+import multiprocessing
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, redirect_stderr, suppress
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from io import StringIO
+from math import inf
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal, get_args
+
+from threadpoolctl import threadpool_limits
+
+from recgauge.errors import ConfigError, said
+from recgauge.runs.outcome import JobOutcome
+from recgauge.sweeps.jobs import Job, run_job
+from recgauge.utils.checks import check_choice, check_int, check_real
+from recgauge.utils.messages import prepare_streams, print_note
+from recgauge.utils.secrets import private_output
+from recgauge.utils.threads import process_cpus
+
+Engines = Literal["here", "ray", "dask", "slurm", "local"]
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_HANDED_ON = ("RECGAUGE_", "MLFLOW_", "PYTHONPATH")
+"""How the names of the variables begin that workers on other machines get from the sweep's environment."""
+
+
+class WorkerDiedError(RuntimeError):
+    """A worker has ended without a result."""
+
+
+class Engine:
+    """Runs jobs in this process, one after the other.
+
+    An engine says how many jobs run at a time and what a worker calls with each; `worker` makes an executor
+    for one job at a time; after `end` nothing of the engine is left.
+    """
+
+    n_workers = 1
+    in_this_process = True
+    run: Callable[[Job], JobOutcome] = staticmethod(run_job)
+
+    def worker(self) -> Executor:
+        """Make a worker."""
+        return Here()
+
+    def end(self) -> None:
+        """End all workers, also those at work: a folder is complete or absent, so nothing is spoilt."""
+
+
+class Here(Executor):
+    """Runs a job in this process, now."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Run a function now."""
+        done: Future[Any] = Future()
+        done.set_result(function(*arguments, **named))
+        return done
+
+
+def work(job: Job) -> JobOutcome:
+    """Run a job in a worker, where what it prints goes to its folder."""
+    with private_output(job.words):
+        return run_job(replace(job, log=True))
+
+
+class Processes(Engine):
+    """Each worker is a process of this machine with its share of the CPUs; each dies alone.
+
+    Parameters
+    ----------
+    n_workers : int
+    """
+
+    in_this_process = False
+    run = staticmethod(work)
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        share = str(max(1, process_cpus() // n_workers))
+        # PYTHONSAFEPATH: modules that lie in the current folder are not imported instead of the real ones
+        self._variables = {name: share for name in _THREADS if name not in os.environ} | {
+            "PYTHONSAFEPATH": "1"
+        }
+
+    def worker(self) -> Executor:
+        """Start a process."""
+        with _environment(self._variables):
+            pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+            pool.submit(os.getpid)  # which starts the process, with this environment
+        return pool
+
+    def end(self) -> None:
+        """End all processes at once, also one whose component has left threads or ignores Ctrl-C."""
+        for process in multiprocessing.active_children():
+            process.kill()
+
+
+def _begin() -> None:
+    """Prepare a worker's process: Ctrl-C is its parent's, with which it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    prepare_streams()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent,), daemon=True, name="end of the parent").start()
+    if hasattr(
+        os, "register_at_fork"
+    ):  # else nobody would see that this process has died while its fork lives
+        pipes = [number for number in range(3, 64) if _is_pipe(number)]
+        os.register_at_fork(after_in_child=lambda: _close(pipes))
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _close(pipes: Iterable[int]) -> None:
+    for number in pipes:
+        with suppress(OSError):
+            os.close(number)
+
+
+def _is_pipe(number: int) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(number).st_mode)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def work_elsewhere(job: Job, folder: str, variables: Mapping[str, str]) -> JobOutcome:
+    """Run a job on another machine that sees the same folders; its messages say where they are from."""
+    os.chdir(folder)
+    os.environ.update(variables)
+    with suppress(ValueError, AttributeError):  # in a thread, on Windows: there no cluster sends signals
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # submitit would end a job before its time is up, and Slurm not say why; SIGTERM follows
+        signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    with threadpool_limits(int(variables[_THREADS[0]])):  # its libraries may have been imported by now
+        outcome = work(job)
+    return (
+        outcome
+        if outcome.status != "failed"
+        else replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
+    )
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """What conf/hydra/launcher/ray.yaml and dask.yaml set."""
+
+    address: str | None = None
+    workers: int | None = None
+    cpus_per_task: int = 2
+    mem_gb: float | None = None
+
+    def __post_init__(self) -> None:
+        check_int("hydra.launcher.cpus_per_task", self.cpus_per_task, minimum=1)
+        if self.mem_gb is not None:
+            check_real("hydra.launcher.mem_gb", self.mem_gb, low=0, high=inf, low_open=True)
+        if self.workers is not None:
+            check_int("hydra.launcher.workers", self.workers, minimum=1)
+
+
+class Elsewhere(Engine):
+    """What engines for several machines share.
+
+    Parameters
+    ----------
+    n_workers : int
+    cpus_per_task : int
+    """
+
+    in_this_process = False
+
+    def __init__(self, n_workers: int, cpus_per_task: int) -> None:
+        self.n_workers, self.threads = n_workers, {name: str(cpus_per_task) for name in _THREADS}
+        kept = {name: text for name, text in os.environ.items() if name.startswith(_HANDED_ON)}
+        self.run = partial(work_elsewhere, folder=str(Path.cwd()), variables=kept | self.threads)
+
+
+def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    return function(*arguments, **named)
+
+
+class Ray(Elsewhere, Executor):
+    """A Ray cluster, or Ray on this machine where there is none; each job is a task.
+
+    Parameters
+    ----------
+    settings : ClusterSettings
+
+    Raises
+    ------
+    ConfigError
+        If Ray is not installed, the cluster cannot be reached, or has no room for a job.
+    """
+
+    def __init__(self, settings: ClusterSettings) -> None:
+        ray = self._ray = _library("ray", "ray")
+        self._needs: dict[str, Any] = {"num_cpus": settings.cpus_per_task}
+        if settings.mem_gb is not None:
+            self._needs["memory"] = settings.mem_gb * (1 << 30)
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        address = settings.address or os.environ.get("RAY_ADDRESS")
+        try:
+            ray.init(address=address or "auto", **quiet)
+        except ConnectionError as error:
+            if address:
+                raise ConfigError(
+                    f"hydra.launcher.address: no Ray cluster answers at {address}: {said(error)}"
+                ) from error
+            print_note("no Ray cluster is running here, so Ray runs on this machine alone.")
+            ray.init(address="local", include_dashboard=False, **quiet)
+        except Exception as error:  # another version of Ray or Python, an address that is none
+            raise ConfigError(
+                f"hydra.launcher.address: the Ray cluster {address} cannot be used: {said(error)}"
+            ) from error
+        names = {"num_cpus": "CPU", "memory": "memory"}
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        room = sum(
+            min(int(node.get(names[key], 0) // need) for key, need in self._needs.items()) for node in nodes
+        )
+        if not room:
+            most = max((node.get("CPU", 0) for node in nodes), default=0)
+            memory = "" if settings.mem_gb is None else f" and {settings.mem_gb:g} GB"
+            raise ConfigError(
+                f"hydra.launcher: no node of the Ray cluster has room for a job of {settings.cpus_per_task} "
+                f"CPUs{memory}; the largest has {most:g} CPUs. "
+                "Ask for less: hydra.launcher.cpus_per_task=1."
+            )
+        super().__init__(settings.workers or room, settings.cpus_per_task)
+
+    def worker(self) -> Executor:
+        """Return the cluster, which chooses a process for each job."""
+        return self
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Run a function as a task."""
+        options = {**self._needs, "max_retries": 0, "scheduling_strategy": "SPREAD"}
+        task = self._ray.remote(_call).options(**options, runtime_env={"env_vars": self.threads})
+        future: Future[Any] = task.remote(function, *arguments, **named).future()
+        return future
+
+    def end(self) -> None:
+        """Leave the cluster, which ends what still runs."""
+        self._ray.shutdown()
+
+
+class Dask(Elsewhere):
+    """A Dask cluster, or one of processes of this machine.
+
+    Parameters
+    ----------
+    settings : ClusterSettings
+    """
+
+    def __init__(self, settings: ClusterSettings) -> None:
+        distributed = _library("distributed", "dask")
+        here = {"n_workers": max(1, process_cpus() // settings.cpus_per_task), "threads_per_worker": 1}
+        try:
+            self._client = distributed.Client(
+                settings.address, **({} if settings.address else here), set_as_default=False
+            )
+        except Exception as error:
+            raise ConfigError(
+                f"hydra.launcher.address: the Dask cluster {settings.address} cannot be used: {said(error)}"
+            ) from error
+        n_workers = max(1, len(self._client.scheduler_info()["workers"]))
+        super().__init__(settings.workers or n_workers, settings.cpus_per_task)
+
+    def worker(self) -> Executor:
+        """Return an executor of the cluster, which chooses a process for each job."""
+        executor: Executor = self._client.get_executor(pure=False, retries=0)
+        return executor
+
+    def end(self) -> None:
+        """Leave the cluster."""
+        self._client.close()
+
+
+@dataclass(frozen=True)
+class SubmititSettings:
+    """What conf/hydra/launcher/submitit_slurm.yaml and submitit_local.yaml set."""
+
+    cpus_per_task: int = 2
+    timeout_min: int = 240
+    array_parallelism: int = 1
+    setup: list[str] | None = None
+    poll_seconds: float = 1
+    mem_gb: float | None = None
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    constraint: str | None = None
+    exclude: str | None = None
+    additional_parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("cpus_per_task", "timeout_min", "array_parallelism"):
+            check_int(f"hydra.launcher.{name}", getattr(self, name), minimum=1)
+        for name in ("poll_seconds", "mem_gb"):
+            if getattr(self, name) is not None:
+                check_real(f"hydra.launcher.{name}", getattr(self, name), low=0, high=inf, low_open=True)
+        for name in ("partition", "account", "qos", "constraint", "exclude"):
+            if not str(getattr(self, name)).isprintable():  # a line of its own would be one of a shell script
+                raise ConfigError(f"hydra.launcher.{name}: must be one line, got {getattr(self, name)!r}.")
+        if isinstance(self.setup, str):
+            raise ConfigError(
+                "hydra.launcher.setup: expected a list of lines, such as ['module load python']."
+            )
+
+    def parameters(self, engine: str) -> dict[str, Any]:
+        """Return what submitit is told of every job."""
+        given: dict[str, Any] = {"name": "recgauge", "timeout_min": self.timeout_min, "mem_gb": self.mem_gb}
+        given |= {f"{engine}_setup": self.setup and list(self.setup), "cpus_per_task": self.cpus_per_task}
+        if engine == "slurm":
+            names = ("partition", "account", "qos", "constraint", "exclude", "additional_parameters")
+            given |= {f"slurm_{name}": getattr(self, name) for name in names}
+        return {key: value for key, value in given.items() if value not in (None, [], {})}
+
+
+class Submitit(Elsewhere, Executor):
+    """Every job is a job of Slurm, or a process of this machine as if it were one.
+
+    Whether a job has ended is seen by the file of its result. submitit is not asked: it needs Slurm's
+    accounting, which smaller clusters do not have. ``squeue`` says which jobs are gone without a result.
+
+    Parameters
+    ----------
+    engine : {'slurm', 'local'}
+    settings : SubmititSettings
+    folder : Path
+        Of the sweep.
+    """
+
+    _LAG = 10.0  # seconds until a file that another machine has written must be seen here
+    _ALIVE = (
+        "PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD",
+        "RESIZING", "SIGNALING", "SPECIAL_EXIT", "STAGE_OUT", "STOPPED", "SUSPENDED",
+    )  # fmt: skip
+
+    def __init__(self, engine: str, settings: SubmititSettings, folder: Path) -> None:
+        missing = [name for name in ("sbatch", "squeue", "scancel") if not shutil.which(name)]
+        if missing and engine == "slurm":
+            raise ConfigError(
+                f"hydra/launcher=submitit_slurm: this machine has no {missing[0]}. Start the sweep where "
+                "Slurm's commands are, such as a login node, or run it here: jobs=2."
+            )
+        self._submitit = _library("submitit", "slurm")
+        self._engine, self._settings, self._folder = engine, settings, folder / "submitit"
+        super().__init__(settings.array_parallelism, settings.cpus_per_task)
+        self._running: dict[Future[Any], Any] = {}
+        self._ended = False
+        Thread(target=self._watch, daemon=True, name="submitit").start()
+
+    def worker(self) -> Executor:
+        """Return the cluster, which chooses a machine for each job."""
+        return self
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Submit a job."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what it holds may have passwords
+        executor = self._submitit.AutoExecutor(self._folder, cluster=self._engine)
+        future: Future[Any] = Future()
+        try:
+            executor.update_parameters(**self._settings.parameters(self._engine))
+            with redirect_stderr(StringIO()):  # submitit prints what sbatch says, which the error has, too
+                self._running[future] = executor.submit(function, *arguments, **named)
+        except Exception as error:
+            lines = [
+                line.partition("sbatch: error:")[2].strip()
+                for line in str(error).splitlines()
+                if "sbatch: error:" in line
+            ]
+            why = f"sbatch refuses the jobs: {'; '.join(dict.fromkeys(lines))}" if lines else said(error)
+            raise ConfigError(f"hydra/launcher=submitit_{self._engine}: {why}") from error
+        return future
+
+    def end(self) -> None:
+        """Cancel what still runs, and take away the files with settings."""
+        self._ended = True
+        for job in self._running.values():
+            with suppress(Exception):
+                if self._engine == "local":  # submitit's own way prints a traceback
+                    os.kill(int(job.job_id), signal.SIGTERM)
+                else:
+                    job.cancel()
+        for file in self._folder.rglob("*.pkl"):
+            file.unlink(missing_ok=True)
+
+    def _watch(self) -> None:
+        """Give each future its result, or the news that its job is gone."""
+        gone: dict[Future[Any], float] = {}
+        while not self._ended:
+            time.sleep(self._settings.poll_seconds)
+            states = self._states()
+            for future, job in list(self._running.items()):
+                if job.paths.result_pickle.exists():
+                    del self._running[future]
+                    try:
+                        future.set_result(job.result())
+                    except Exception as error:
+                        future.set_exception(error)
+                elif states is None or states.get(job.job_id) in self._ALIVE:
+                    gone.pop(future, None)
+                elif time.monotonic() - gone.setdefault(future, time.monotonic()) > self._LAG:
+                    del self._running[future]
+                    future.set_exception(WorkerDiedError(self._why(states.get(job.job_id, ""))))
+
+    def _why(self, state: str) -> str:
+        remedies = {
+            "TIMEOUT": "give it longer: hydra.launcher.timeout_min=MINUTES",
+            "OUT_OF_MEMORY": "give it more memory: hydra.launcher.mem_gb=GB",
+        }
+        return f"Slurm ended it: {state}; {remedies[state]}" if state in remedies else ""
+
+    def _states(self) -> dict[str, str] | None:
+        """Return the state of every job by its id, None if Slurm does not answer now."""
+        if self._engine == "local":
+            return {job.job_id: "GONE" if job.done() else "RUNNING" for job in list(self._running.values())}
+        asked = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%T"]
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        lines = (line.strip().partition("|") for line in answer.stdout.splitlines())
+        return None if answer.returncode else {number: state for number, _, state in lines}
+
+
+def _library(name: str, extra: str) -> Any:
+    try:
+        return __import__(name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"hydra/launcher: the package {name} is not installed. Install it with: pip install "
+            f"'recgauge[{extra}]' (in a checkout: pip install -e '.[{extra}]')."
+        ) from error
+
+
+def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int, folder: Path) -> Engine:
+    """Return the engine that a launcher's settings name.
+
+    Parameters
+    ----------
+    engine : {'here', 'ray', 'dask', 'slurm', 'local'}
+    settings : mapping of str to Any
+        The other keys of the file in conf/hydra/launcher, and what the user set of them.
+    jobs : int
+        How many are to run side by side on this machine.
+    n_jobs : int
+        How many there are.
+    folder : Path
+        Of the sweep.
+
+    Raises
+    ------
+    ConfigError
+        If a setting is wrong, a package is not installed, or a cluster cannot be used.
+    """
+    check_choice("hydra.launcher.engine", engine, get_args(Engines))
+    if engine == "here":
+        return Engine() if min(jobs, n_jobs) == 1 else Processes(min(jobs, n_jobs))
+    if jobs != 1:
+        name = "array_parallelism" if engine in ("slurm", "local") else "workers"
+        raise ConfigError(f"jobs={jobs}: divides this machine. On a cluster write hydra.launcher.{name}=N.")
+    kind: type[ClusterSettings | SubmititSettings] = (
+        SubmititSettings if engine in ("slurm", "local") else ClusterSettings
+    )
+    known = [one.name for one in fields(kind)]
+    if unknown := [key for key in settings if key not in known]:
+        raise ConfigError(
+            f"hydra.launcher: there is no setting {', '.join(unknown)}. Settings: {', '.join(known)}."
+        )
+    chosen = kind(**settings)
+    if isinstance(chosen, SubmititSettings):
+        return Submitit(engine, chosen, folder)
+    return Ray(chosen) if engine == "ray" else Dask(chosen)

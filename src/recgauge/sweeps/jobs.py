@@ -1,0 +1,422 @@
+"""A job: settings in, a complete folder out. `run_job` is all that runs anywhere, here or on a cluster."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from recgauge.errors import MissingDataError, SchemaError, message
+from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
+from recgauge.models import Recommender
+from recgauge.models.isolated import Isolated
+from recgauge.report.console import ConsoleProgress, print_job_line
+from recgauge.runs.environment import environment_of, fingerprint_of, user_name
+from recgauge.runs.facts import JobFacts, SearchFacts
+from recgauge.runs.folder import (
+    CHECKSUMS,
+    Failure,
+    file_digest,
+    finish,
+    load_record,
+    read_checksums,
+    unfinished,
+    write_failure,
+)
+from recgauge.runs.list_files import check_study, holds
+from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import RunSettings, registers_model, stores_model
+from recgauge.runs.targets import allowed_packages, check_targets
+from recgauge.search.space import with_settings
+from recgauge.studies import Study
+from recgauge.sweeps.artifacts import write_run
+from recgauge.sweeps.compose import build_model, build_study, compose, guard_settings
+from recgauge.sweeps.names import chosen_names, run_again, run_name
+from recgauge.sweeps.tuning import check_tuning, fixed_settings, given_by, nothing_to_search, plan, tune
+from recgauge.utils.messages import explain_error, print_error, print_traceback
+from recgauge.utils.progress import Progress, Timings
+from recgauge.utils.secrets import without_secrets
+
+LIBRARY_LOG = "library.log"
+"""What a library in an environment of its own has printed; in the output folder."""
+LOG = "log.txt"
+"""What a job in a worker has printed; in its output folder."""
+_OF_ROWS = ("dataset", "filters", "split", "candidates", "conventions", "ties", "metrics", "cutoffs",
+            "guards", "seed", "fit_on", "evaluate_on", "tune", "data", "engine")  # fmt: skip
+"""The settings that decide what a run has before its model is trained."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job whose settings have been checked; it can be sent to another process.
+
+    Parameters
+    ----------
+    number : int
+        Position in the sweep, from 0.
+    words : tuple of str
+        The overrides as they were typed.
+    typed : RunSettings
+        The settings as components get them, with the passwords of addresses.
+    names : dict of str to str
+        The chosen option of each group.
+    folder : Path
+        Gets the files; absolute.
+    store : dict of str to Any
+        What the record says of the store that is to have the run.
+    sweep : Path or None
+        The folder of the sweep that the job is one of.
+    experiment : str
+        As in ``experiment=NAME``.
+    index : Path or None
+        Remembers where finished runs are, by fingerprint.
+    log : bool
+        Whether what is printed goes to a file in the folder.
+    search : SearchFacts or None
+        The search that chose the model's settings.
+    """
+
+    number: int
+    words: tuple[str, ...]
+    typed: RunSettings
+    names: dict[str, str]
+    folder: Path
+    store: dict[str, Any] = field(default_factory=dict)
+    sweep: Path | None = None
+    experiment: str = ""
+    index: Path | None = None
+    log: bool = False
+    search: SearchFacts | None = None
+
+    @property
+    def label(self) -> str:
+        """The words that make the job, without secrets."""
+        return " ".join(without_secrets([word for word in self.words if not word.startswith("hydra.")]))
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The settings as plain values without secrets, for what is stored."""
+        plain: dict[str, Any] = without_secrets(asdict(self.typed))
+        return plain
+
+    @cached_property
+    def rows(self) -> str:
+        """A text that is equal for jobs whose data, split and candidates are the same."""
+        return repr([getattr(self.typed, name) for name in _OF_ROWS])
+
+    @property
+    def may_reuse(self) -> bool:
+        """Whether a finished run may take its place."""
+        return self.typed.reuse and not self.typed.force
+
+    @property
+    def outcome(self) -> JobOutcome:
+        """What is known of its end before it begins."""
+        return JobOutcome(
+            self.number, self.label, names=self.names, settings=self.settings, folder=self.folder
+        )
+
+    def study(self) -> Study | None:
+        """Return the study that the job's run is made for."""
+        return build_study(self.typed.study, self.typed.allowed_targets)
+
+    def compose(self, *, quiet: bool = False) -> Experiment:
+        """Build all components; metrics that the model cannot have are left out of a sweep's jobs."""
+        leave_out = self.sweep is not None or "all" in self.names["metrics"].split("+")
+        return compose(self.typed, leave_out=leave_out, **({"tell": lambda _: None} if quiet else {}))
+
+
+def checked_job(job: Job, choices: Mapping[str, Any]) -> tuple[Job, Experiment | None]:
+    """Check the settings of a job, without looking at data or at a store.
+
+    Parameters
+    ----------
+    job : Job
+        Without names.
+    choices : mapping of str to Any
+        The chosen option of each group, as far as Hydra knows it.
+
+    Returns
+    -------
+    job : Job
+    experiment : Experiment or None
+        None for a study that needs no runs.
+
+    Raises
+    ------
+    RecgaugeError
+        If a setting cannot be used.
+    """
+    plain = asdict(job.typed)
+    check_targets(plain, allowed_packages(job.typed.allowed_targets))
+    without_secrets(plain, learn=True)  # an error may show a password in another form
+    study = job.study()
+    if job.typed.tune is not None:
+        check_tuning(job.typed)
+    check_study(job.typed.artifacts.lists, () if study is None else study.artifacts)
+    job = replace(job, names=chosen_names(choices, list(job.words), job.typed))
+    if study is not None and not study.needs_runs:
+        return job, None
+    experiment = job.compose(quiet=True)
+    return replace(
+        job, names=job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
+    ), experiment
+
+
+def run_job(job: Job) -> JobOutcome:
+    """Run a job and return how it ended; whatever its components do, its folder is complete or says why not.
+
+    The outcome has the record of a run that has results. Nothing here knows of a store.
+
+    Parameters
+    ----------
+    job : Job
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the job was interrupted.
+    """
+    started, here = time.time(), Path.cwd()
+    with _printing_to(job.folder / LOG) if job.log else nullcontext():
+        try:
+            return _run(job, started)
+        except KeyboardInterrupt:
+            leave_failure(job, started, "stopped", killed=True)
+            raise
+        except BaseException as error:  # whatever a component raises, a sweep goes on
+            reason = _tell(error, job)
+            if not isinstance(error, MissingDataError):
+                leave_failure(job, started, reason)
+            return replace(job.outcome, status="failed", reason=reason)
+        finally:
+            os.chdir(here)  # a component may have gone elsewhere, and other jobs name files from here
+
+
+def _run(job: Job, started: float) -> JobOutcome:
+    progress, note = ConsoleProgress(), None
+    experiment = job.compose()
+    if job.typed.tune is not None:
+        job, experiment, note = _tuned(job, experiment, progress)
+    with progress.stage("look for the data"):
+        experiment.dataset.find(progress)
+        experiment.splitter.find()
+    if job.may_reuse and (
+        done := find_finished(job, fingerprint_of(job.settings, experiment.dataset.digest()))
+    ):
+        return done
+    facts = environment_of(job.settings)
+    if isinstance(experiment.model, Isolated):
+        experiment.model.set_log(job.folder / LIBRARY_LOG)
+    ready, seconds = last_rows().of(job, experiment, progress)
+    result = run_experiment(experiment, progress, ready)
+    record = RunRecord.from_result(
+        replace(result, seconds={**seconds, **result.seconds}),
+        names=job.names,
+        seed=job.typed.seed,
+        command=_command(job),
+        settings=job.settings,
+        environment=facts,
+        job=_facts(job, started),
+    )
+    record = replace(record, search=job.search)
+    with unfinished(job.folder) as hidden:
+        written = write_run(result, record, job.typed, hidden, progress)
+        # first: a complete folder that nobody finds would be computed once more after a kill
+        _remember(job, written.record.fingerprint())
+        finish(written.files, hidden, job.folder)
+    outcome = replace(job.outcome, record=written.record, reason=note, said=tuple(written.said))
+    if job.log:
+        print_job_line(written.record, outcome, job.label, job.number + 1)
+    if written.unsaved is None:
+        return outcome
+    print_error(f"the run is complete, but its model is not saved: {written.unsaved}")
+    return replace(outcome, status="not saved", reason=written.unsaved)
+
+
+def _command(job: Job) -> str:
+    return run_again(list(job.words), sweeping=job.sweep is not None)
+
+
+def _facts(job: Job, started: float) -> JobFacts:
+    name = run_name(list(job.words), job.names, job.settings)
+    sweep = "" if job.sweep is None else job.sweep.as_posix()
+    return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
+
+
+def _tell(error: BaseException, job: Job) -> str:
+    """Return what went wrong; the traceback of a bug is printed."""
+    if isinstance(error, SystemExit):  # would end a sweep without its table, perhaps with exit code 0
+        return (
+            f"a component ended the program with exit code {message(str(error.code))}; let it raise an error "
+            "instead."
+        )
+    if (reason := explain_error(error, job.folder)) is not None:
+        return message(reason)
+    print_traceback(error)
+    return f"{message(f'{type(error).__name__}: {error}')} (a bug of recgauge or of a component of yours)"
+
+
+def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False) -> None:
+    """Say in the job's folder that it has no results; where that fails, too, the table says so."""
+    facts: dict[str, Any] = {}
+    with suppress(Exception):
+        facts = environment_of(job.settings)
+    with suppress(Exception):
+        failure = Failure(
+            job=_facts(job, started),
+            error=without_secrets(reason),
+            names=job.names,
+            seed=job.typed.seed,
+            command=_command(job),
+            settings=job.settings,
+            environment=facts,
+            status="KILLED" if killed else "FAILED",
+        )
+        write_failure(failure, job.folder)
+
+
+class LastRows:
+    """The rows that the last job of this process has trained on, for the next one that needs the same."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._ready: PreparedData | None = None
+
+    def of(
+        self, job: Job, experiment: Experiment, progress: Progress
+    ) -> tuple[PreparedData, dict[str, float]]:
+        """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
+        ready = self._ready if self._key == job.rows else None
+        wants_lists = bool(experiment.list_metrics) and isinstance(experiment.model, Recommender)
+        if ready is not None and (ready.task is not None or not wants_lists):
+            return ready, {}
+        self._ready, timings = None, Timings(progress)
+        self._key, self._ready = job.rows, prepare(experiment, timings)
+        return self._ready, timings.seconds
+
+
+@cache
+def last_rows() -> LastRows:
+    """Return those of this process."""
+    return LastRows()
+
+
+def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, Experiment, str | None]:
+    """Search the model's settings; return the job that trains and evaluates the chosen ones, and a note.
+
+    A job of a sweep whose model has nothing to search runs as it is, for comparison, and learns from the
+    same rows as the tuned ones.
+    """
+    fixed = fixed_settings(job.words)
+    reason = nothing_to_search(job.typed, fixed)
+    if reason and job.sweep is not None:
+        return *_final(replace(job, typed=replace(job.typed, tune=None)), experiment), f"not tuned: {reason}."
+    planned = plan(job.typed, fixed, experiment)
+    if given := given_by(fixed, job.typed):
+        progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
+    with progress.stage("look for the data"):
+        experiment.dataset.find(progress)
+    return *_final(replace(job, search=tune(job.typed, planned, progress)), experiment), None
+
+
+def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
+    """Return the job of the final model: chosen settings, trained on training and validation rows."""
+    typed, guards = replace(job.typed, fit_on="train_validation"), job.typed.guards
+    if job.search is not None:
+        chosen = with_settings(job.typed.model, job.search.chosen.settings)
+        guards = replace(guards, selected_on=guards.selected_on or "validation")
+        typed = replace(typed, model=chosen, guards=guards)
+    model = build_model(typed.model, typed.allowed_targets)
+    final = replace(experiment, model=model, fit_on="train_validation", guards=guard_settings(typed))
+    return replace(job, typed=typed), final
+
+
+def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
+    """Return the outcome of a job that a run on this disk has done already; its folder is that run's."""
+    if job.index is None:
+        return None
+    with suppress(OSError, ValueError):
+        folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
+        if why_not(job, fingerprint, folder) is None:
+            return replace(job.outcome, status="reused", folder=folder, record=load_record(folder))
+    return None
+
+
+def why_not(job: Job, fingerprint: str, folder: Path) -> str | None:
+    """Return why the run of a folder cannot take the place of a job, None if it can."""
+    study = job.study()
+    names = ("record.json", *(() if study is None else study.artifacts))
+    sums = read_checksums(folder / CHECKSUMS) if (folder / CHECKSUMS).is_file() else {}
+    changed = [n for n in names if not (folder / n).is_file() or file_digest(folder / n) != sums.get(n)]
+    if changed:
+        return f"{', '.join(changed)} is missing or has been changed"
+    try:
+        record = load_record(folder)
+    except SchemaError:
+        return "its record.json is no record of this version of recgauge"
+    if record.fingerprint() != fingerprint or record.seed != job.typed.seed:
+        return "its record is that of another configuration"
+    if not holds(record.settings, job.typed.artifacts.lists):
+        lists = str(job.typed.artifacts.lists).lower()
+        return f"it did not store the lists that artifacts.lists={lists} asks for"
+    if stores_model(job.typed) and not stores_model(record.settings):
+        return "it did not store its model, which save_model=true asks for"
+    if registers_model(job.settings) and not registers_model(record.settings):
+        return "it did not register its model, which tracking.log_model=true asks for"
+    if job.search is not None and not job.search.same(record.search):
+        return "it was not chosen by this search"
+    return None
+
+
+def _remember(job: Job, fingerprint: str) -> None:
+    """Note where the finished run is, for those who look for its fingerprint."""
+    if job.index is not None:
+        with suppress(OSError):
+            job.index.mkdir(parents=True, exist_ok=True)
+            note = job.index / f".{fingerprint}-{os.getpid()}"
+            note.write_text(str(job.folder), encoding="utf-8")
+            note.replace(job.index / fingerprint)
+
+
+@contextmanager
+def _printing_to(path: Path) -> Iterator[None]:
+    """Let all that this process and its libraries print go to a file, to nowhere if there can be none."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    there = path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.is_dir()
+    with (path if there else Path(os.devnull)).open("ab") as file:
+        for number in (1, 2):
+            os.dup2(file.fileno(), number)
+        try:
+            yield
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError):
+                    stream.flush()
+
+
+def labels_of(jobs: Sequence[JobOutcome]) -> list[str]:
+    """Return labels of jobs without what all of them share; an experiment's own parts without its name.
+
+    Examples
+    --------
+    >>> labels_of([JobOutcome(0, "model=svd seed=1"), JobOutcome(1, "model=random seed=1")])
+    ['model=svd', 'model=random']
+    """
+    words = [job.label.split(" ") for job in jobs]
+    shared = set.intersection(*map(set, words)) if len(jobs) > 1 else set()
+    return [
+        " ".join(
+            word.partition("=")[2] if word.startswith("+experiment/") else word
+            for word in own
+            if word not in shared
+        )
+        or job.label
+        for job, own in zip(jobs, words, strict=True)
+    ]

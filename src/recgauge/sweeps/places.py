@@ -1,0 +1,123 @@
+"""Where files are: the configuration, the user's results and tracking store, a home for libraries."""
+
+import os
+import shlex
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from recgauge.experiments import FOLDER
+from recgauge.utils.files import is_writable, user_temporary
+from recgauge.utils.messages import print_note
+from recgauge.utils.secrets import without_secrets
+
+OWN_VARIABLES = (
+    "RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "RECGAUGE_REPORT", "MLFLOW_TRACKING_URI",
+)  # fmt: skip
+"""What a configuration may read of the environment."""
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def is_installed() -> bool:
+    """Whether recgauge runs from an installed package rather than from a checkout."""
+    return (_PACKAGE / "conf").is_dir()
+
+
+def program(command: Literal["run", "ui"] = "run") -> str:
+    """Return how a run, or the page of tracked results, is started here: in a checkout, or in any folder."""
+    if is_installed() or Path.cwd() != _PACKAGE.parent.parent:
+        return f"recgauge {command}"
+    return "python run.py" if command == "run" else "make ui"
+
+
+def conf_folder() -> Path:
+    """Return the folder of the configuration: inside an installed package, else the checkout's conf/."""
+    return (_PACKAGE if is_installed() else _PACKAGE.parent.parent) / "conf"
+
+
+def experiments_folder() -> Path:
+    """Return the folder with published numbers: inside an installed package, else the checkout's."""
+    return FOLDER
+
+
+def experiment_folder(name: str) -> Path:
+    """Return where an experiment's published numbers and page are: in the current folder, else in ours."""
+    here = Path("experiments") / name
+    is_here = any((here / file).is_file() for file in ("published.csv", "README.md"))
+    return here if is_here else experiments_folder() / name
+
+
+@cache
+def work_folder() -> Path:
+    """Return the current folder, or one of the user's own where the current folder cannot be written.
+
+    Containers mount code read-only; a run there must not end in an error about its output folder. What is
+    used instead is said once.
+    """
+    here = Path.cwd()  # whole, since a component may go elsewhere
+    if is_writable(here):
+        return here
+    instead = _results_at_home() or user_temporary()
+    if instead is None:
+        return here  # the error of the first file that is written names the folder
+    print_note(f"the current folder cannot be written; outputs and tracked runs go to {instead}")
+    return instead
+
+
+def store_of_user() -> str:
+    """Return the address of the store that the environment names, else of one in the work folder."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{work_folder() / 'mlflow.db'}"
+
+
+def served_by(uri: str) -> str | None:
+    """Return the command that serves the pages of a store; None of a server, whose pages are always there."""
+    if uri.startswith("http"):
+        return None
+    return (
+        program("ui") if uri == store_of_user() else f"recgauge ui --uri {shlex.quote(without_secrets(uri))}"
+    )
+
+
+def forget_empty_variables() -> None:
+    """Let a variable that is set to nothing mean the same as one that is not set."""
+    for name in OWN_VARIABLES:
+        if os.environ.get(name) == "":
+            del os.environ[name]
+
+
+def give_libraries_a_home() -> None:
+    """Name a folder to libraries that would keep something in a home folder, where it cannot be.
+
+    MLflow stops with an error if there is no home folder. Matplotlib warns if it cannot write there, and
+    looks for all fonts again in every process.
+    """
+    home = _home_folder()
+    if home is not None and is_writable(home):
+        return
+    instead = user_temporary()
+    if instead is None and home is None:
+        with suppress(OSError):  # someone else made the folder of that name; MLflow still needs a home
+            instead = Path(tempfile.mkdtemp(prefix="recgauge-"))
+    if instead is None:
+        return
+    if home is None:
+        os.environ["HOME"] = str(instead)
+    os.environ.setdefault("MPLCONFIGDIR", str(instead / "matplotlib"))
+
+
+def _home_folder() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # neither HOME nor an entry of the user
+        return None
+
+
+def _results_at_home() -> Path | None:
+    """Return the folder ``recgauge`` in the user's home, made if missing; None where that cannot be."""
+    home = _home_folder()
+    if home is None or not is_writable(home):
+        return None
+    (home / "recgauge").mkdir(exist_ok=True)
+    return home / "recgauge"

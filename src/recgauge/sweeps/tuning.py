@@ -1,0 +1,230 @@
+"""Tuning: validation rows choose settings; the final model learns from them, too, and meets test once."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from recgauge._version import NUMERIC_VERSION
+from recgauge.errors import ConfigError, FitError
+from recgauge.evaluation.learning import EpochPoint, Learning, watched_metric
+from recgauge.experiment import Experiment, prepare, run_experiment
+from recgauge.models import EpochModel
+from recgauge.models.rating_predictor import RatingPredictor
+from recgauge.runs.environment import read_beside
+from recgauge.runs.facts import SearchFacts
+from recgauge.runs.settings import RunSettings, fingerprint
+from recgauge.runs.targets import TARGET
+from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
+from recgauge.search.trials import Report, Search, run_search
+from recgauge.sweeps.compose import build_model, build_search, check_ready
+from recgauge.sweeps.places import work_folder
+from recgauge.utils.progress import NoProgress, Progress, Timings
+
+NOT_SEARCHED = ("sanity", "conventions_table", "learning", "fit_on", "evaluate_on", "guards")
+"""Settings of the final run that do not change a search."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A search that can begin: everything about it that needs no data has been checked.
+
+    Parameters
+    ----------
+    search : Search
+    space : dict of str to optuna.distributions.BaseDistribution
+    key : str
+        Result key that decides.
+    maximize : bool
+    trial : Experiment
+        What a trial does, with the model as it is before the search.
+    """
+
+    search: Search
+    space: Space
+    key: str
+    maximize: bool
+    trial: Experiment
+
+
+def check_tuning(typed: RunSettings) -> None:
+    """Refuse settings that contradict a search, before any work.
+
+    Raises
+    ------
+    ConfigError
+        If there is one.
+    """
+    if typed.evaluate_on != "test" or typed.fit_on not in ("train", "train_validation"):
+        raise ConfigError(
+            "tune: a search chooses by validation rows, and its final model learns from train and validation "
+            "rows and is evaluated once on test rows. Leave out evaluate_on and fit_on."
+        )
+    if typed.learning.watch:
+        raise ConfigError("tune: learning.watch is for single runs; leave it out. Trials are watched anyway.")
+
+
+def fixed_settings(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the settings of the model that a command line gives, which are then not searched.
+
+    Examples
+    --------
+    >>> fixed_settings(["model=ease", "model.l2=5", "+search.l2=[1,2]"])
+    ('l2',)
+    """
+    keys = [word.lstrip("+").partition("=")[0] for word in words if word[:1] != "~"]
+    return tuple(key.removeprefix("model.") for key in keys if key.startswith("model."))
+
+
+def nothing_to_search(typed: RunSettings, fixed: Collection[str]) -> str:
+    """Return why there is nothing to search for the model; empty if there is something."""
+    declared = list(flat(typed.search or {}))
+    if not declared:
+        return "conf/search declares nothing to try for this model"
+    return (
+        "" if set(declared) - set(given_by(fixed, typed)) else f"the command line gives {', '.join(declared)}"
+    )
+
+
+def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:
+    """Return what of the declared search the command line gives, alone or with the settings around it."""
+    return [name for name in flat(typed.search or {}) if {name, name.partition(".")[0]} & set(fixed)]
+
+
+def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> Plan:
+    """Check a search as far as that needs no data.
+
+    Parameters
+    ----------
+    typed : RunSettings
+    fixed : collection of str
+        Settings of the model that the user gave, which are not searched.
+    experiment : Experiment
+        What the final run does.
+
+    Raises
+    ------
+    ConfigError
+        If there is nothing to search, or a range, a setting's name or the metric is wrong.
+    """
+    search = build_search(typed.tune)
+    if reason := nothing_to_search(typed, fixed):
+        raise ConfigError(
+            f"tune: there is nothing to search: {reason}. Say what to try: "
+            "'+search.NAME={low: 1, high: 100, log: true}', or '+search.NAME=[a,b]'; or leave out tune."
+        )
+    declared = flat(typed.search)
+    if unknown := [name for name in declared if not _is_setting(name, typed.model)]:
+        known = ", ".join(name for name in typed.model if name != TARGET)
+        raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {known}.")
+    given = given_by(fixed, typed)
+    space = parse_space({name: node for name, node in declared.items() if name not in given})
+    check_space(space, typed.model, typed.allowed_targets)
+    rates = isinstance(experiment.model, RatingPredictor)
+    key, definition, k = watched_metric(search.metric, experiment.metrics, experiment.cutoffs, rates=rates)
+    trial = replace(
+        experiment,
+        metrics={definition.metric.name if k is None else key.rpartition("_at_")[0]: definition},
+        cutoffs=experiment.cutoffs if k is None else (k,),
+        evaluate_on="validation",
+        fit_on="train",
+        sanity=False,
+        curves=False,
+        learning=None,
+    )
+    return Plan(search, space, key, definition.metric.higher_is_better, trial)
+
+
+def _is_setting(name: str, model: Mapping[str, Any]) -> bool:
+    """Whether a model has a setting; those inside a mapping are the model's own affair."""
+    first, _, rest = name.partition(".")
+    return first in model and first != TARGET and (not rest or isinstance(model[first], Mapping))
+
+
+def check_space(space: Space, model: Mapping[str, Any], allowed_targets: Sequence[str]) -> None:
+    """Refuse a space with values that the model does not take.
+
+    Parameters
+    ----------
+    space : dict of str to optuna.distributions.BaseDistribution
+    model : mapping of str to Any
+        The model's settings.
+    allowed_targets : sequence of str
+        Packages whose classes may be built.
+
+    Raises
+    ------
+    ConfigError
+        If an end of a range, or a value of a list, cannot be used with the model's other settings.
+    """
+    for name, distribution in space.items():
+        for value in ends(distribution):
+            try:
+                check_ready(build_model(with_settings(model, {name: value}), allowed_targets))
+            except ConfigError as error:
+                raise ConfigError(f"search.{name}: {value} is no value for it. {error}") from error
+
+
+def tune(typed: RunSettings, planned: Plan, progress: Progress) -> SearchFacts:
+    """Search the model's settings by validation rows; a search that was stopped goes on.
+
+    Data, split and candidates are made once for all trials.
+
+    Parameters
+    ----------
+    typed : RunSettings
+    planned : Plan
+    progress : Progress
+
+    Raises
+    ------
+    RecgaugeError
+        If there are no validation rows, or no trial finished.
+    """
+    search, space = planned.search, planned.space
+    timings = Timings(progress)
+    ready = prepare(planned.trial, timings)
+
+    def measure(settings: dict[str, Any], report: Report) -> float:
+        try:
+            model = build_model(with_settings(typed.model, settings), typed.allowed_targets)
+        except ConfigError as error:  # settings that only together are not possible
+            raise FitError(str(error)) from error
+        watched = Learning(planned.key) if search.prune and isinstance(model, EpochModel) else None
+
+        def watch(point: EpochPoint) -> None:
+            if point.value is not None:
+                report(point.epoch, point.value)
+
+        trial = replace(planned.trial, model=model, learning=watched)
+        return run_experiment(trial, NoProgress(), ready, watch).results[0].value
+
+    digest = _digest(typed, search, space, ready.dataset.sha256)
+    file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"
+    with timings.stage("search"):
+        trials = run_search(
+            search,
+            space,
+            measure,
+            file,
+            maximize=planned.maximize,
+            first={name: value_of(typed.model, name) for name in space},
+            progress=progress,
+            metric=planned.key,
+        )
+    facts = SearchFacts(digest, planned.key, planned.maximize, search.sampler, search.budget, trials)
+    _ = facts.chosen  # refuses a search without a finished trial
+    return facts
+
+
+def _digest(typed: RunSettings, search: Search, space: Space, data: str) -> str:
+    """Return what tells searches apart: their data and every setting that can change a trial."""
+    kept = {name: value for name, value in asdict(typed).items() if name not in NOT_SEARCHED}
+    first = {name: value_of(typed.model, name) for name in space}
+    model = with_settings(typed.model, dict.fromkeys(space))
+    kept["model"] = {name: value for name, value in model.items() if name not in space}
+    ranges = {name: str(distribution) for name, distribution in space.items()}
+    how = {name: value for name, value in asdict(search).items() if name not in ("trials", "seconds")}
+    parts = [fingerprint(kept, data, NUMERIC_VERSION, read_beside(kept)), first, ranges, how]
+    return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

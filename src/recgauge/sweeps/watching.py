@@ -1,0 +1,139 @@
+"""What the terminal shows while jobs run: how many have ended, how long the others will take."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from recgauge.report.console import output, print_job_line
+from recgauge.runs.outcome import JobOutcome
+from recgauge.sweeps.engines import Engine
+from recgauge.sweeps.jobs import LOG, labels_of
+from recgauge.utils.messages import print_error
+
+if TYPE_CHECKING:
+    from recgauge.sweeps.sweep import Planned
+
+
+class Watching:
+    """Shows a line for each job that ended, and a bar over all unless they show their stages in this process.
+
+    Parameters
+    ----------
+    planned : sequence of Planned
+        All jobs of the sweep.
+    todo : sequence of Planned
+        Those that will run.
+    engine : Engine
+        Runs them.
+    alone : bool
+        Whether it is one run, whose own table says all.
+    """
+
+    def __init__(
+        self, planned: Sequence["Planned"], todo: Sequence["Planned"], engine: Engine, *, alone: bool = False
+    ) -> None:
+        self._alone = alone
+        outcomes = [one.outcome for one in planned]
+        self._labels = dict(zip((one.number for one in outcomes), labels_of(outcomes), strict=True))
+        self._n_jobs, self._n_todo, self._running, self._ended, self._failed = (
+            len(planned),
+            len(todo),
+            0,
+            0,
+            0,
+        )
+        self._began, self._told = monotonic(), set[str]()
+        console = output(stderr=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        self._bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+        self._task = self._bar.add_task("", total=len(todo))
+        self._shown = console.is_terminal and not engine.in_this_process and bool(todo)
+        for one in outcomes:
+            if one.status == "reused":
+                self._line(one)
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:  # else rich would end a bar that was never there with an empty line
+            self._bar.stop()
+
+    def begun(self) -> None:
+        """Take note that a job begins."""
+        self._running += 1
+        self._update()
+
+    def ended(self, outcome: JobOutcome) -> None:
+        """Print how a job ended; many may fail for one reason, which is said once."""
+        self._running = max(0, self._running - 1)
+        self._ended += 1
+        self._failed += outcome.status == "failed"
+        self._bar.advance(self._task)
+        self._update()
+        if outcome.record is not None:
+            self._line(outcome)
+        elif (reason := str(outcome.reason)) not in self._told:
+            self._told.add(reason)
+            label = "" if self._alone else f"{self._labels[outcome.number]}: "
+            print_error(f"{label}{reason}{_traceback_in(outcome.folder / LOG)}")
+
+    def _line(self, outcome: JobOutcome) -> None:
+        assert outcome.record is not None
+        if self._alone:
+            return
+        told = "" if self._shown or outcome.status == "reused" else f"({self})"
+        print_job_line(outcome.record, outcome, self._labels[outcome.number], self._n_jobs, told)
+
+    def __str__(self) -> str:
+        parts = [f"{self._ended} of {self._n_todo} jobs done"]
+        parts += [f"{self._failed} failed"] if self._failed else []
+        if self._ended < self._n_todo:
+            left = (monotonic() - self._began) / self._ended * (self._n_todo - self._ended)
+            parts.append(f"about {in_words(left)} left")
+        return ", ".join(parts)
+
+    def _update(self) -> None:
+        failed = f", {self._failed} failed" if self._failed else ""
+        self._bar.update(self._task, description=f"{self._running} running{failed}")
+
+
+def in_words(seconds: float) -> str:
+    """Return a time for people.
+
+    Examples
+    --------
+    >>> [in_words(seconds) for seconds in (0.4, 42, 100, 8000, 200_000)]
+    ['1 s', '42 s', '1 min 40 s', '2 h 13 min', '2 days 7 h']
+    """
+    whole = max(1, round(seconds))
+    if whole >= 48 * 3600:
+        return f"{whole // 86400} days {whole % 86400 // 3600} h"
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+
+
+def _traceback_in(log: Path) -> str:
+    """Say that a job's log ends with a traceback, if it does."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - (1 << 16)))
+            return f"; its traceback is in {log}" if b"Traceback (most recent" in file.read() else ""
+    except OSError:
+        return ""

@@ -1,0 +1,24 @@
+"""Runs in MLflow: complete folders are delivered to a store, found there again, and looked at."""
+
+from typing import TYPE_CHECKING
+
+from recgauge.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from recgauge.tracking.delivering import deliver as deliver
+    from recgauge.tracking.delivering import delivered as delivered
+    from recgauge.tracking.delivering import is_delivered as is_delivered
+    from recgauge.tracking.delivering import store_of as store_of
+    from recgauge.tracking.delivering import waiting as waiting
+    from recgauge.tracking.outbox import Deliveries as Deliveries
+    from recgauge.tracking.page import experiment_tag as experiment_tag
+    from recgauge.tracking.pages import address as address
+    from recgauge.tracking.pages import run_address as run_address
+    from recgauge.tracking.store import Store as Store
+    from recgauge.tracking.stored import RunStore as RunStore
+    from recgauge.tracking.stored import StoredRun as StoredRun
+    from recgauge.tracking.stored import fetch as fetch
+    from recgauge.tracking.stored import find as find
+    from recgauge.tracking.stored import mark as mark
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

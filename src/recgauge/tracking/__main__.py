@@ -1,0 +1,56 @@
+"""Delivers the folders that standard input names; a question and its answer are a line of JSON each."""
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from recgauge import tracking
+from recgauge.errors import RecgaugeError, said
+from recgauge.tracking.store import Store, open_store
+from recgauge.utils import collecting
+
+TAKE_LONG = (
+    "mlflow.store.tracking.sqlalchemy_store",
+    "recgauge.tracking.delivering",
+    "recgauge.tracking.pages",
+)
+
+
+def _answer(question: dict[str, Any]) -> dict[str, Any]:
+    if "open" in question:
+        open_store(Store(**question["open"]))
+        return {}
+    if "address" in question:
+        return {"address": tracking.address(Store(**question["address"]), question["tag"], question["value"])}
+    store, folder = Store(**question["store"]), Path(question["deliver"])
+    run_id = tracking.deliver(folder, store)
+    return {"run_id": run_id, "address": tracking.run_address(store, run_id)}
+
+
+def main() -> None:
+    """Answer until the input ends; Ctrl-C is for the program that asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    collecting.pause()
+    for module in TAKE_LONG:  # before the first question
+        with suppress(ImportError):
+            import_module(module)
+    collecting.go_on()
+    for line in sys.stdin:
+        try:
+            answer = _answer(json.loads(line))
+        except RecgaugeError as error:
+            answer = {"error": type(error).__name__, "message": str(error)}
+        except Exception as error:
+            answer = {"error": "TrackingError", "message": f"{type(error).__name__}: {said(error)}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # nothing is open: taking down all that MLflow has imported costs as much as a delivery

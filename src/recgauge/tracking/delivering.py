@@ -1,0 +1,283 @@
+"""The only way into MLflow: complete folders are delivered, each once, however often it is tried."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from recgauge.errors import IntegrityError, MissingDataError, SchemaError, TrackingError
+from recgauge.runs.folder import (
+    CHECKSUMS,
+    MODEL,
+    MODEL_FILES,
+    Failure,
+    Summary,
+    file_digest,
+    read_checksums,
+    read_folder,
+)
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import registers_model
+from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, Entry, entry_of
+from recgauge.tracking.searches import store_search
+from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
+from recgauge.utils.files import exclusive
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+
+DELIVERED = "delivered.json"
+"""Says which run of which store a folder is in; written last, and not among the folder's digests."""
+LOCK = ".delivery.lock"
+LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
+# the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
+MOST_METRICS, MOST_TEXTS = 900, 100
+WORTH_SHARING = 1_000_000  # bytes
+
+
+def deliver(folder: Path, store: Store) -> str:
+    """Store the run, the failure or the summary of a complete folder, unless the store has it.
+
+    A delivery that was torn, at whatever step, is completed: its run is found by the digest of the folder's
+    SHA256SUMS, and each step can be repeated.
+
+    Parameters
+    ----------
+    folder : Path
+        Complete, as its SHA256SUMS says.
+    store : Store
+
+    Returns
+    -------
+    str
+        Id of the run.
+
+    Raises
+    ------
+    TrackingError
+        If the store fails; nothing is lost, the folder waits.
+    DataError
+        If the folder is gone or damaged.
+    """
+    if not (folder / CHECKSUMS).is_file():
+        raise MissingDataError(f"{folder}: is not the complete folder of a job: it has no {CHECKSUMS}.")
+    try:
+        with exclusive(folder / LOCK, waiting=lambda: None):
+            digest = file_digest(folder / CHECKSUMS)
+            told = delivered(folder)
+            if told is not None and is_delivered(folder, store):
+                run_id = str(told["run_id"])
+            else:
+                files, content = _files(folder), read_folder(folder)
+                opened = open_store(store)
+                with explained(store, f"store {folder}"):
+                    run_id = _store(opened, store, folder, files, content, digest)
+                check_still_there(store)
+                mark_delivered(folder, store, run_id, opened.experiment_id)
+            with suppress(OSError):  # who waits for it finds the folder delivered
+                (folder / LOCK).unlink()
+    except OSError as error:
+        raise TrackingError(f"{folder}: cannot be delivered: {error}. It stays as it is.") from error
+    return run_id
+
+
+def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:
+    """Return the store that a complete folder is for, None if it is for none.
+
+    Parameters
+    ----------
+    folder : Path
+    named : collection of str
+        Addresses of the user's command line and environment: what is recorded has no login.
+    """
+    content = read_folder(folder)
+    recorded: Any = content.job.store if content.job is not None else None
+    if recorded is None and isinstance(content, RunRecord):  # of an earlier version
+        recorded = content.settings.get("tracking")
+    store = Store.of(recorded)
+    return None if store is None else store.with_login(named)
+
+
+def waiting(outputs: Path, store: Store | None = None) -> list[Path]:
+    """Return the complete folders below `outputs` that are for a store and were not delivered to any.
+
+    Folders of earlier versions do not say when they ran, and do not count; `deliver` takes them all the same.
+
+    Parameters
+    ----------
+    outputs : Path
+    store : Store, optional
+        Only the folders that are for this one.
+    """
+    folders = (file.parent for file in sorted(outputs.rglob(CHECKSUMS)))
+    return [
+        folder for folder in folders if not folder.name.startswith(".unfinished-") and _waits(folder, store)
+    ]
+
+
+def delivered(folder: Path) -> dict[str, Any] | None:
+    """Return what delivered.json says of the folder as it is now: ``uri``, ``experiment``, ``run_id``."""
+    try:
+        told: dict[str, Any] = json.loads((folder / DELIVERED).read_text(encoding="utf-8"))
+        return told if told["files_sha256"] == file_digest(folder / CHECKSUMS) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def mark_delivered(folder: Path, store: Store, run_id: str, experiment_id: str) -> None:
+    """Write delivered.json, whole or not at all."""
+    told = store.plain() | {"run_id": run_id, "experiment_id": experiment_id}
+    told["files_sha256"] = file_digest(folder / CHECKSUMS)
+    hidden = folder / f".{DELIVERED}.unfinished"
+    hidden.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    hidden.replace(folder / DELIVERED)
+
+
+def _waits(folder: Path, store: Store | None) -> bool:
+    if delivered(folder) is not None:
+        return False
+    try:
+        content = read_folder(folder)
+    except SchemaError:
+        return False
+    recorded = {} if content.job is None else content.job.store
+    return bool(recorded) and (store is None or _same(recorded, store))
+
+
+def is_delivered(folder: Path, store: Store) -> bool:
+    """Whether delivered.json says that a store has the folder as it is now."""
+    told = delivered(folder)
+    return told is not None and _same(told, store)
+
+
+def _same(told: Mapping[str, Any], store: Store) -> bool:
+    plain = store.plain()
+    return all(told.get(name) == plain[name] for name in ("uri", "experiment"))
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a folder, which must be as they were written."""
+    names = read_checksums(folder / CHECKSUMS)
+    for name, digest in names.items():
+        file = folder / name
+        if (
+            not file.resolve().is_relative_to(folder.resolve())
+            or not file.is_file()
+            or file_digest(file) != digest
+        ):
+            raise IntegrityError(
+                f"{file}: is missing or changed since the job ended, so its run cannot be tracked."
+            )
+    return [*(folder / name for name in names), folder / CHECKSUMS]
+
+
+def _store(
+    opened: Opened,
+    store: Store,
+    folder: Path,
+    files: Sequence[Path],
+    content: RunRecord | Failure | Summary,
+    digest: str,
+) -> str:
+    entry = entry_of(content)
+    # MLflow refuses times before 1970, which wrong clocks show
+    ended = max(0, int(1000 * (entry.job.ended or time())))
+    started = max(0, int(1000 * entry.job.started) or ended - int(1000 * entry.job.ended))
+    run = _find(opened, content, digest)
+    if run is not None and run.info.status in ("FINISHED", "FAILED", "KILLED"):
+        return str(run.info.run_id)
+    if isinstance(content, RunRecord) and content.search is not None:
+        beside = open_store(replace(store, experiment=f"{store.experiment} searches"))
+        store_search(beside.client, beside.experiment_id, content.names, content.search, ended)
+    if run is None:
+        tags = {**entry.tags, FILES_TAG: digest}
+        run = opened.client.create_run(opened.experiment_id, started, tags, entry.job.name)
+    run_id = str(run.info.run_id)
+    _store_values(opened, run_id, entry, ended)
+    _store_files(opened, run, files, folder)
+    if (
+        isinstance(content, RunRecord)
+        and registers_model(content.settings)
+        and folder / MODEL_FILES[0] in files
+    ):
+        _register(opened, run_id, folder / MODEL)
+    opened.client.set_terminated(run_id, entry.status, ended)
+    return run_id
+
+
+def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -> "Run | None":
+    """Return the run of a folder, a whole one if there is; a summary is known by its content."""
+    tag = (FILES_TAG, digest)
+    if isinstance(content, Summary):
+        tag = (FINGERPRINT_TAG, content.fingerprint)
+    there = list(opened.client.search_runs([opened.experiment_id], f"tags.`{tag[0]}` = '{tag[1]}'"))
+    if isinstance(content, Summary):
+        there = [run for run in there if SUMMARY_TAG in run.data.tags]
+    ended = [run for run in there if run.info.status != "RUNNING"]
+    return next(iter([*ended, *there]), None)
+
+
+def _store_values(opened: Opened, run_id: str, entry: Entry, now: int) -> None:
+    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
+
+    params = [Param(key, value[:LONGEST_PARAM]) for key, value in entry.params.items()]
+    metrics = [Metric(key, value, now, step) for key, value, step in entry.metrics]
+    while params or metrics:
+        opened.client.log_batch(run_id, params=params[:MOST_TEXTS], metrics=metrics[:MOST_METRICS])
+        params, metrics = params[MOST_TEXTS:], metrics[MOST_METRICS:]
+    inputs = [
+        DatasetInput(
+            Dataset(**{key: text for key, text in part.items() if key != "context"}),
+            tags=[InputTag("mlflow.data.context", part["context"])],
+        )
+        for part in entry.inputs
+    ]
+    if inputs:
+        opened.client.log_inputs(run_id, datasets=inputs)
+
+
+def _store_files(opened: Opened, run: "Run", files: Sequence[Path], folder: Path) -> None:
+    """Store files; a store on this machine shares the large ones, another one must have kept them all."""
+    run_id = run.info.run_id
+    for file in files:
+        inside = file.parent.relative_to(folder).as_posix()
+        opened.client.log_artifact(run_id, str(file), None if inside == "." else inside)
+    local = local_folder(run.info.artifact_uri)
+    if local is None:
+        _check_kept(opened, run_id, {file.relative_to(folder).as_posix(): file for file in files})
+        return
+    for file in files:
+        if file.suffix in (".parquet", ".npz") and file.stat().st_size >= WORTH_SHARING:
+            link = file.with_name(f".{file.name}.link")
+            with suppress(OSError):  # two disks: the copies stay
+                link.unlink(missing_ok=True)
+                link.hardlink_to(local / file.relative_to(folder))
+                link.replace(file)
+
+
+def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
+    """Refuse a store that took files and has not kept them: a proxy's page has status 200, too."""
+    kept: dict[str, int | None] = {}
+    for inside in dict.fromkeys(name.rpartition("/")[0] for name in files):
+        entries = opened.client.list_artifacts(run_id, inside or None)
+        kept |= {entry.path: entry.file_size for entry in entries if not entry.is_dir}
+    for name, file in files.items():
+        if name not in kept or kept[name] not in (file.stat().st_size, None):
+            raise OSError(f"the store has not kept {name} whole")
+
+
+def local_folder(location: str) -> Path | None:
+    """Return the folder that a location of files names, None if it is on a server."""
+    path = location.removeprefix("file://")
+    return Path(path) if Path(path).is_absolute() and "://" not in path else None
+
+
+def _register(opened: Opened, run_id: str, model: Path) -> None:
+    from recgauge.tracking.served import register
+
+    run = opened.client.get_run(run_id)
+    if run.outputs is None or not run.outputs.model_outputs:
+        register(opened.client, run, model)

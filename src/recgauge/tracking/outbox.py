@@ -1,0 +1,130 @@
+"""Deliveries in the background: a process beside the program imports MLflow and delivers folder by folder."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+from recgauge import errors
+from recgauge.errors import RecgaugeError, TrackingError
+from recgauge.tracking.store import Store
+
+COMMAND = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
+
+
+@cache
+def delivering() -> "subprocess.Popen[str]":
+    """Start the process that delivers, or return it; it imports MLflow at once, beside what goes on here."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
+
+
+class Deliveries:
+    """Delivers folders in the background; leaving the context waits for what is under way.
+
+    A store that fails is left alone until then, when what it lacks is delivered once more.
+
+    Parameters
+    ----------
+    store : Store, optional
+        Is opened at once, so that the first folder need not wait for it.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._asking = ThreadPoolExecutor(1, "deliveries")
+        self._folders: dict[Path, Store] = {}
+        self._done: dict[Path, Future[dict[str, Any]]] = {}
+        self._failed: dict[Store, TrackingError] = {}
+        self._process: subprocess.Popen[str] | None = None
+        self.opened: Future[dict[str, Any]] | None = None
+        """Whether the store could be opened; its error is the store's."""
+        if store is not None:
+            self.opened = self._asking.submit(self._ask, {"open": asdict(store)})
+
+    def submit(self, folder: Path, store: Store) -> None:
+        """Deliver a complete folder in the background."""
+        self._folders[folder] = store
+        self._done[folder] = self._asking.submit(self._deliver, folder, store)
+
+    @property
+    def results(self) -> Mapping[Path, str | RecgaugeError]:
+        """The run ids of folders that were delivered, and the errors of those that were not."""
+        return {folder: _result(done) for folder, done in self._done.items() if done.done()}
+
+    def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
+        """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
+        asked = self._asking.submit(self._ask, {"address": asdict(store), "tag": tag, "value": value})
+        with suppress(RecgaugeError):
+            return str(asked.result()["address"])
+        return None
+
+    def run_address(self, folder: Path) -> str | None:
+        """Return the page of a folder's run, once it is delivered; None if it is not."""
+        with suppress(RecgaugeError):
+            return str(self._done[folder].result()["address"])
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        try:
+            self.finish()
+        except KeyboardInterrupt:
+            if self._process is not None:
+                self._process.kill()  # what is torn is completed by the next delivery
+            raise
+        finally:
+            self._asking.shutdown(cancel_futures=True)
+            if self._process is not None:
+                delivering.cache_clear()
+                with self._process:  # its input ends, and with it the process
+                    pass
+
+    def finish(self) -> None:
+        """Wait for all folders, and deliver those once more whose store failed."""
+        lacking = [
+            folder for folder, done in self._done.items() if isinstance(done.exception(), TrackingError)
+        ]
+        self._failed.clear()
+        for folder in lacking:
+            self.submit(folder, self._folders[folder])
+        for done in self._done.values():
+            done.exception()
+
+    def _deliver(self, folder: Path, store: Store) -> dict[str, Any]:
+        if store in self._failed:
+            raise self._failed[store]
+        try:
+            return self._ask({"deliver": str(folder.absolute()), "store": asdict(store)})
+        except TrackingError as error:
+            self._failed[store] = error
+            raise
+
+    def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self._process = self._process or delivering()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            print(json.dumps(question), file=self._process.stdin, flush=True)
+            answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        except (OSError, ValueError) as error:
+            self._process = None
+            delivering.cache_clear()
+            raise TrackingError("the process that delivers has ended; `recgauge sync` delivers.") from error
+        if "error" in answer:
+            raise getattr(errors, answer["error"], TrackingError)(answer["message"])
+        return answer
+
+
+def _result(done: Future[dict[str, Any]]) -> str | RecgaugeError:
+    error = done.exception()
+    if error is None:
+        return str(done.result()["run_id"])
+    return error if isinstance(error, RecgaugeError) else TrackingError(str(error))

@@ -1,0 +1,379 @@
+"""What a run shows in MLflow: params, tags, metrics, inputs, a note; what people compare by is in front."""
+
+import colorsys
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from recgauge.metrics import HEADLINE
+from recgauge.models.fitting import leak_mark
+from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
+from recgauge.runs.facts import JobFacts, MetricValue, SanityFacts
+from recgauge.runs.folder import Failure, Summary
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import (
+    FREE_DATASET_SETTINGS,
+    FREE_ISOLATED_SETTINGS,
+    flat_settings,
+    free_settings,
+    is_isolated,
+)
+
+COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
+"""Params that runs are compared by; they are logged first, since MLflow keeps the order."""
+FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
+NORMAL_95 = 1.959964  # quantile of the normal distribution
+LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
+LONGEST_ERROR = 5_000
+SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
+
+
+def experiment_tag(experiment: str) -> str:
+    """Return the tag of an experiment's runs; one each, since experiments may share a run."""
+    return f"recgauge.experiment.{experiment}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """All that MLflow is told of a folder besides its files.
+
+    Parameters
+    ----------
+    job : JobFacts
+    status : str
+        As MLflow calls it.
+    params, tags : mapping of str to str
+    metrics : sequence of tuple of str, float and int
+        Name, value and step.
+    inputs : sequence of mapping of str to str
+        Parts of the data; see `dataset_inputs`.
+    """
+
+    job: JobFacts
+    status: str
+    tags: Mapping[str, str]
+    params: Mapping[str, str] = field(default_factory=dict)
+    metrics: Sequence[tuple[str, float, int]] = ()
+    inputs: Sequence[Mapping[str, str]] = ()
+
+
+def entry_of(content: RunRecord | Failure | Summary) -> Entry:
+    """Return what MLflow is told of a run, of a job that failed, or of a summary."""
+    if isinstance(content, Summary):
+        job = content.job
+        own = {
+            SUMMARY_TAG: content.subject,
+            FINGERPRINT_TAG: content.fingerprint,
+            "mlflow.note.content": content.note,
+        }
+        values = [(key, value, 0) for key, value in content.values.items()]
+        return Entry(job, "FINISHED", _job_tags(job) | own, metrics=values)
+    names, settings = content.names, content.settings
+    if (facts := content.job) is None:  # of an earlier version, which left nobody to say when
+        ended = float(sum(content.seconds.values())) if isinstance(content, RunRecord) else 0.0
+        facts = JobFacts(f"{names['model']} · {names['dataset']}", 0.0, ended)
+    tags = _job_tags(facts) | _made_by(content.command, content.environment)
+    tags["mlflow.runColor"] = colour(facts.name, names.get("dataset", ""))
+    params = _params(settings, names, content.seed) if names else {}
+    if isinstance(content, Failure):
+        return Entry(facts, content.status, tags | {"error": content.error[:LONGEST_ERROR]}, params)
+    metrics = [(key, value, 0) for key, value in metric_values(content).items()]
+    metrics += [(name, value, k) for name, k, value in curve_points(content)]
+    return Entry(facts, "FINISHED", tags | final_tags(content), params, metrics, dataset_inputs(content))
+
+
+def _job_tags(job: JobFacts) -> dict[str, str]:
+    tags = {"mlflow.user": job.user, "mlflow.source.type": "LOCAL", "recgauge.sweep": job.sweep}
+    if job.experiment:
+        tags[experiment_tag(job.experiment)] = "true"
+    return {key: value for key, value in tags.items() if value}
+
+
+def _made_by(command: str, environment: Mapping[str, Any]) -> dict[str, str]:
+    if not environment:
+        return {}
+    packages = {"python": environment["python"], **environment["packages"]}
+    tags = {
+        "recgauge.version": environment["recgauge"],
+        "recgauge.versions": ", ".join(f"{key} {version}" for key, version in packages.items() if version),
+        "recgauge.command": command,
+        "mlflow.source.name": command.split(" ")[-1 if " " not in command else 1],
+    }
+    if theirs := environment.get("model_environment"):
+        tags["recgauge.model_environment"] = ", ".join(
+            f"{name} {version}" for name, version in theirs.items()
+        )
+    if environment["git_commit"]:
+        tags["recgauge.git_dirty"] = str(environment["git_dirty"]).lower()
+        tags["mlflow.source.git.commit"] = environment["git_commit"]
+    return tags
+
+
+def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> dict[str, str]:
+    """Return the params: first what people compare by, then every setting that can change a number."""
+    split = settings.get("split") or {}
+    fold = split.get("fold", split.get("window"))
+    chosen = {**names, "seed": str(seed)} | ({} if fold is None else {"fold": str(fold)})
+    first = {key: chosen[key] for key in COMPARED if key in chosen}
+    kept = {key: value for key, value in settings.items() if key not in free_settings()}
+    free = {f"dataset.{key}" for key in FREE_DATASET_SETTINGS if key != "path"}
+    if is_isolated(settings.get("model")):
+        free |= {f"model.{key}" for key in FREE_ISOLATED_SETTINGS}
+    rest = {
+        key: value
+        for key, value in flat_settings(kept).items()
+        if key not in free and not key.endswith("_target_") and key != f"metrics.{value}"
+    }
+    return {**first, **{key: value for key, value in rest.items() if key not in first}}
+
+
+PALETTE = {
+    "popularity": "#7f7f7f",
+    "random": "#b9b9b9",
+    "svd": "#1f77b4",
+    "item_knn": "#ff7f0e",
+    "ease": "#2ca02c",
+    "ials": "#d62728",
+    "bpr": "#0d0df2",
+    "slim": "#f65adc",
+    "rp3beta": "#790640",
+    "user_knn": "#d4bf54",
+    "nmf": "#0b4bcb",
+    "p3alpha": "#0bcbab",
+    "biased_mf": "#794006",
+    "svd_pp": "#f87ca5",
+    "rating_knn": "#295629",
+    "implicit_als": "#ba91e3",
+    "lenskit": "#0dccf2",
+    "recbole": "#f8a57c",
+    "irspack": "#cc0df2",
+    "surprise": "#762287",
+    "cornac": "#667906",
+    "rectools": "#abcb0b",
+    "bias": "#9ec78a",
+    "knn_means": "#f20d80",
+    "knn_basic": "#294056",
+    "knn_baseline": "#0bcb0b",
+    "slope_one": "#ac5353",
+    "co_clustering": "#067979",
+    "implicit_bpr": "#563829",
+    "implicit_item_item": "#464691",
+    "implicit_lmf": "#a85af6",
+    "random_rating": "#5a8ef6",
+    "recorded": "#917846",
+}
+"""Colours of the built-in models, each as far from those before it as can be (CIELAB)."""
+
+
+def colour(name: str, dataset: str) -> str:
+    """Return a colour for a run's bars, which runs of one model share on all data sets, folds and seeds.
+
+    A built-in model as it comes has its own of `PALETTE`; with other settings, and of other models, the hue
+    follows from the name.
+    """
+    parts = name.split(" · ")
+    alike = [part for part in parts if part != dataset and not part.startswith(("seed ", "fold ", "window "))]
+    if len(alike) == 1 and alike[0] in PALETTE:
+        return PALETTE[alike[0]]
+    digest = sha256(" · ".join(alike).encode()).digest()
+    hue, lightness = int.from_bytes(digest[:2], "big") / 65536, 0.35 + digest[2] % 3 * 0.13
+    rgb = colorsys.hls_to_rgb(hue, lightness, 0.65)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
+
+
+def metric_values(record: RunRecord) -> dict[str, float]:
+    """Return the numbers of a run under their names in MLflow, those to read first at the front.
+
+    These are the metrics (``ndcg_at_10``), the ends of the 95 % intervals of the first ones
+    (``ci/ndcg_at_10_low``, ``..._high``: the mean over users ± 1.96 standard errors) and, where requested,
+    the sanity rows (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; counts
+    and times are tags; guards' values are in guards.json.
+    """
+    ks = [entry.k for entry in record.results if entry.k is not None]
+    headline = 10 if 10 in ks else max(ks, default=None)
+    ordered = sorted(headline_first(record.results), key=lambda entry: entry.k not in (headline, None))
+    values = {_shown(record, entry.key): entry.value for entry in ordered}
+    values |= _interval_ends(record, headline)
+    if record.sanity is not None:
+        values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
+        values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
+    return {key: float(value) for key, value in values.items() if math.isfinite(value)}
+
+
+def headline_first(results: Sequence[MetricValue]) -> list[MetricValue]:
+    """Return results in their order, those of the metrics to read first in front."""
+    order = {name: rank for rank, name in enumerate(HEADLINE)}
+    return sorted(results, key=lambda entry: order.get(entry.name, len(order)))
+
+
+def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
+    """Return the ends of the intervals of the metrics to read first, at one cutoff."""
+    ends: dict[str, float] = {}
+    for entry in record.results:
+        if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
+            key, width = _shown(record, f"ci/{entry.key}"), NORMAL_95 * entry.stderr
+            ends |= {f"{key}_low": entry.value - width, f"{key}_high": entry.value + width}
+    return ends
+
+
+def _shown(record: RunRecord, name: str) -> str:
+    """Keep numbers of validation rows apart from those of test rows."""
+    return f"validation/{name}" if record.evaluated_on == "validation" else name
+
+
+def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
+    """Return ``(name, k, value)`` of every metric with cutoffs, to draw the metric against k.
+
+    The counts after each filter are curves, too: ``filters/rows`` against the number of filters.
+    """
+    return [
+        *(
+            (_shown(record, entry.name), entry.k, entry.value)
+            for entry in record.results
+            if entry.k is not None
+        ),
+        *filter_points(record),
+        *(("train/loss", point.epoch, point.loss) for point in record.learned),
+        *((f"validation/{p.metric}", p.epoch, p.value) for p in record.learned if p.value is not None),
+    ]
+
+
+def final_tags(record: RunRecord) -> dict[str, str]:
+    """Return the tags of what came out: note, digests, counts, seconds, marks, definitions."""
+    data = record.dataset
+    sizes = [f"{data.n_rows:,} rows", f"{data.n_users:,} users", f"{data.n_items:,} items"]
+    sizes += [
+        f"{name} {part.rows:,} rows of {part.users:,} users" for name, part in record.split.parts.items()
+    ]
+    counts = [f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items()]
+    tags = {
+        "mlflow.note.content": run_note(record),
+        "recgauge.data": ", ".join([*sizes, f"{record.split.dropped_rows:,} rows dropped"]),
+        "recgauge.counts": ", ".join(counts),
+        "recgauge.seconds": ", ".join(f"{stage} {value:.2f}" for stage, value in record.seconds.items()),
+        "recgauge.peak_bytes": str(record.memory.get("peak_bytes", "")),
+        "recgauge.dataset_sha256": data.sha256,
+        FINGERPRINT_TAG: record.fingerprint(),
+        "recgauge.judging": record.policies,
+        "recgauge.leak": leak_mark(record.fit_on) or "",
+        "recgauge.evaluate_on": record.evaluated_on,
+        "recgauge.tuned": "" if record.search is None else str(record.search),
+        "recgauge.search": "" if record.search is None else record.search.sha256,
+        "recgauge.incomparable": record.incomparable,
+        "recgauge.candidates_sha256": record.candidates_sha256,
+        "recgauge.guards": ", ".join(g.name for g in record.guards if g.fired),
+        "recgauge.overridden": ", ".join(g.name for g in record.guards if g.overridden),
+        "recgauge.selected_on": record.settings.get("guards", {}).get("selected_on") or "",
+    }
+    tags |= {f"definition.{metric}": definition for metric, definition in definitions(record).items()}
+    return {key: value for key, value in tags.items() if value}
+
+
+def run_note(record: RunRecord) -> str:
+    """Return the run's note in Markdown, at most as long as MLflow keeps.
+
+    MLflow shows its first lines: what marks the run, then the table with the metrics to read first.
+    """
+    names, data = record.names, record.dataset
+    mark = leak_mark(record.fit_on)
+    results = headline_first(record.results)
+    marks = [f"> {line}" for line in mark_lines(record)] + ([f"> **Marked**: {mark}"] if mark else [])
+    lines = [
+        *([*marks, ""] if marks else []),
+        *_table(results, {entry.key: _value(entry) for entry in results}),
+        "",
+        *_sanity_lines(results, record.sanity),
+        f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}",
+        "",
+        f"    {record.command}",
+        "",
+        f"{data.n_rows:,} rows, {data.n_users:,} users, {data.n_items:,} items "
+        f"({data.provenance}; sha256 {data.sha256[:12]}...). "
+        + "".join(f"{name} {part.rows:,} rows, " for name, part in record.split.parts.items())
+        + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())
+        + ".",
+        "",
+        *steps_markdown(record),
+        "",
+        *(f"- {name}: {definition}" for name, definition in definitions(record).items()),
+        *(f"- {name} refused: {reason}" for name, reason in record.refused.items()),
+        "",
+        f"Policies: {record.policies}",
+    ]
+    return shortened(lines, "record.json")
+
+
+def definitions(record: RunRecord) -> dict[str, str]:
+    """Return the definition of each metric, with ``@k`` for its cutoffs."""
+    return {
+        entry.name: entry.definition if entry.k is None else entry.definition.replace(f"@{entry.k}", "@k", 1)
+        for entry in record.results
+    }
+
+
+def shortened(lines: Sequence[str], file: str) -> str:
+    r"""Join lines; of a text that MLflow would cut, keep the first whole lines and name a file with the rest.
+
+    Examples
+    --------
+    >>> shortened(["a", "b"], "record.json")
+    'a\nb'
+    >>> shortened(["first", "x" * 8000], "record.json").splitlines()
+    ['first', '', 'The rest is in record.json.']
+    """
+    text = "\n".join(lines)
+    if len(text) <= LONGEST:
+        return text
+    end = f"\n\nThe rest is in {file}."
+    kept: list[str] = []
+    left = LONGEST - len(end)
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept) + end
+
+
+def _table(results: Sequence[MetricValue], cells: dict[str, str]) -> list[str]:
+    """Return metrics by cutoffs, one row per metric."""
+    entries = [entry for entry in results if entry.key in cells]
+    ks = list(dict.fromkeys(entry.k for entry in entries))
+    keys = {(entry.name, entry.k): entry.key for entry in entries}
+    heads = [SPACE + ("value" if k is None else f"@{k}") for k in ks]
+    lines = [f"| metric | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(ks)]
+    for name in dict.fromkeys(entry.name for entry in entries):
+        row = [SPACE + cells[keys[name, k]] if (name, k) in keys else "" for k in ks]
+        lines.append(f"| {name} | {' | '.join(row)} |")
+    return lines
+
+
+def _value(entry: MetricValue) -> str:
+    return f"{entry.value:.4f}" + ("" if entry.stderr is None else f" ± {entry.stderr:.4f}")
+
+
+def _sanity_lines(results: Sequence[MetricValue], sanity: SanityFacts | None) -> list[str]:
+    if sanity is None:
+        return []
+    best = {key: f"{value:.4f}" for key, value in sanity.oracle.items()}
+    cells = {key: f"{value:.4f} / {best.get(key, '')}" for key, value in sanity.chance.items()}
+    return ["Chance / best reachable:", "", *_table(results, cells), ""]
+
+
+def dataset_inputs(record: RunRecord) -> list[dict[str, str]]:
+    """Describe the train and the test part as MLflow's inputs, each with the digest of its rows."""
+    data = record.dataset
+    return [
+        {
+            "name": data.name,
+            "digest": part.sha256[:36],
+            "source_type": "http" if data.source.startswith("http") else "code",
+            "source": json.dumps({"uri": data.source, "sha256": data.sha256}),
+            "profile": json.dumps({"num_rows": part.rows, "num_users": part.users}),
+            "context": name,
+        }
+        for name, part in (("train", record.split.train), ("test", record.split.test))
+    ]

@@ -1,0 +1,319 @@
+"""Where runs go: the address of an MLflow store, what is shown of it, and MLflow's client for it."""
+
+import logging
+import os
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import parse_qsl, unquote
+
+from recgauge.errors import TrackingError, said
+from recgauge.utils.checks import check_bool
+from recgauge.utils.files import exclusive, irregular
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+SQLITE, HIDDEN = "sqlite:///", "***"
+KINDS = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks")
+KIND = ("mlflow.experimentKind", "custom_model_development")
+"""Tag of the experiment that lets MLflow 3 open its pages for model training."""
+MLFLOW_DEFAULTS = {  # unless the environment says something else
+    "MLFLOW_DISABLE_TELEMETRY": "true",  # MLflow would report its use to its makers
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
+    # a request that is sent twice could make two runs; what fails is delivered anew, which looks first
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+    "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",  # a proxy may ask for minutes
+}
+_SECONDS = 10  # until a database that does not answer is given up
+_BUSY_SECONDS = 30  # for which another process may hold an SQLite file
+_WITH_TIMEOUT = ("psycopg2", "psycopg", "pymysql", "mysqldb")  # drivers that know the option
+_PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
+_LOGIN = (
+    "Give the right MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN, or run "
+    "with tracking=off."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Store:
+    """An MLflow experiment in a tracking store.
+
+    Parameters
+    ----------
+    uri : str
+        Address of a server or a database, such as ``sqlite:///mlflow.db``.
+    experiment : str
+        Name of the MLflow experiment; made if it does not exist.
+    log_model : bool
+        Also register each run's fitted model, so that ``mlflow models serve`` finds it.
+
+    Raises
+    ------
+    TrackingError
+        If the address is none of a database or a server.
+
+    Examples
+    --------
+    >>> Store("mlruns")
+    Traceback (most recent call last):
+        ...
+    recgauge.errors.TrackingError: tracking.uri: 'mlruns' is neither a database nor a server...
+    """
+
+    uri: str
+    experiment: str = "recgauge"
+    log_model: bool = False
+
+    def __post_init__(self) -> None:
+        check_bool("tracking.log_model", self.log_model)
+        object.__setattr__(self, "uri", str(self.uri))
+        object.__setattr__(self, "experiment", str(self.experiment))  # settings read 2026 as a number
+        if not self.experiment:
+            raise TrackingError("tracking.experiment: the name is empty; use tracking.experiment=NAME.")
+        kind = self.uri.partition("://")[0].partition("+")[0] if "://" in self.uri else ""
+        odd = not self.uri.startswith(SQLITE) and any(
+            not "!" <= sign <= "~" or sign == "\\" for sign in self.uri
+        )
+        if kind not in KINDS or odd or (kind == "sqlite" and not self.uri.startswith(SQLITE)):
+            raise TrackingError(
+                f"tracking.uri: {self.shown!r} is neither a database nor a server. Use sqlite:///FILE.db, "
+                "http://HOST:PORT, another database's address, or run with tracking=off."
+            )
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any] | None) -> Self | None:
+        """Return the store that the settings ``tracking`` name, None with ``tracking=off``."""
+        if not settings or settings.get("uri") is None:
+            return None
+        known = {name: settings[name] for name in ("uri", "experiment", "log_model") if name in settings}
+        return cls(**known)
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be printed and stored."""
+        return shown(self.uri)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of an SQLite store."""
+        return Path(self.uri.removeprefix(SQLITE).split("?", 1)[0]) if self.uri.startswith(SQLITE) else None
+
+    def plain(self) -> dict[str, Any]:
+        """Return what a run's folder says of its store: no secret, and a file by its whole path."""
+        uri = self.shown if self.file is None else f"{SQLITE}{self.file.absolute()}"
+        return {"uri": uri, "experiment": self.experiment, "log_model": self.log_model}
+
+    def with_login(self, named: Collection[str]) -> Self:
+        """Return the store with the first of these addresses that is its own, which may have a login."""
+        same = (uri for uri in named if self.file is None and shown(uri) == self.shown)
+        return replace(self, uri=next(same, self.uri))
+
+    def __repr__(self) -> str:
+        return f"Store({self.shown!r}, {self.experiment!r}, log_model={self.log_model})"
+
+
+def shown(uri: str) -> str:
+    """Return an address without what may be secret: all before its last ``@``, and all options.
+
+    Examples
+    --------
+    >>> shown("postgresql://ann:pa/ss@host/db?sslpassword=x"), shown("postgresql:/ann:pass@host/db")
+    ('postgresql://***@host/db?***', 'postgresql:/***@host/db')
+    """
+    kind, colon, rest = uri.partition(":")
+    if not colon or kind == "sqlite":
+        return uri.split("?", 1)[0].rpartition("@")[2] if kind != "sqlite" else uri.split("?", 1)[0]
+    place = rest.lstrip("/")
+    slashes, (login, at, place) = rest[: len(rest) - len(place)], place.rpartition("@")
+    for mark in "?#;":
+        place, found, _ = place.partition(mark)
+        if found:
+            return f"{kind}:{slashes}{HIDDEN + at if login else ''}{place}{mark}{HIDDEN}"
+    return f"{kind}:{slashes}{HIDDEN + at if login else ''}{place}"
+
+
+@contextmanager
+def explained(store: Store, doing: str) -> Iterator[None]:
+    """Turn whatever MLflow raises into one line that names the address without secrets; ours pass."""
+    try:
+        yield
+    except TrackingError:
+        raise
+    except Exception as error:
+        root: BaseException = error
+        while (cause := root.__cause__ or root.__context__) is not None:
+            root = cause
+        reason = said(root)[:200] or type(root).__name__
+        for secret in sorted(_secrets(store.uri), key=len, reverse=True):
+            reason = reason.replace(secret, HIDDEN)
+        status = getattr(error, "get_http_status_code", lambda: 0)()
+        remedy = (
+            _LOGIN if status in (401, 403) else "Check the address, or run without tracking: tracking=off."
+        )
+        raise TrackingError(
+            f"tracking.uri={store.shown}: cannot {doing}: {reason.rstrip('. ')}. {remedy}"
+        ) from error
+
+
+def _secrets(uri: str) -> set[str]:
+    """Return what `shown` leaves out, in the forms in which libraries may say it."""
+    login, at, _ = uri.partition(":")[2].lstrip("/").rpartition("@")
+    words = {login, login.partition(":")[2]} if at else set()
+    words |= {value for _, value in parse_qsl(uri.partition("?")[2], keep_blank_values=False)}
+    return {form for word in words for form in (word, unquote(word)) if len(form) > 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An experiment of a store with MLflow's client of it."""
+
+    client: "MlflowClient"
+    experiment_id: str
+
+
+def open_store(store: Store) -> Opened:
+    """Return the experiment, which is made if there is none, as is the file of an SQLite store.
+
+    Raises
+    ------
+    TrackingError
+        If the store cannot be used, or its file was there before and is gone.
+    """
+    opened = _opened(store)
+    check_still_there(store)
+    return opened
+
+
+@lru_cache(maxsize=8)
+def _opened(store: Store) -> Opened:
+    check_there(store)
+    with explained(store, "open the store"):
+        if store.file is None:
+            return _experiment(store, client_of(store))
+        lock = store.file.with_name(f"{store.file.name}.lock")
+        with exclusive(lock, waiting=lambda: None):  # two first runs would race in making the tables
+            _create(store.file)
+            return _experiment(store, client_of(store))
+
+
+def client_of(store: Store) -> "MlflowClient":
+    """Return MLflow's client of a store; nothing is asked yet."""
+    for name, value in MLFLOW_DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    from mlflow import MlflowClient
+
+    for name in ("alembic", "mlflow"):  # what fails is said in our own message
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return MlflowClient(tracking_uri=store.uri)
+
+
+def _create(file: Path) -> None:
+    """Make an SQLite store under another name: a job that is killed leaves none that is half made."""
+    if file.is_file() and file.stat().st_size:
+        return
+    hidden = file.with_name(f".{file.name}.unfinished")
+    hidden.unlink(missing_ok=True)
+    client_of(Store(f"{SQLITE}{hidden.absolute()}")).search_experiments(max_results=1)
+    with suppress(PermissionError):  # Windows keeps open files; the store is made under its own name then
+        hidden.replace(file)
+
+
+def _experiment(store: Store, client: "MlflowClient") -> Opened:
+    found = client.get_experiment_by_name(store.experiment)
+    if found is None:
+        from mlflow.exceptions import MlflowException
+
+        folder = None if store.file is None else str(store.file.absolute().parent / "mlruns")
+        try:
+            return Opened(client, str(client.create_experiment(store.experiment, folder, dict([KIND]))))
+        except MlflowException:
+            found = client.get_experiment_by_name(store.experiment)
+            if found is None:  # nobody else has made it meanwhile
+                raise
+    if found.lifecycle_stage != "active":
+        raise TrackingError(
+            f"tracking.experiment: {store.experiment!r} was deleted in {store.shown}. "
+            "Restore it, or choose another name with tracking.experiment=NAME."
+        )
+    if found.tags.get(KIND[0]) != KIND[1]:
+        client.set_experiment_tag(found.experiment_id, *KIND)
+    return Opened(client, str(found.experiment_id))
+
+
+def check_still_there(store: Store) -> None:
+    """Refuse a store that was opened before and is gone: what is written now would be lost.
+
+    Raises
+    ------
+    TrackingError
+    """
+    if store.file is not None and not (store.file.is_file() and store.file.stat().st_size):
+        raise TrackingError(
+            f"tracking.uri={store.shown}: {store.file} was there before and is gone. Put it back, then run "
+            "`recgauge sync`."
+        )
+    check_there(store)
+
+
+def check_there(store: Store) -> None:
+    """Refuse at once what MLflow would try for minutes: a file or a database that cannot be opened.
+
+    Raises
+    ------
+    TrackingError
+        If it cannot; a server says so itself when it is asked.
+    """
+    if store.file is not None:
+        _check_file(store, store.file)
+    elif not store.uri.startswith(("http", "databricks")):
+        _check_database(store)
+
+
+def _check_file(store: Store, path: Path) -> None:
+    if not path.parent.is_dir():
+        raise TrackingError(
+            f"tracking.uri={store.shown}: the folder {path.parent} does not exist. Make it, or use "
+            "another address."
+        )
+    if kind := irregular(path):
+        raise TrackingError(
+            f"tracking.uri={store.shown}: {path} is not a regular file but a {kind}. Use another address."
+        )
+    try:
+        with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            connection.rollback()
+    except sqlite3.Error as error:
+        raise TrackingError(
+            f"tracking.uri={store.shown}: {path} cannot be opened for writing ({error}). "
+            "Check the file's permissions, use another address, or run with tracking=off."
+        ) from error
+    if tables and "alembic_version" not in tables:  # MLflow would add its tables to those of others
+        raise TrackingError(
+            f"tracking.uri={store.shown}: {path} is a database, but not one of MLflow. Use another address."
+        )
+
+
+def _check_database(store: Store) -> None:
+    from sqlalchemy import create_engine, make_url
+    from sqlalchemy.pool import NullPool
+
+    with explained(store, "connect to the database"):
+        try:
+            url = make_url(store.uri)
+            options = {"connect_timeout": _SECONDS} if url.get_driver_name() in _WITH_TIMEOUT else {}
+            engine = create_engine(url, poolclass=NullPool, connect_args=options)
+        except ImportError as error:
+            raise TrackingError(
+                f"tracking.uri={store.shown}: the database's driver {error.name} is not installed. Install "
+                f"it: pip install '{_PACKAGES.get(str(error.name), error.name)}'."
+            ) from error
+        engine.connect().close()

@@ -1,0 +1,273 @@
+"""Runs in a tracking store: found, listed, copied, deleted; nothing is made in a store that is not there."""
+
+from atexit import register
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from recgauge.errors import IntegrityError, MissingDataError, TrackingError
+from recgauge.runs.folder import CHECKSUMS, file_digest, finish, read_checksums, unfinished
+from recgauge.tracking.delivering import local_folder, mark_delivered
+from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, experiment_tag
+from recgauge.tracking.store import Store, check_there, client_of, explained, open_store
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+_PAGE = 1000  # runs that are asked for at a time
+_FEW = 20
+"""More fingerprints than these are looked for in one walk over all finished runs."""
+
+
+def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
+    """Return the ids of the finished runs with each of these fingerprints, newest first.
+
+    Raises
+    ------
+    TrackingError
+        If the store fails.
+    """
+    found: dict[str, list[str]] = {fingerprint: [] for fingerprint in fingerprints}
+    runs = RunStore(store.uri)
+    if not runs.exists or not found:
+        return found
+    finished = "attributes.status = 'FINISHED'"
+    few = len(found) <= _FEW
+    wheres = [f"{finished} and tags.`{FINGERPRINT_TAG}` = '{one}'" for one in found] if few else [finished]
+    for where in wheres:
+        for run in runs.runs(store.experiment, where):
+            if run.tags.get(FINGERPRINT_TAG) in found:
+                found[run.tags[FINGERPRINT_TAG]].append(run.run_id)
+    return found
+
+
+def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None:
+    """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored.
+
+    Raises
+    ------
+    IntegrityError
+        If the run lacks one of them, or one was changed: what is wrong, in a few words.
+    TrackingError
+        If the store fails.
+    """
+    wanted = (*names, CHECKSUMS)
+    opened = open_store(store)
+    with unfinished(folder) as hidden:
+        with explained(store, f"read run {run_id}"):
+            digest = opened.client.get_run(run_id).data.tags.get(FILES_TAG)
+            _copy(opened.client, run_id, wanted, hidden)
+        if digest is None:
+            raise IntegrityError("it was stored without a digest of its files")
+        if missing := [name for name in wanted if not (hidden / name).is_file()]:
+            raise IntegrityError(f"it has no {', '.join(missing)}")
+        if file_digest(hidden / CHECKSUMS) != digest:
+            raise IntegrityError(f"its {CHECKSUMS} has been changed")
+        sums = read_checksums(hidden / CHECKSUMS)
+        if changed := [name for name in names if file_digest(hidden / name) != sums.get(name)]:
+            raise IntegrityError(f"{', '.join(changed)} has been changed")
+        finish([hidden / name for name in wanted], hidden, folder)
+    mark_delivered(folder, store, run_id, opened.experiment_id)
+
+
+def mark(store: Store, run_id: str, experiment: str) -> None:
+    """Count a run among those of an experiment, as in ``experiment=NAME``."""
+    opened = open_store(store)
+    with explained(store, f"mark run {run_id}"):
+        opened.client.set_tag(run_id, experiment_tag(experiment), "true")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as its store describes it.
+
+    Parameters
+    ----------
+    run_id, name, status : str
+        The status is MLflow's, such as ``FINISHED``.
+    started : int
+        Milliseconds since 1970.
+    location : str
+        Address of its files.
+    seconds : float
+        What it took; 0 if it has not ended.
+    tags, params : mapping of str to str
+    metrics : mapping of str to float
+        The results, ``{"ndcg_at_10": ...}``.
+    """
+
+    run_id: str
+    name: str
+    status: str
+    started: int
+    location: str
+    seconds: float = 0.0
+    tags: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Of its model and data set, as far as it has them."""
+        return {key: self.params[key] for key in ("model", "dataset") if key in self.params}
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """Looks for runs in a store.
+
+    Parameters
+    ----------
+    uri : str
+        As for MLflow.
+    """
+
+    uri: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store; of a server, that it is assumed to be there."""
+        file = Store(self.uri).file
+        return file is None or (file.is_file() and file.stat().st_size > 0)
+
+    def run(self, run_id: str) -> StoredRun | None:
+        """Return the run with this id, None if there is none."""
+        from mlflow.exceptions import MlflowException
+
+        client = self._client()
+        with explained(Store(self.uri), f"read run {run_id}"):
+            try:
+                return _stored(client.get_run(run_id))
+            except MlflowException as error:
+                if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+                    return None
+                raise
+
+    def experiments(self) -> list[str]:
+        """Return the names of all experiments."""
+        client = self._client()
+        with explained(Store(self.uri), "look for experiments"):
+            return [
+                str(experiment.name) for experiment in client.search_experiments(order_by=["experiment_id"])
+            ]
+
+    def runs(self, experiment: str, where: str = "", most: int | None = None) -> list[StoredRun]:
+        """Return the runs of an experiment, newest first.
+
+        Parameters
+        ----------
+        experiment : str
+        where : str
+            Which ones, in MLflow's language: ``params.dataset = 'ml_1m' and metrics.ndcg_at_10 > 0.3``.
+        most : int, optional
+            Of the newest.
+
+        Raises
+        ------
+        TrackingError
+            If the store, or `where`, cannot be read.
+        """
+        from mlflow.exceptions import MlflowException
+
+        client = self._client()
+        with explained(Store(self.uri), "look for runs"):
+            found = client.get_experiment_by_name(experiment)
+            runs: list[StoredRun] = []
+            token: str | None = ""
+            while token is not None and found is not None and (most is None or len(runs) < most):
+                left = _PAGE if most is None else min(_PAGE, most - len(runs))
+                try:
+                    page = client.search_runs(
+                        [found.experiment_id], where, max_results=left, page_token=token or None
+                    )
+                except MlflowException as error:
+                    if not where or error.error_code != "INVALID_PARAMETER_VALUE":
+                        raise
+                    raise TrackingError(
+                        f"--where: {where!r} is no search of MLflow: {error.message}"
+                    ) from error
+                runs += [_stored(run) for run in page]
+                token = page.token or None
+        return runs
+
+    def finished(self, experiment: str, most: int | None = None) -> list[StoredRun]:
+        """Return the finished runs of an experiment, newest first."""
+        return self.runs(experiment, "attributes.status = 'FINISHED'", most)
+
+    def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
+        """Return a folder with those of a run's files that there are; copies of remote ones are temporary.
+
+        Raises
+        ------
+        MissingDataError
+            If the folder of a local store is gone, or the run has not come to its end.
+        """
+        folder = local_folder(run.location)
+        if folder is None:
+            folder = Path(mkdtemp(prefix="recgauge-"))
+            register(rmtree, folder, ignore_errors=True)
+            with explained(Store(self.uri), f"read run {run.run_id}"):
+                _copy(self._client(), run.run_id, names, folder)
+        elif run.status != "FINISHED":
+            reason = f": {run.tags['error']}" if "error" in run.tags else ""
+            raise MissingDataError(
+                f"run {run.run_id} is {run.status} and has no results{reason}\n"
+                "`recgauge runs --status FINISHED` lists runs that have."
+            )
+        elif not folder.is_dir():
+            raise MissingDataError(
+                f"run {run.run_id}: its files are not in {folder}, where the tracking store says they are. "
+                "Put them back, or name the run's output folder instead."
+            )
+        return folder
+
+    def delete(self, run: StoredRun) -> None:
+        """Delete a run and its files; MLflow keeps its row, marked as deleted, until ``mlflow gc``."""
+        from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+        client = self._client()
+        with explained(Store(self.uri), f"delete run {run.run_id}"):
+            files: Any = get_artifact_repository(run.location, tracking_uri=self.uri)
+            files.delete_artifacts()
+            client.delete_run(run.run_id)
+
+    def _client(self) -> "MlflowClient":
+        if not self.exists:
+            raise TrackingError(
+                f"the tracking store {Store(self.uri).shown} does not exist. Run something first, such as "
+                "recgauge run -m model=popularity,svd; or name the store of the runs, --uri=ADDRESS, or "
+                "output folders."
+            )
+        check_there(Store(self.uri))
+        with explained(Store(self.uri), "open the store"):
+            return client_of(Store(self.uri))
+
+
+def _copy(client: "MlflowClient", run_id: str, names: Sequence[str], folder: Path) -> None:
+    """Copy those of a run's files that exist."""
+    stored = {entry.path for entry in client.list_artifacts(run_id)}
+    for name in names:
+        if name in stored or name.partition("/")[0] in stored:
+            client.download_artifacts(run_id, name, str(folder))
+
+
+def _stored(run: "Run") -> StoredRun:
+    info, started, ended = run.info, int(run.info.start_time or 0), int(run.info.end_time or 0)
+    seconds = max(0, ended - started) / 1000
+    data, name = run.data, str(info.run_name or "")
+    results = {key: value for key, value in data.metrics.items() if "/" not in key}
+    return StoredRun(
+        str(info.run_id),
+        name,
+        str(info.status),
+        started,
+        info.artifact_uri,
+        seconds,
+        data.tags,
+        data.params,
+        results,
+    )

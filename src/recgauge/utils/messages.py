@@ -1,0 +1,136 @@
+"""Notes and errors on standard error, and streams on which printing is safe.
+
+Safe from characters that a terminal does not know, and from readers that stop reading.
+"""
+
+import codecs
+import errno
+import io
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from recgauge.errors import RecgaugeError, message, said
+from recgauge.utils.memory import explain_memory_error
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_PLAIN = {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
+
+
+def print_note(text: str) -> None:
+    """Print one line on standard error."""
+    print(f"note: {message(text)}", file=sys.stderr)  # noqa: T201 - the command line's own output
+
+
+def print_error(text: str) -> None:
+    """Print one message on standard error, without the control characters of what it quotes."""
+    print(f"error: {message(text)}", file=sys.stderr)  # noqa: T201 - the command line's own output
+
+
+def print_traceback(error: BaseException) -> None:
+    """Print where an error came from, as a message: a component's error can be of any size and signs."""
+    print(message("".join(traceback.format_exception(error)).rstrip()), file=sys.stderr)  # noqa: T201 - ditto
+
+
+def explain_error(error: BaseException, folder: Path) -> str | None:
+    """Return the message of an error that the user can mend, None of a bug.
+
+    Parameters
+    ----------
+    error : BaseException
+    folder : Path
+        Where results go.
+    """
+    if isinstance(error, RecgaugeError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return explain_memory_error(error)
+    return explain_os_error(error, folder) if isinstance(error, OSError) else None
+
+
+def explain_os_error(error: OSError, folder: Path) -> str:
+    """Return what the system refused, and what to do about it.
+
+    Parameters
+    ----------
+    error : OSError
+    folder : Path
+        Where results go.
+
+    Examples
+    --------
+    >>> explain_os_error(OSError(errno.ENOSPC, "No space left on device"), Path("outputs"))
+    'No space left on device. Free some space, or write elsewhere: hydra.run.dir=FOLDER (now outputs).'
+    """
+    name = "" if error.filename is None else f"{error.filename}: "
+    problem = f"{name}{error.strerror or said(error)}"
+    if error.errno in _FULL:
+        return f"{problem}. Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
+    if error.errno in _FORBIDDEN:
+        return (
+            f"{problem}. Make it readable, or writable if it belongs to the results; these go to {folder}, "
+            "see hydra.run.dir."
+        )
+    return f"{problem}. Results go to {folder}; hydra.run.dir=FOLDER chooses another folder."
+
+
+def plain(text: str, encoding: str) -> str:
+    """Return a text as an encoding can show it.
+
+    Examples
+    --------
+    >>> plain("0.21 ± .01", "ascii"), plain("0.21 ± .01", "utf-8"), plain("Ó", "ascii")
+    ('0.21 +- .01', '0.21 ± .01', '?')
+    """
+    return text if text.isascii() else text.encode(encoding, "recgauge.plain").decode(encoding)
+
+
+def prepare_streams() -> None:
+    """Let standard output and error write what they are given, or drop it if nobody reads any more.
+
+    A run must not fail, nor be marked as failed, because its table cannot be shown: its results are stored.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - stays open
+        elif type(stream) is io.TextIOWrapper and stream is getattr(sys, f"__{name}__"):
+            encoding, buffered = stream.encoding, stream.line_buffering
+            forgiving = _Forgiving(
+                stream.detach(), encoding=encoding, errors="recgauge.plain", line_buffering=buffered
+            )
+            setattr(sys, name, forgiving)
+            setattr(sys, f"__{name}__", forgiving)
+
+
+class _Forgiving(io.TextIOWrapper):
+    """Writes to nowhere once its reader has gone."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            self._forget()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except BrokenPipeError:
+            self._forget()
+
+    def _forget(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("recgauge.plain", _replaced)

@@ -1,0 +1,165 @@
+"""Keeps passwords, tokens and signatures out of what is printed and stored.
+
+They are looked for where they come in: in settings, in the words of a command line and in the environment.
+What is found there is hidden in everything that is printed or stored afterwards, in whatever form another
+library shows it.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+from urllib.parse import unquote, unquote_plus
+
+from recgauge.utils.messages import print_traceback
+
+HIDDEN = "***"
+_NAME = r"passw(?:or)?d|passphrase|pwd|token|secret|signature|credential|api[_-]?key|access[_-]?key"
+_SIGN = r"[^\s\"'`<>]"
+_IN_A_TEXT = [  # what follows an address in a text is not its own, so spaces and quotes end it
+    # Digits from a colon to a slash are the port of a web server; in a database's address with a later @
+    # they begin a password, as SQLAlchemy reads it.
+    rf"(?:\bhttps?://[^\s:/\"']*:(?!\d+[/?#])|(?<!http)(?<!https)://[^\s:/\"']*:)(?P<secret>((?!://){_SIGN})+)@",
+    r"https?://(?P<secret>[^\s:/@\"'?#]+):?@",  # a token without a name
+    r"/[^\s:/@\"']+:(?P<secret>[^\s/@\"']+)@",  # in a path, or behind one slash
+    rf"[?&;](?:[^\s=&;\"']*(?:{_NAME})(?:[_-][^\s=&;\"']*)?|(?:[^\s=&;\"']*[_.-])?(?:sig|sas|key|auth|authorization))="
+    rf"(?P<secret>((?![&;]){_SIGN})+)",
+    r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer)\s+(?P<secret>[^\s\"',]+)",
+    rf"\b[\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?:\"(?P<secret>[^\"]*)\"|'(?P<quoted>[^']*)'|(?P<plain>[^\s&;,|\"'}}\])]+))",
+]
+_ALONE = [  # a text that is one address: its password ends at the last @, whatever signs it has
+    r"\A(?!.*://.*://)(?:[\w.-]+=)?[\"']?(?:https?:/{1,3}[^:/]*:(?!\d+[/?#])|(?!https?:)[\w+.-]+:/{1,3}[^:/]*:)"
+    r"(?P<secret>.+)@[^@]*\Z"
+]
+_ADDRESS = [  # a setting that must be an address: it can lack its scheme, and any option can be a secret
+    r"\A(?:[\w.-]+=)?[\"'\[]*(?://)?[^\s:/@]+:(?P<secret>[^/@]+)@[^@]*\Z",
+    r"\A[^?#]*:/[^?#]*[?#](?P<secret>[^\"'\]]+)",
+    # the name of a shared folder that lets in who knows it
+    r"https?://[^?#]*/(?P<secret>(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w~-]{16,})(?=[/?#\"'\]]|\Z)",
+]
+_TEXT, _ONE, _SET = (
+    [re.compile(form, re.IGNORECASE | re.DOTALL) for form in forms]
+    for forms in (_IN_A_TEXT, _ALONE, _ADDRESS)
+)
+_SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_NAME})$", re.IGNORECASE)
+_ADDRESS_KEY = re.compile(r"(?:^|[_.-])(?:uri|mirror|proxy)$", re.IGNORECASE)
+_SECRET_VARIABLE = re.compile(r"^(MLFLOW|AWS|DATABRICKS|RECGAUGE|PG|MYSQL).*(PASSWORD|PWD|TOKEN|SECRET|KEY)")
+_SHORTEST = 6  # a known secret that is shorter would hide harmless words
+_known: set[str] = set()
+
+
+def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
+    """Return a text, or a tree of mappings and lists, with ``***`` instead of every secret.
+
+    Parameters
+    ----------
+    node : Any
+        Numbers and other objects are returned as they are.
+    key : str
+        Name of the setting, if `node` is one: ``uri`` and ``mirror`` are addresses.
+    learn : bool
+        Remember the secrets, since errors of other libraries show them in other forms.
+
+    Examples
+    --------
+    >>> without_secrets("postgresql://ann:secret@host/db")
+    'postgresql://ann:***@host/db'
+    >>> without_secrets({"mirror": ["https://host:80/a?X-Amz-Signature=12ab&v=1", "/data"], "token": "abc"})
+    {'mirror': ['https://host:80/a?***', '/data'], 'token': '***'}
+    """
+    if isinstance(node, Mapping):
+        return {
+            without_secrets(name, learn=learn): without_secrets(part, str(name), learn=learn)
+            for name, part in node.items()
+        }
+    if isinstance(node, (list, tuple)):
+        return [without_secrets(part, key, learn=learn) for part in node]
+    if not isinstance(node, str):
+        return node
+    if _SECRET_KEY.search(key):
+        _remember([node] if learn else [])
+        return HIDDEN
+    return _hidden(node, [*_SET, *_ONE, *_TEXT] if _ADDRESS_KEY.search(key) else [*_ONE, *_TEXT], learn=learn)
+
+
+def learn_environment() -> None:
+    """Remember the secrets of the environment variables that MLflow, cloud stores and proxies read."""
+    for name, value in os.environ.items():
+        without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
+        _remember([value] if _SECRET_VARIABLE.search(name) else [])
+
+
+def learn_words(words: Sequence[str]) -> None:
+    """Remember the secrets of a command line, before anything can print it."""
+    for word in words:
+        without_secrets(word, word.partition("=")[0], learn=True)
+
+
+@contextmanager
+def private_output(words: Sequence[str]) -> Iterator[None]:
+    """Hide the secrets in everything that Python writes to standard output and standard error meanwhile.
+
+    They are those of the environment and of the command line. An error that nobody handles is printed here,
+    too, and becomes exit code 1.
+    """
+    learn_environment()
+    learn_words(words)
+    out, err = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Private(out), _Private(err)
+    try:
+        yield
+    except Exception as error:
+        print_traceback(error)
+        raise SystemExit(1) from error
+    finally:
+        sys.stdout, sys.stderr = out, err
+
+
+class _Private:
+    """A stream that hides secrets in what is written to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(_hidden(text, _TEXT))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _hidden(text: str, forms: Sequence[re.Pattern[str]], *, learn: bool = False) -> str:
+    found: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        group = next(name for name, secret in match.groupdict().items() if secret is not None)
+        found.append(match[group])
+        first, last = (place - match.start() for place in match.span(group))
+        return match[0][:first] + HIDDEN + match[0][last:]
+
+    for secret in sorted(_known, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    for form in forms:
+        text = form.sub(hide, text)
+    _remember(found if learn else [])
+    return text
+
+
+def _remember(secrets: Sequence[str]) -> None:
+    """Remember secrets as they were given, decoded, and as files and messages quote them."""
+    for secret in secrets:
+        # of an address's options, too, each value but plain words, such as that of sslmode=require
+        values = [one.partition("=")[2] for one in re.split("[&;]", secret) if "=" in one]
+        plain = {secret, *(value for value in values if not value.isalpha())}
+        plain |= {decode(one) for one in plain for decode in (unquote, unquote_plus)}
+        quoted = {one.replace("'", "''") for one in plain} | {json.dumps(one)[1:-1] for one in plain}
+        quoted |= {repr(one)[1:-1] for one in plain}
+        _known.update(one for one in plain | quoted if len(one) >= _SHORTEST)

@@ -1,0 +1,47 @@
+"""What ``recgauge`` says of its commands, and of words that are none."""
+
+from importlib import import_module
+
+import pytest
+
+from recgauge.cli.commands import cli
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["comapre"], "comapre: there is no such command. Did you mean compare? Commands: run, "),
+        (["Run", "model=svd"], "Run: there is no such command. Did you mean run?"),
+        (["-m", "model=svd,ease"], "Write recgauge run -m model=svd,ease."),
+        (["model=svd"], "Write recgauge run model=svd."),
+        (["--uri", "x"], "--uri: a command comes first. Commands: run, "),
+        ([], "name a command: run, "),
+    ],
+)
+def test_words_that_are_no_command(words, message, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_help_shows_each_command_once_in_three_groups(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--help"])
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    groups = [place for place, line in enumerate(lines) if line in cli.GROUPS]
+    assert len(groups) == 3
+    shown = [line.split()[0] for line in lines[groups[0] :] if line.startswith("  ")]
+    assert shown == list(cli.COMMANDS)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"run"}))
+def test_each_command_has_help(name, capsys):
+    module = import_module(f"{cli.__package__}.{name}")
+    assert callable(module.carry_out)
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: recgauge {name}" in capsys.readouterr().out

@@ -1,0 +1,184 @@
+"""What an experiment ends with: files in the output folder, the page, one summary run a content."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from recgauge.errors import MissingDataError
+from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
+from recgauge.studies import BEGIN, END, Study, marked_part, read_results
+from recgauge.sweeps.ending import conclude_study
+from recgauge.sweeps.places import experiment_folder
+from recgauge.tracking import Deliveries, Store
+from recgauge.tracking.page import LONGEST
+
+
+@dataclass(frozen=True)
+class Fixed(Study):
+    """A study whose rows are given."""
+
+    needs_runs: ClassVar[bool] = False
+    name: str
+    text: str = "table"
+    value: str = "1"
+
+    def rows(self, runs, source):
+        return [{"model": "svd", "verdict": "reproduced", "value": self.value}]
+
+    def markdown(self, rows):
+        return self.text
+
+
+@dataclass(frozen=True)
+class Timed(Fixed):
+    """A study with a column that is measured."""
+
+    measured: ClassVar[tuple[str, ...]] = ("seconds",)
+    seconds: str = ""
+
+    def rows(self, runs, source):
+        return [row | {"seconds": self.seconds} for row in super().rows(runs, source)]
+
+    def markdown(self, rows):
+        return f"{rows[0]['value']} in {rows[0]['seconds']} s"
+
+
+class Submitted(Deliveries):
+    """Keeps what is submitted, and sends it nowhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.summaries = []
+
+    def submit(self, folder, store):
+        self.summaries.append((read_folder(folder), set(read_checksums(folder / CHECKSUMS))))
+
+    def run_address(self, folder):
+        return None
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to run in, with an experiment as it was published elsewhere."""
+    published = tmp_path / "installed" / "x"
+    published.mkdir(parents=True)
+    (published / "README.md").write_text(f"# X\n{BEGIN}\n{END}\nWhat we learn\n")
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("recgauge.sweeps.places.experiments_folder", lambda: published.parent)
+    return here
+
+
+def run(study, place, *words):
+    """Conclude a study, and return the summary that is submitted with the names of its files."""
+    deliveries, store = Submitted(), Store("sqlite:///none.db")
+    words, folder = ["experiment=x", *words], place / "outputs"
+    conclude_study(study, [], store=store, words=words, folder=folder, deliveries=deliveries)
+    (summary,) = deliveries.summaries
+    return summary
+
+
+def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):
+    """Make the current folder a checkout, whose experiment has a page."""
+    page = place / "experiments" / "x"
+    page.mkdir(parents=True)
+    (page / "README.md").write_text(text)
+    return page
+
+
+def test_numbers_and_page_are_those_of_the_current_folder_if_it_has_some(place):
+    assert experiment_folder("x") == place.parent / "installed" / "x"
+    checkout(place)
+    assert experiment_folder("x") == Path("experiments/x")
+    (place / "experiments" / "y").mkdir()  # holds nothing
+    assert experiment_folder("y") == place.parent / "installed" / "y"
+
+
+def test_files_page_and_summary(place):
+    checkout(place)
+    summary, files = run(Fixed("x"), place, "force=true", "tracking.uri=a", "data.mirror=b")
+    for folder in ("outputs", "experiments/x"):
+        readme = (place / folder / "README.md").read_text()
+        assert marked_part(readme) == "table"
+        assert readme.endswith("What we learn\n")
+        assert read_results(place / folder / "results.csv")[0]["model"] == "svd"
+    assert summary.note == "table"
+    assert summary.values == {"verdicts/reproduced": 1.0}
+    assert files == {"results.csv", "results.md", "summary.json"}
+    assert (summary.subject, summary.job.experiment, summary.job.name) == ("x", "x", "summary x")
+
+
+def test_a_summary_is_known_by_its_content(place):
+    first, again, other = (run(Fixed("x", value=value), place)[0].fingerprint for value in ("1", "1", "2"))
+    assert first == again != other
+
+
+def test_other_seconds_alone_change_no_committed_file(place):
+    page = checkout(place)
+    run(Timed("x", seconds="1.5"), place)
+    first = {file.name: file.read_bytes() for file in page.iterdir()}
+    run(Timed("x", seconds="2.5"), place)
+    assert {file.name: file.read_bytes() for file in page.iterdir()} == first
+    assert read_results(place / "outputs" / "results.csv")[0]["seconds"] == "2.5"
+    run(Timed("x", value="2", seconds="3.5"), place)
+    assert read_results(page / "results.csv")[0]["seconds"] == "3.5"
+
+
+def test_own_words_around_the_markers_stay(place):
+    page = checkout(place, f"mine {BEGIN}old{END} mine too")
+    run(Fixed("x"), place)
+    text = (page / "README.md").read_text()
+    assert text.startswith("mine ")
+    assert text.endswith(" mine too")
+    assert marked_part(text) == "table"
+
+
+@pytest.mark.parametrize("word", ["seed=1", "model=svd", "cutoffs=[5]", "+model.x=1", "study.tolerance=1"])
+def test_another_experiment_leaves_the_page_alone(place, word, capsys):
+    page = checkout(place)
+    run(Fixed("x"), place, word)
+    assert marked_part((page / "README.md").read_text()) == ""
+    assert [file.name for file in page.iterdir()] == ["README.md"]
+    assert (place / "outputs" / "results.csv").exists()
+    assert f"{word} makes another experiment" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "word", ["reuse=true", "figures=true", "engine.memory_mib=64", "artifacts.lists=false"]
+)
+def test_settings_that_change_no_number_leave_the_experiment_as_it_is(place, word):
+    page = checkout(place)
+    run(Fixed("x"), place, word)
+    assert marked_part((page / "README.md").read_text()) == "table"
+
+
+def test_outside_a_checkout_only_the_output_folder_is_written(place, capsys):
+    run(Fixed("x"), place)
+    assert [path.name for path in place.iterdir()] == ["outputs"]
+    assert marked_part((place / "outputs" / "README.md").read_text()) == "table"
+    assert f"page     {Path('outputs', 'README.md')}" in capsys.readouterr().out
+
+
+def test_the_terminal_shows_the_summary_not_the_page(place, capsys):
+    run(Fixed("x", text="short\n\n![a](a.png)\n\n<details>folded</details>"), place)
+    out = capsys.readouterr().out
+    assert "short" in out
+    assert "folded" not in out
+    assert "folded" in (place / "outputs" / "results.md").read_text()
+
+
+def test_a_note_is_cut_at_a_line_and_says_so(place):
+    lines = "\n".join(f"line {n}" for n in range(2000))
+    summary, _ = run(Fixed("x", text=f"{lines}\n\n<details>folded</details>"), place)
+    assert len(summary.note) < LONGEST + 50
+    *whole, _, last = summary.note.splitlines()
+    assert set(whole) <= set(lines.splitlines())
+    assert last == "The rest is in results.md."
+
+
+def test_an_experiment_without_a_page_is_named(place):
+    with pytest.raises(MissingDataError, match="page is made from it"):
+        run(Fixed("y"), place)

@@ -1,0 +1,268 @@
+"""``recgauge data``: what is listed, fetched, verified and described, and what wrong words are told."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recgauge.cli.commands.cli import main
+from recgauge.cli.commands.data import what_is_known
+from recgauge.cli.explain import group_options
+from recgauge.datasets._movielens_releases import RELEASES
+from recgauge.datasets.movielens import MovieLens
+from recgauge.report.data_card import DataCard
+from recgauge.sweeps.places import conf_folder
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache folder, no mirror, no network."""
+    for name, value in (
+        ("RECGAUGE_CACHE", str(tmp_path / "cache")),
+        ("RECGAUGE_MIRROR", ""),
+        ("RECGAUGE_OFFLINE", "1"),
+    ):
+        monkeypatch.setenv(name, value)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def data(capsys):
+    """Runs a command; returns its exit code and what it printed."""
+
+    def run(*words):
+        code = main(["data", *words])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    path = tmp_path / "ratings.csv"
+    lines = [f"u{n % 4},i{n % 5},{1 + n % 5}" for n in range(20)]
+    path.write_text("user,item,rating\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def row(out, name):
+    return next(line for line in out.splitlines() if line.split()[:1] == [name])
+
+
+def test_every_data_set_is_listed_with_what_is_known(cache, data):
+    code, out, _ = data("list")
+    assert code == 0
+    for name in group_options("dataset"):
+        assert row(out, name)
+    assert "100,000" in row(out, "ml_100k")
+    assert " 4.7 " in row(out, "ml_100k")
+    assert "no redistribution" in row(out, "ml_100k")
+    assert " no " in row(out, "ml_20m")
+    assert "generated" in row(out, "demo")
+    assert " ? " in row(out, "gowalla")  # nobody offers it as one archive
+    assert str(cache) in out
+
+
+def test_an_archive_is_listed_where_it_lies(cache, data, tmp_path):
+    cache.mkdir()
+    (cache / "ml-100k.zip").touch()
+    (tmp_path / "ml-1m.zip").touch()
+    _, out, _ = data("list", f"data.mirror={tmp_path}")
+    assert " cache " in row(out, "ml_100k")
+    assert " mirror " in row(out, "ml_1m")
+
+
+def test_every_release_tells_its_archive():
+    known = what_is_known([])
+    assert all(known[name].archive == release.file for name, release in RELEASES.items())
+    sizes = [about.n_rows for about in known.values()]
+    assert sizes == sorted(sizes, key=lambda size: size or 10**12)
+    assert list(known)[-1] == "table"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["ml_100k", "ml_latest_small", "ml_1m"])
+def test_listed_counts_are_those_of_the_archive(mirror, tmp_path, name):
+    loaded = MovieLens(name, mirror=mirror, cache=str(tmp_path), offline=True).load()
+    rows = loaded.interactions
+    about = MovieLens.about(name)
+    assert (about.n_rows, about.n_users, about.n_items) == (len(rows), rows.n_users, rows.n_items)
+    assert "Harper" in loaded.citation
+
+
+@pytest.mark.data
+def test_fetch_copies_what_can_be_verified_without_the_mirror(cache, data, mirror):
+    for name, words in (("ml_latest_small", "the publisher's archive"), ("ml_100k", "zipped anew")):
+        code, out, _ = data("fetch", name, f"data.mirror={mirror}")
+        assert code == 0
+        assert words in out
+        filename = RELEASES[name].file.filename
+        assert (cache / filename).read_bytes() == (Path(mirror) / filename).read_bytes()
+        assert str(cache / filename) in out
+        assert data("verify", name)[0] == 0  # and now the mirror is not needed
+    assert not list(cache.glob(".*.copy"))
+
+
+@pytest.mark.data
+def test_fetch_leaves_in_the_mirror_what_only_the_mirror_vouches_for(cache, data, mirror):
+    code, out, _ = data("fetch", "ml_1m", f"data.mirror={mirror}")
+    assert code == 0
+    assert "pinned by the mirror's SHA256SUMS" in out
+    assert f"{mirror}/ml-1m.zip" in out
+    assert not (cache / "ml-1m.zip").exists()
+    code, out, _ = data("verify", "ml_1m", f"data.mirror={mirror}")
+    assert code == 0
+
+
+@pytest.mark.data
+def test_a_named_archive_is_verified_where_it_lies(cache, data, mirror):
+    path = Path(mirror) / "ml-latest-small.zip"
+    code, out, _ = data("fetch", "ml_latest_small", f"dataset.archive={path}")
+    assert (code, cache.exists()) == (0, False)
+    assert "nothing was copied" in out
+
+
+@pytest.mark.data
+def test_a_damaged_archive_fails_verification_with_the_remedy(cache, data, mirror):
+    cache.mkdir()
+    shutil.copy(Path(mirror) / "ml-latest-small.zip", cache)
+    with (cache / "ml-latest-small.zip").open("r+b") as file:
+        file.truncate(500_000)
+    code, _, err = data("verify", "ml_latest_small")
+    assert code == 1
+    assert "truncated" in err
+    assert "Delete the file" in err
+    assert "Without it, `recgauge data fetch ml_latest_small` downloads it again" in err
+
+
+def test_a_cache_that_cannot_be_written_is_named(cache, data, tmp_path, mirror):
+    (tmp_path / "cache").write_text("a file, not a folder")
+    code, _, err = data("fetch", "ml_latest_small", f"data.mirror={mirror}")
+    assert code == 1
+    assert f"cache folder {tmp_path / 'cache'}" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["card", "ml_5m"], "ml_5m: there is no such data set. Did you mean ml_25m? Data sets: demo, "),
+        (["fetch", "ml_5m"], "there is no such data set"),
+        (["card", "ml100k"], "ml100k: there is no such data set. Did you mean ml_100k? Data sets: demo, "),
+        (["card", "ML-100K"], "Did you mean ml_100k? Data sets: demo, "),
+        (["fetch", "gowala"], "Did you mean gowalla?"),
+        (["verify", "ml_100k"], "is not in the cache folder"),
+        (["fetch", "ml_100k"], "not tried, since offline is set"),
+        (["card", "ml_100k"], "not tried, since offline is set"),
+        (["card", "demo", "split=rnadom"], "Did you mean random?"),
+        (["card", "demo", "dataset.pth=x"], "dataset demo has no such setting"),
+        (["card", "table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),
+        (["card", "table", "dataset.path=nope.csv"], "nope.csv"),
+        (["card", "demo", "split=random", "split.test_size=2"], "test_size must be a finite number"),
+        (["card", "demo", "filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
+        (["card", "demo", "seed=x"], "seed must be a whole number"),
+        (["card", "demo", "random"], "cannot read 'random'"),
+        (["list", "data.mirror=ftp://x"], "mirror must be a folder or an http(s) address"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_words_get_one_message(cache, data, words, message):
+    code, _, err = data(*words)
+    assert code == 1
+    assert message in err
+    assert err.count("error:") == 1
+
+
+@pytest.mark.parametrize("name", ["demo", "table"])
+@pytest.mark.parametrize("what", ["fetch", "verify"])
+def test_what_has_no_archive_says_so(cache, data, ratings, what, name):
+    words = [f"dataset.path={ratings}"] if name == "table" else []
+    code, out, _ = data(what, name, *words)
+    assert code == 0
+    assert "there is no archive" in out
+
+
+def test_a_card_of_the_demo_data(cache, data):
+    code, out, _ = data("card", "demo")
+    assert code == 0
+    assert row(out, "rows").split() == ["rows", "60,000"]
+    assert "split=random" in out
+    code, out, _ = data("card", "demo", "split=random_per_user", "split.test_size=0.5", "seed=3")
+    assert row(out, "split").split(maxsplit=1)[1].startswith("random_per_user: test_size 0.5")
+    assert "seed 3" in row(out, "split")
+    assert row(out, "rows").split()[1] == "60,000"
+    assert "Test against train" in out
+
+
+def test_a_card_of_filtered_rows_counts_what_was_dropped(cache, data):
+    code, out, _ = data("card", "demo", "filters=[min_rating]", "filters.min_rating.rating=4")
+    assert code == 0
+    assert row(out, "rows").split() == ["rows", "26,424"]
+    assert "ratings below 4" in out
+    assert "33,576" in out
+
+
+def test_a_card_of_a_table_is_written_with_figures(cache, data, ratings, tmp_path):
+    out_folder = tmp_path / "card"
+    words = (f"dataset.path={ratings}", "--out", str(out_folder), "split=random")
+    code, out, _ = data("card", "table", *words)
+    assert code == 0
+    assert str(out_folder) in out
+    card = DataCard.from_json((out_folder / "data_card.json").read_text())
+    assert (card.name, card.data.n_rows, card.split) == ("ratings", 20, "random")
+    page = (out_folder / "data_card.md").read_text()
+    drawn = sorted(path.stem for path in (out_folder / "figures").glob("*.png"))
+    assert drawn == ["activity_and_popularity", "long_tail", "rating_distribution", "train_and_test"]
+    assert all(f"(figures/{name}.png)" in page for name in drawn)
+
+
+def test_a_folder_that_cannot_be_written_is_named(cache, data, ratings):
+    code, _, err = data("card", "demo", "--out", f"{ratings}/below")
+    assert code == 1
+    assert "--out" in err
+
+
+@pytest.mark.parametrize("what", ["fetch", "verify", "card"])
+def test_only_the_name_is_required(capsys, what):
+    with pytest.raises(SystemExit):
+        main(["data", what])
+    assert capsys.readouterr().err.rstrip().endswith("arguments are required: NAME")
+
+
+def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own_data.py").write_text(
+        "from recgauge.datasets import About, Demo\n"
+        "class Own(Demo):\n"
+        "    @classmethod\n"
+        "    def about(cls, name=None):\n"
+        "        return About(7, 3, 2, 'none', origin=f'from {name}')\n"
+    )
+    shutil.copytree(conf_folder(), tmp_path / "conf")
+    (tmp_path / "conf" / "dataset" / "own.yaml").write_text("_target_: own_data.Own\nname: home\n")
+    monkeypatch.syspath_prepend(tmp_path / "mine")
+    monkeypatch.setattr("recgauge.cli.commands.data.conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setattr("recgauge.cli.explain.conf_folder", lambda: tmp_path / "conf")
+    code, out, _ = data("list", "allowed_targets=[own_data]")
+    assert code == 0
+    assert row(out, "own").split() == ["own", "7", "3", "2", "from", "home", "none"]
+
+
+def test_unknown_options_are_refused(capsys):
+    for words in (["data", "card", "demo", "--outt", "x"], ["ui", "more"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+        assert stopped.value.code == 2
+        assert "unrecognized arguments" in capsys.readouterr().err
+
+
+def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):
+    from recgauge.splits.shares import RandomRows
+    from recgauge.utils.randomness import stream
+
+    data("card", "demo", "split=random", "--out", str(tmp_path))
+    card = json.loads((tmp_path / "data_card.json").read_text())
+    split = RandomRows().split(demo.interactions, rng=stream(0, "split"))
+    assert card["parts"]["test"]["sha256"] == split.test.sha256()

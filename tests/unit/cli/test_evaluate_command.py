@@ -1,0 +1,171 @@
+"""``recgauge evaluate``: what it prints, writes and refuses."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recgauge import evaluate, evaluate_ratings
+from recgauge.cli.commands.cli import main
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.csv").write_text("user,item,rank\n1,x,1\n1,y,2\n2,x,1\n2,z,2\n")
+    (tmp_path / "two.csv").write_text("user,item,rank\n1,y,1\n1,x,2\n2,z,1\n2,x,2\n")
+    (tmp_path / "test.csv").write_text("user,item,rating\n1,y,4\n2,z,5\n2,x,2\n")
+    return tmp_path
+
+
+def run(*words):
+    return main(["evaluate", "--truth", "test.csv", *words])
+
+
+def test_values_are_those_of_evaluate(files, capsys):
+    words = ["--relevant-from", "4", "--metrics", "ndcg@2,recall@1,map", "--out", "o.json", "u.parquet"]
+    assert run("--run", "one.csv", *words) == 0
+    lists, truth = {1: ["x", "y"], 2: ["x", "z"]}, {1: {"y": 4}, 2: {"z": 5}}
+    ours = evaluate(lists, truth, metrics=("ndcg", "recall", "map"), cutoffs=(1, 2, None)).values()
+    stored = json.loads((files / "o.json").read_text())["runs"]["one"]
+    assert stored["values"] == {key: ours[key] for key in ("ndcg_at_2", "recall_at_1", "map")}
+    assert "ndcg@2" in capsys.readouterr().out
+    users = pd.read_parquet(files / "u.parquet")
+    assert users["user_id"].tolist() == [1, 2]
+    assert users["map"].mean() == pytest.approx(ours["map"])
+
+
+def test_a_metric_as_it_is_printed(files, capsys):
+    assert run("--run", "one.csv", "--metrics", "nDCG(gain=linear)@10") == 1
+    assert "is no metric. Did you mean ndcg@10? Write names" in capsys.readouterr().err
+
+
+def test_several_runs_are_compared(files, capsys):
+    assert run("--run", "one.csv", "two.csv", "--metrics", "ndcg@2", "--out", "o.json", "u.parquet") == 0
+    assert "two" in capsys.readouterr().out
+    assert json.loads((files / "o.json").read_text())["comparison"]
+    assert set(pd.read_parquet(files / "u.parquet")["run"]) == {"one", "two"}
+
+
+def test_many_runs_of_a_small_file_are_not_compared_in_pairs(files, capsys):
+    rows = [f"{user} Q0 {item} 1 1.0 tag{tag}\n" for tag in range(60) for user, item in ((1, "y"), (2, "z"))]
+    (files / "tags.run").write_text("".join(rows))
+    words = ["--run", "tags.run", "--metrics", "ndcg@2", "--out", "o.json"]
+    assert run(*words) == 0
+    assert "60 runs make 1,770 pairs; at most 50 runs" in capsys.readouterr().out
+    assert "comparison" not in json.loads((files / "o.json").read_text())
+    assert run(*words, "--only", "tag7", "tag5") == 0
+    stored = json.loads((files / "o.json").read_text())
+    assert sorted(stored["runs"]) == ["tag5", "tag7"]
+    assert stored["comparison"]
+    assert run(*words, "--only", "tag60") == 1
+    assert "no run 'tag60'" in capsys.readouterr().err
+    assert run(*words, "--baseline", "tag7") == 0
+    assert json.loads((files / "o.json").read_text())["comparison"]
+
+
+def test_several_runs_of_predicted_ratings_are_compared_by_user(files, capsys):
+    for name, guess in (("p.csv", 3.5), ("q.csv", 1)):
+        (files / name).write_text(f"user,item,est\n1,y,{guess}\n2,x,2\n2,z,3\n")
+    assert run("--run", "p.csv", "q.csv", "--metrics", "kendall", "--out", "o.json") == 0
+    assert "not compared: kendall; one value for all users" in capsys.readouterr().out
+    assert "comparison" not in json.loads((files / "o.json").read_text())
+    assert run("--run", "p.csv", "q.csv", "--metrics", "rmse", "--out", "o.json") == 0
+    assert "No difference shown between p and q" in capsys.readouterr().out
+    words = ["--metrics", "mae,kendall", "--conventions", "lenskit", "--out", "o.json"]
+    assert run("--run", "p.csv", "q.csv", *words) == 0
+    said = capsys.readouterr().out
+    assert "2 runs, 2 users" in said
+    assert "not compared: kendall" in said
+    assert json.loads((files / "o.json").read_text())["comparison"]
+
+
+def test_files_of_one_name_in_the_current_folder_are_told_apart(files):
+    (files / "one.tsv").write_text("user\titem\trank\n1\tx\t1\n")
+    assert run("--run", "one.csv", "one.tsv", "--metrics", "ndcg@2", "--out", "o.json") == 0
+    assert list(json.loads((files / "o.json").read_text())["runs"]) == ["one", "one#2"]
+
+
+def test_predicted_ratings(files, capsys):
+    (files / "p.csv").write_text("user,item,est\n1,y,3.5\n2,x,2\n2,z,3\n")
+    assert run("--run", "p.csv", "--metrics", "rmse,mae", "--out", "o.json") == 0
+    stored = json.loads((files / "o.json").read_text())["runs"]["p"]["values"]
+    assert stored == evaluate_ratings([4, 5, 2], [3.5, 3, 2], metrics=("rmse", "mae")).values()
+    assert "3 ratings of 2 users" in capsys.readouterr().out
+    (files / "p.csv").write_text("user,item,est\n1,y,3.5\n2,x,2\n")
+    assert run("--run", "p.csv", "--metrics", "rmse") == 1
+    assert "user 2, item 'z'. without_prediction: 1" in capsys.readouterr().err
+    assert run("--run", "p.csv", "--metrics", "rmse", "--keep", "without_prediction") == 0
+    assert "without_prediction 1" in capsys.readouterr().out
+
+
+def test_grades_below_0_in_qrels_are_not_relevant(files):
+    (files / "t.qrels").write_text("1 0 x -1\n1 0 y 2\n2 0 x 1\n")
+    words = ["--run", "one.csv", "--truth", "t.qrels", "--metrics", "recall@1,precision@2", "--out", "o.json"]
+    assert main(["evaluate", *words]) == 0
+    values = json.loads((files / "o.json").read_text())["runs"]["one"]["values"]
+    assert values == {"recall_at_1": 0.5, "precision_at_2": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--run", "one.csv", "--metrics", "rmse,ndcg@2"], "two commands"),
+        (["--run", "one.csv", "--metrics", "rmse@2"], "no cutoff"),
+        (["--run", "one.csv", "--metrics", "rmse"], "no scores"),
+        (["--run", "one.csv", "--metrics", "rmse", "--relevant-from", "4"], "--relevant-from"),
+        (["--run", "none.csv"], "none.csv"),
+        (["--run", "/dev/zero"], "not a regular file but a device"),
+        (["--run", "one.csv", "--train", "/dev/zero"], "not a regular file but a device"),
+        (["--run", "one.csv", "--metrics", "ndcg@0"], "--metrics"),
+        (["--run", "one.csv", "--metrics", "ndcg@2,ndcg@2"], "twice"),
+        (["--run", "one.csv", "--conventions", "theirs"], "theirs"),
+        (["--run", "one.csv", "--keep", "everything"], "everything"),
+        (["--run", "one.csv", "--out", "o.txt"], ".json"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_wrong_words_are_one_message(capsys, words, said):
+    assert run(*words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert said in error
+
+
+@pytest.mark.usefixtures("files")
+def test_it_is_light():
+    code = (
+        "import sys; from recgauge.cli.commands.cli import main; "
+        "main(['evaluate', '--run', 'one.csv', '--truth', 'test.csv']); "
+        "print([name for name in ('hydra', 'omegaconf', 'mlflow', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("conventions", ["standard", "recbole", "rectools", "replay"])
+@pytest.mark.parametrize("even", [True, False])
+def test_items_beyond_the_largest_cutoff_change_nothing(tmp_path, conventions, even):
+    rng = np.random.default_rng(5)
+    rows = [
+        f"{user},{item},{rank}"
+        for user in range(30)
+        for rank, item in enumerate(rng.permutation(40)[: 12 if even else rng.integers(1, 12)], start=1)
+    ]
+    (tmp_path / "recs.csv").write_text("\n".join(["user,item,rank", *rows]))
+    truth = [f"{user},{item}" for user in range(30) for item in rng.permutation(40)[:6]]
+    (tmp_path / "test.csv").write_text("\n".join(["user,item", *truth]))
+    files = ["--run", str(tmp_path / "recs.csv"), "--truth", str(tmp_path / "test.csv")]
+    asked = "ndcg@3,recall@3,precision@3,map@3,mrr@3,hit_rate@3"
+    values = []
+    for name, metrics in (("cut", asked), ("whole", f"{asked},recall")):  # recall of whole lists needs them
+        out = tmp_path / f"{name}.json"
+        words = [*files, "--metrics", metrics, "--conventions", conventions, "--out", str(out)]
+        assert main(["evaluate", *words]) == 0
+        found = json.loads(out.read_text())["runs"]["recs"]["values"]
+        values.append({key: value for key, value in found.items() if key.endswith("_at_3")})
+    assert values[0] == values[1]
+    assert len(values[0]) == 6

@@ -1,0 +1,68 @@
+"""What `recgauge experiments` says without running anything."""
+
+from functools import cache
+
+import pytest
+
+from recgauge.cli.commands import experiments as experiments_command
+from recgauge.cli.commands.cli import main
+from recgauge.cli.commands.experiments import describe, experiment_names
+from recgauge.sweeps.places import program
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path / "cache"))
+    for name in ("RECGAUGE_MIRROR", "MLFLOW_TRACKING_URI"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_an_experiment_is_described_by_its_file():
+    facts = describe("baselines", offline=True)
+    assert facts.question.startswith("The three baselines")
+    assert facts.time.startswith("Takes about")
+    assert facts.data == {"demo": None}
+    assert facts.is_runnable
+
+
+def test_missing_data_are_told_and_not_fetched():
+    facts = describe("metric_disagreement", offline=True)
+    assert list(facts.data) == ["ml_100k", "ml_1m"]
+    assert all("offline is set" in reason for reason in facts.data.values())
+    assert not facts.is_runnable
+
+
+def test_no_data_needed_is_runnable_anywhere():
+    facts = describe("worked_examples", offline=True)
+    assert facts.data == {}
+    assert facts.is_runnable
+    assert "160 reproduced" in facts.results
+
+
+def test_the_list_names_every_experiment(capsys):
+    assert main(["experiments"]) == 0
+    out = capsys.readouterr().out
+    for name in experiment_names():
+        assert f"{program()} experiment={name}" in out
+    assert "ml_100k missing, ml_1m missing" in out
+
+
+known = cache(describe)
+
+
+@pytest.mark.parametrize(("codes", "ended"), [({}, 0), ({"baselines": 1}, 1), ({"baselines": 130}, 130)])
+def test_all_are_run_but_those_without_data(codes, ended, monkeypatch, capsys):
+    ran = []
+    monkeypatch.setenv("RECGAUGE_OFFLINE", "1")
+    monkeypatch.setattr(experiments_command, "describe", known)  # it takes seconds, and is always the same
+    monkeypatch.setattr(experiments_command, "_run", lambda name: ran.append(name) or codes.get(name, 0))
+    assert main(["experiments", "--run"]) == ended
+    out = capsys.readouterr().out
+    if ended == 130:
+        assert ran == ["baselines"]
+        return
+    assert "metric_disagreement" not in ran
+    assert {"baselines", "worked_examples"} <= set(ran)
+    assert "skipped  metric_disagreement: ml_100k: ml-100k.zip could not be found" in out
+    assert ("failed   baselines" in out) == bool(codes)

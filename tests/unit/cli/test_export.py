@@ -1,0 +1,395 @@
+"""``recgauge export``: what it writes reads back as what was judged, here and as other tools read it."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from finished import finished
+from recgauge import evaluate
+from recgauge.cli.commands.cli import main
+from recgauge.datasets.table import Table
+from recgauge.errors import MetricError, SchemaError
+from recgauge.recorded import read_recorded
+from recgauge.report.conventions import convention_values
+from recgauge.runs.export.formats import Content, Exporter
+from recgauge.runs.stored import RunFolder
+from recgauge.splits.published import Published
+
+METRICS = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    small = ("metrics=[ranking]", "cutoffs=[3,20]", "figures=false")
+    made = {
+        "ties": finished(folder / "a", "popularity", *small),
+        "validated": finished(folder / "b", "svd", *small, "split.validation_size=0.1", "model.n_factors=4"),
+        "validation": finished(
+            folder / "c", "svd", *small, "split.validation_size=0.1", "evaluate_on=validation"
+        ),
+        "fold_in": finished(
+            folder / "e", "popularity", *small, "split=strong_generalisation", "split.n_test=0.1"
+        ),
+        "ratings": finished(folder / "f", "bias", "metrics=[rating]", "figures=false"),
+    }
+    made["no_lists"] = folder / "g"
+    copytree(made["ties"], made["no_lists"])
+    (made["no_lists"] / "recommendations.parquet").unlink()
+    record = made["no_lists"] / "record.json"
+    settings = json.loads(record.read_text("utf-8"))
+    settings["settings"]["artifacts"]["lists"] = False
+    record.write_text(json.dumps(settings), "utf-8")
+    return made
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch, capsys):
+    """Runs the command in an empty folder; returns exit code, output and error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        code = main(["export", *map(str, words)])
+        found = capsys.readouterr()
+        return code, found.out, found.err
+
+    return run
+
+
+def stored(run):
+    return RunFolder.read(run).record.values()
+
+
+def evaluated(lists, truth, *words):
+    """What ``recgauge evaluate`` finds in files, with its values per user."""
+    keys = ",".join(f"{name}@{k}" for name in METRICS for k in (3, 20))
+    files = ["--out", "found.json", "users.parquet"]
+    assert (
+        main(["evaluate", "--run", str(lists), "--truth", str(truth), "--metrics", keys, *words, *files]) == 0
+    )
+    (found,) = json.loads(Path("found.json").read_text("utf-8"))["runs"].values()
+    return found["values"], pd.read_parquet("users.parquet")
+
+
+FILES = {
+    "csv": ("lists.csv", "test.csv"),
+    "parquet": ("lists.parquet", "test.parquet"),
+    "trec": ("lists.trec", "test.qrels"),
+    "packed": ("lists.trec.gz", "test.qrels.gz"),
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize("run", ["ties", "validated"])
+def test_the_files_evaluate_to_the_numbers_of_the_run(runs, told, run, form):
+    lists, truth = FILES[form]
+    packed = ["--gzip"] if form == "packed" else []
+    assert told(runs[run], "--as", form.replace("packed", "trec"), *packed, "--out", "x")[0] == 0
+    values, users = evaluated(f"x/{lists}", f"x/{truth}")
+    assert values == pytest.approx(stored(runs[run]), rel=1e-14)  # text ids are summed in another order
+    ours = RunFolder.read(runs[run]).per_user()
+    users = users.set_index(users.pop("user_id").astype(ours.index.dtype)).loc[ours.index]
+    pd.testing.assert_frame_equal(users, ours, check_exact=True)
+
+
+def test_all_conventions_find_in_the_files_what_they_find_in_the_stored_lists(runs, told):
+    run = RunFolder.read(runs["ties"])
+    assert told(runs["ties"], "--as", "parquet", "--no-train", "--out", "x")[0] == 0
+    found = read_recorded(["x/lists.parquet"], ["x/test.parquet"])
+    values = convention_values(METRICS, run.inputs(run.record.dataset.relevant_from), cutoffs=(3, 20))
+    for ours in values:
+        name, _, k = ours.key.rpartition("_at_")
+        asked = {"metrics": (name,), "cutoffs": (int(k),), "conventions": ours.convention}
+        if ours.value is None:
+            with pytest.raises(MetricError):
+                evaluate(found.runs[0].lists, found.relevant, **asked)
+            continue
+        again = evaluate(found.runs[0].lists, found.relevant, **asked)
+        assert again.values()[ours.key] == pytest.approx(ours.value, rel=1e-12), (ours.convention, ours.key)
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern", "kind"),
+    [
+        ("train-test", "{}.csv", None),
+        ("parquet", "{}.parquet", None),
+        ("user-lines", "{}.txt", "user_lines"),
+    ],
+)
+def test_the_published_split_of_the_files_is_the_split(runs, told, form, pattern, kind):
+    run = runs["validated"]
+    assert told(run, "--as", form, "--out", "x")[0] == 0
+    files = {part: f"x/{pattern.format(part)}" for part in ("train", "validation", "test")}
+    dataset = Table(list(files.values()), format=kind).load()
+    split = Published(test=files["test"], validation=files["validation"], format=kind).split(
+        dataset.interactions, rng=np.random.default_rng(0)
+    )
+    record = RunFolder.read(run).record.split
+    assert not any(step.dropped_rows for step in split.steps)
+    if form != "user-lines":  # these have no ratings and times
+        assert split.train.sha256() == record.train.sha256
+        assert split.validation.sha256() == record.validation.sha256
+        assert split.test.sha256() == record.test.sha256
+    rows = {part: getattr(split, part) for part in files}
+    assert {part: len(one) for part, one in rows.items()} == {
+        part: facts.rows for part, facts in record.parts.items()
+    }
+    held_out = RunFolder.read(run).test()
+    pairs = set(zip(held_out["user_id"], held_out["item_id"], strict=True))
+    test = split.test
+    assert pairs == set(
+        zip(test.user_ids[test.user].tolist(), test.item_ids[test.item].tolist(), strict=True)
+    )
+
+
+def test_recboles_files_hold_all_training_rows_and_the_relevant_held_out_ones(runs, told):
+    run = RunFolder.read(runs["validated"])
+    assert told(run.folder, "--as", "recbole", "--out", "x")[0] == 0
+    table = pd.read_csv("x/demo/demo.train.inter", sep="\t")
+    assert list(table) == ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
+    assert len(table) == run.record.split.train.rows
+    test = pd.read_csv("x/demo/demo.test.inter", sep="\t")
+    relevant = run.test().query("rating >= 4")
+    assert sorted(zip(test["user_id:token"], test["item_id:token"], strict=True)) == sorted(
+        zip(relevant["user_id"], relevant["item_id"], strict=True)
+    )
+    lists = pd.read_csv("x/demo/demo.lists.inter", sep="\t")
+    assert lists["score:float"].astype(np.float32).tolist() == run.recommended()["score"].tolist()
+    assert "benchmark_filename: [train, valid, test]" in Path("x/recbole.yaml").read_text("utf-8")
+
+
+def test_without_validation_rows_recbole_gets_a_file_without_rows(runs, told):
+    assert told(runs["ties"], "--as", "recbole", "--out", "x")[0] == 0
+    header = "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
+    assert Path("x/demo/demo.valid.inter").read_text("utf-8") == header
+
+
+def test_grades_are_doubled_where_ratings_have_halves_and_scores_fall_with_the_rank(runs, told):
+    code, _, err = told(runs["ties"], "--as", "trec", "ranx", "--out", "x")
+    assert code == 0
+    assert "lists have equal scores: those written fall with the rank" in err
+    assert "2 times the rating" in err
+    run = pd.read_csv("x/lists.trec", sep=" ", header=None)
+    assert (run[4] == 21 - run[3]).all()
+    assert run.equals(pd.read_csv("x/lists.trec", sep=" ", header=None).sort_values([0, 3], kind="stable"))
+    qrels = pd.read_csv("x/test.qrels", sep=" ", header=None)
+    ours = RunFolder.read(runs["ties"]).test()
+    expected = np.where(ours["rating"] >= 4, 2 * ours["rating"], 0)
+    assert qrels[3].tolist() == expected.tolist()
+    table = pq.read_table("x/run.parquet")
+    assert [str(kind) for kind in table.schema.types] == ["string", "string", "double"]
+    assert [str(kind) for kind in pq.read_schema("x/qrels.parquet").types] == ["string", "string", "int64"]
+    told(runs["ties"], "--as", "trec", "--grades", "binary", "--out", "y")
+    assert set(pd.read_csv("y/test.qrels", sep=" ", header=None)[3]) == {0, 1}
+
+
+def test_a_run_that_orders_ties_itself_is_told_to_need_the_scores_of_the_model(runs, told, tmp_path):
+    copytree(runs["ties"], tmp_path / "run")
+    record = tmp_path / "run" / "record.json"
+    record.write_text(record.read_text("utf-8").replace("ties=stable", "ties=id_descending"), "utf-8")
+    _, _, err = told("run", "--as", "trec", "--out", "x")
+    assert "keeps the model's, and with them this run's own numbers, which are of ties=id_descending" in err
+
+
+def test_files_are_named_after_the_part_that_was_judged(runs, told):
+    assert told(runs["validation"], "--as", "csv", "trec", "--out", "x")[0] == 0
+    values, _ = evaluated("x/lists.trec", "x/validation.qrels")
+    assert values == pytest.approx(stored(runs["validation"]), rel=1e-14)
+
+
+def test_rows_that_models_see_after_training_have_a_file_of_their_own(runs, told):
+    assert told(runs["fold_in"], "--as", "csv", "--out", "x")[0] == 0
+    parts = RunFolder.read(runs["fold_in"]).record.split.parts
+    assert {part: len(pd.read_csv(f"x/{part}.csv")) for part in parts} == {
+        part: facts.rows for part, facts in parts.items()
+    }
+    assert "fold-in" in told(runs["fold_in"], "--as", "recbole", "--out", "y")[2]
+
+
+def test_predicted_ratings_are_exported_as_tables(runs, told):
+    assert told(runs["ratings"], "--as", "csv", "--out", "x")[0] == 0
+    rows = pd.read_csv("x/predictions.csv")
+    stored_rows = pd.read_parquet(runs["ratings"] / "predictions.parquet")
+    assert (
+        rows["predicted"].astype(stored_rows["predicted"].dtype).tolist() == stored_rows["predicted"].tolist()
+    )
+    assert "run again with metrics=ranking" in told(runs["ratings"], "--as", "trec", "--out", "y")[2]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_predicted_ratings_evaluate_to_the_numbers_of_the_run(runs, told, monkeypatch, form):
+    """Predictions stand beside the ratings that they are judged by, ratings beside grades."""
+    assert told(runs["ratings"], "--as", form, "--out", "x")[0] == 0
+    monkeypatch.chdir("x")
+    command = re.search("`recgauge (evaluate .*)`", Path("about.md").read_text("utf-8"))[1]
+    assert main([*command.split(), "--out", "found.json"]) == 0
+    (found,) = json.loads(Path("found.json").read_text("utf-8"))["runs"].values()
+    ours = stored(runs["ratings"])
+    assert found["values"].keys() == ours.keys() - {"rmse_user"}  # a metric of the suite alone
+    assert found["values"] == pytest.approx({key: ours[key] for key in found["values"]}, rel=1e-6)  # float32
+    again = finished(
+        Path("again"), "recorded", f"model.path=predictions.{form}", "metrics=[rating]", "figures=false"
+    )
+    assert stored(again) == pytest.approx(ours, rel=1e-6)
+    assert ours["rmse"] > 0.5
+
+
+def test_files_that_are_there_stay_unless_told(runs, told, tmp_path):
+    assert told(runs["ties"], "--as", "train-test", "--out", "x")[0] == 0
+    before = (tmp_path / "x" / "test.csv").read_bytes()
+    (tmp_path / "x" / "test.csv").write_text("mine")
+    code, out, err = told(runs["ties"], "--as", "train-test", "--out", "x")
+    assert (code, out) == (1, "")
+    assert "x has train.csv, test.csv, about.md already. Name another folder, or add --overwrite." in err
+    assert (tmp_path / "x" / "test.csv").read_text() == "mine"
+    assert told(runs["ties"], "--as", "train-test", "--out", "x", "--overwrite")[0] == 0
+    assert (tmp_path / "x" / "test.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("run", "words", "reason"),
+    [
+        ("ties", ["--as", "trek"], "--as: trek is none of trec, csv, parquet, ranx"),
+        ("ties", ["--as", ","], "is none of trec"),
+        ("ties", ["--as", "parquet", "--gzip"], "compressed already"),
+        ("ties", ["--as", "recbole", "--no-train"], "RecBole needs training rows"),
+        ("no_lists", ["--as", "trec"], "artifacts.lists=false. Run it again with artifacts.lists=true."),
+        ("no_lists", ["--as", "csv"], "artifacts.lists=false. Run it again with artifacts.lists=true."),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_written(runs, told, tmp_path, run, words, reason):
+    code, out, err = told(runs[run], *words, "--out", "x")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ")
+    assert reason in err
+    assert not (tmp_path / "x").exists()
+
+
+def test_without_the_data_the_lists_and_test_rows_can_still_be_had(tmp_path, told):
+    rows = "".join(f"{user},{item}\n" for user in range(30) for item in range(user % 7, 40, 3))
+    (tmp_path / "mine.csv").write_text("user,item\n" + rows)
+    words = ("dataset=table", "dataset.path=mine.csv", "metrics=[ranking]", "cutoffs=[3]", "figures=false")
+    run = finished(tmp_path, "popularity", *words, "candidates=sampled", "candidates.n=5")
+    (tmp_path / "mine.csv").unlink()
+    assert "Or export lists and test rows alone: --no-train." in told(run, "--as", "csv", "--out", "x")[2]
+    assert told(run, "--as", "csv", "--no-train", "--out", "x")[0] == 0
+    assert list(pd.read_csv("x/test.csv")) == ["user_id", "item_id", "grade"]
+    assert "not those of the whole catalogue: " in Path("x/about.md").read_text("utf-8")
+
+
+def test_a_run_without_lists_still_gives_its_split(runs, told):
+    assert told(runs["no_lists"], "--as", "train-test", "--out", "x")[0] == 0
+
+
+def test_other_folders_than_those_of_runs_are_refused(runs, told):
+    assert (
+        "has no record.json, so it is no finished run"
+        in told(runs["ties"].parent, "--as", "csv", "--out", "x")[2]
+    )
+
+
+def test_what_fails_while_it_is_written_leaves_no_part_of_a_file(runs, told, tmp_path, monkeypatch):
+    monkeypatch.setattr("recgauge.runs.export.writing.csv.write_csv", broken)
+    code, _, err = told(runs["ties"], "--as", "csv", "--out", "x")
+    assert code == 1
+    assert "lists.csv cannot be written: No space left" in err
+    assert list((tmp_path / "x").iterdir()) == []
+
+
+def broken(*_):
+    raise OSError(28, "No space left on device")
+
+
+def content(tmp_path, users, items, scores=None, grades=None):
+    """A run with one list for each pair of user and item."""
+    lists = pa.table(
+        {
+            "user_id": pa.array(users),
+            "item_id": pa.array(items),
+            "rank": pa.array([1] * len(users), pa.int32()),
+            "score": pa.array(scores or [0.5] * len(users), pa.float32()),
+        }
+    )
+    pq.write_table(lists, tmp_path / "lists.parquet")
+    judged = lists.select(["user_id", "item_id"]).append_column("grade", [grades or [1.0] * len(users)])
+    return Content("d", "m", "test", judged, {"test": judged, "train": judged}, tmp_path / "lists.parquet")
+
+
+def written(exporter, form, folder):
+    folder.mkdir(exist_ok=True)
+    files = exporter.files(form)
+    for name, file in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        file.write(folder / name)
+    return set(files)
+
+
+ODD = ["a b", "c,d", 'e"f', "é\u3000x", "tab\there", "NA", " "]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("form", ["trec", "recbole", "user-lines", "csv", "parquet", "ranx"])
+def test_ids_stay_as_they_are_or_are_refused_by_name(tmp_path, odd, form):
+    exporter = Exporter(content(tmp_path, ["u", odd], [odd, "i"]))
+    splits = form in ("trec", "user-lines") and len(odd.split()) != 1
+    if splits or (form == "recbole" and odd in ('e"f', "tab\there", "NA")):
+        with pytest.raises(SchemaError, match=f"--as {form}: the user id .* Use --as csv"):
+            exporter.files(form)
+        return
+    names = written(exporter, form, tmp_path / "x")
+    if "lists.csv" in names:
+        found = pd.read_csv(tmp_path / "x" / "lists.csv", keep_default_na=False)
+        assert found["user_id"].tolist() == ["u", odd]
+        assert found["item_id"].tolist() == [odd, "i"]
+    if "lists.trec" in names:
+        rows = [line.split() for line in (tmp_path / "x" / "lists.trec").read_text("utf-8").splitlines()]
+        assert [row[0] for row in rows] == ["u", odd]
+    if "run.parquet" in names:
+        assert pq.read_table(tmp_path / "x" / "run.parquet")["doc_id"].to_pylist() == [odd, "i"]
+
+
+numbers = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20)
+
+
+@given(numbers)
+@settings(max_examples=25, deadline=None)
+def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
+    folder = tmp_path_factory.mktemp("scores")
+    ids = [f"u{number}" for number in range(len(scores))]
+    exporter = Exporter(content(folder, ids, ids, scores=scores), scores="model")
+    for form in ("csv", "trec", "recbole"):
+        written(exporter, form, folder / form)
+    expected = np.array(scores, np.float32).tolist()
+    csv = (folder / "csv" / "lists.csv").read_text().splitlines()[1:]
+    assert [float(np.float32(line.split(",")[3])) for line in csv] == expected
+    trec = (folder / "trec" / "lists.trec").read_text().splitlines()
+    assert [float(line.split()[4]) for line in trec] == expected
+
+
+def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
+    exporter = Exporter(content(tmp_path, ["u", "v"], ["x", "y"], grades=[0.1, 3.0]))
+    for form in ("trec", "ranx"):
+        with pytest.raises(SchemaError, match=r"read whole numbers as grades.*--grades binary"):
+            exporter.files(form)
+    binary = Exporter(exporter.content, grades="binary")
+    written(binary, "trec", tmp_path / "x")
+    assert (tmp_path / "x" / "test.qrels").read_text() == "u 0 x 1\nv 0 y 1\n"
+
+
+def test_gzip_files_are_the_same_bytes_each_time(tmp_path):
+    exporter = Exporter(content(tmp_path, ["u"], ["x"]), packed=True)
+    files = [
+        written(exporter, "csv", tmp_path / name) and (tmp_path / name / "lists.csv.gz") for name in "ab"
+    ]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert gzip.decompress(files[0].read_bytes()) == b"user_id,item_id,rank,score\nu,x,1,0.5\n"

@@ -1,0 +1,192 @@
+"""Stored lists: complete, small, or only what the numbers rest on; large ones are told of beforehand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from recgauge.candidates import AllItems
+from recgauge.conventions import get_convention
+from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
+from recgauge.data.top_k import TopK
+from recgauge.datasets.demo import Demo
+from recgauge.errors import ConfigError
+from recgauge.experiment import Experiment, run_experiment
+from recgauge.models.popularity import Popularity
+from recgauge.runs import list_files
+from recgauge.runs.list_files import (
+    COLUMNS,
+    check_study,
+    estimated_size,
+    holds,
+    which_lists,
+    write_lists,
+)
+from recgauge.splits.shares import RandomRows
+from recgauge.sweeps.artifacts import finish, unfinished, write_checksums, write_tables
+from recgauge.utils.progress import NoProgress
+
+METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
+CUTOFFS = (1, 5, 20)
+
+
+class Notes(NoProgress):
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.fixture(scope="module")
+def result():
+    convention = get_convention("standard")
+    metrics = {name: convention.definition(name) for name in METRICS}
+    return run_experiment(Experiment(Demo(), RandomRows(), AllItems(), Popularity(), metrics, CUTOFFS))
+
+
+def expected(result):
+    top_k, ids = result.ranking.top_k, result.dataset.interactions
+    row, column = np.nonzero(top_k.items >= 0)
+    return pd.DataFrame(
+        {
+            "user_id": ids.user_ids[top_k.users[row]],
+            "item_id": ids.item_ids[top_k.items[row, column]],
+            "rank": (column + 1).astype(np.int32),
+            "score": top_k.scores[row, column],
+        }
+    )
+
+
+@pytest.mark.parametrize("rows_of_a_group", [1_000_000, 170])
+def test_whole_lists_are_as_they_were_judged(result, tmp_path, monkeypatch, rows_of_a_group):
+    monkeypatch.setattr(list_files, "ROWS_OF_A_GROUP", rows_of_a_group)
+    (path,) = write_lists(result.ranking, result.dataset.interactions, tmp_path, "true", NoProgress())
+    assert path.name == "recommendations.parquet"
+    pd.testing.assert_frame_equal(pd.read_parquet(path), expected(result))
+    part = pq.ParquetFile(path).metadata.row_group(0)
+    columns = {part.column(n).path_in_schema: part.column(n) for n in range(part.num_columns)}
+    for name, encoding in COLUMNS["column_encoding"].items():
+        assert encoding in columns[name].encodings
+    assert {column.compression for column in columns.values()} == {"ZSTD"}
+
+
+def test_hits_and_held_out_rows_give_every_accuracy_metric(result, tmp_path):
+    paths = {path.stem: path for path in write_tables(result, tmp_path, "relevant_k", NoProgress())}
+    assert "recommendations" not in paths
+    hits, test, stored = (pd.read_parquet(paths[name]) for name in ("hits", "test", "per_user"))
+    judged = test[test.rating >= result.dataset.relevant_from]
+    whole = expected(result).merge(judged, on=["user_id", "item_id"])
+    assert len(hits) == len(whole) < len(expected(result)) / 5
+    joined = hits.merge(judged, on=["user_id", "item_id"])
+    assert len(joined) == len(hits)
+    for k in CUTOFFS:
+        for user, row in stored.set_index("user_id").iterrows():
+            grades = np.sort(judged.rating[judged.user_id == user])[::-1][:k]
+            own = joined[(joined.user_id == user) & (joined["rank"] <= k)].sort_values("rank")
+            ranks, n_relevant = own["rank"].to_numpy(), int((judged.user_id == user).sum())
+            values = {
+                "precision": len(ranks) / k,
+                "recall": len(ranks) / n_relevant,
+                "hit_rate": float(len(ranks) > 0),
+                "mrr": 1 / ranks[0] if len(ranks) else 0.0,
+                "map": (np.arange(1, len(ranks) + 1) / ranks).sum() / n_relevant,
+                "ndcg": (own.rating / np.log2(ranks + 1)).sum()
+                / (grades / np.log2(np.arange(2, len(grades) + 2))).sum(),
+            }
+            for name, value in values.items():
+                assert row[f"{name}_at_{k}"] == pytest.approx(value, abs=1e-12), (user, name, k)
+
+
+def test_no_lists_are_stored_if_none_are_asked_for(result, tmp_path):
+    names = {path.name for path in write_tables(result, tmp_path, "false", NoProgress())}
+    assert names == {path.name for path in tmp_path.iterdir()} == {"test.parquet", "per_user.parquet"}
+
+
+def generated(n_users, k, n_items, rng):
+    """Lists whose scores look like a model's: falling from about 5."""
+    items = np.argsort(rng.random((n_users, n_items)), axis=1)[:, :k].astype(np.int32)
+    scores = -np.sort(-rng.normal(4, 0.5, (n_users, k)).astype(np.float32), axis=1)
+    none = Relevant(*(np.zeros(n, t) for n, t in ((0, "i4"), (1, "i8"), (0, "i4"), (0, "f8"))), 0)
+    ids = Interactions(
+        np.zeros(1, np.int32), np.zeros(1, np.int32), np.ones(1), None, np.arange(n_users), np.arange(n_items)
+    )
+    users = np.arange(n_users, dtype=np.int32)
+    return SimpleNamespace(top_k=TopK(users, items, scores), relevant=none), ids
+
+
+def test_the_size_of_large_lists_is_told_beforehand(tmp_path, monkeypatch, rng):
+    lists, ids = generated(2000, 100, 3000, rng)
+    quiet, told = Notes(), Notes()
+    (path,) = write_lists(lists, ids, tmp_path, "true", quiet)
+    assert quiet.notes == []
+    assert estimated_size(lists.top_k, 3000) == pytest.approx(path.stat().st_size, rel=0.25)
+    monkeypatch.setattr(list_files, "LARGE", 500_000)
+    write_lists(lists, ids, tmp_path, "true", told)
+    (note,) = told.notes
+    assert note.startswith("recommendations.parquet takes about 1 MB (2,000 lists).")
+    assert "artifacts.lists=relevant_k" in note
+    assert "artifacts.lists=false" in note
+
+
+def test_text_ids_stay_texts(tmp_path, rng):
+    lists, ids = generated(5, 3, 9, rng)
+    names = np.array([f"item {n}" for n in range(9)], dtype=object)
+    ids = Interactions(ids.user, ids.item, ids.value, None, np.array(list("abcde"), dtype=object), names)
+    (path,) = write_lists(lists, ids, tmp_path, "true", NoProgress())
+    table = pd.read_parquet(path)
+    assert table.user_id.tolist() == [user for user in "abcde" for _ in range(3)]
+    assert table.item_id.tolist() == names[lists.top_k.items.ravel()].tolist()
+
+
+@pytest.mark.parametrize("value", ["yes", "all", 1, None, "relevant"])
+def test_other_words_are_refused(value):
+    with pytest.raises(ConfigError, match=r"artifacts\.lists: .* is none of true .*relevant_k .*false"):
+        which_lists(value)
+
+
+def test_a_stored_run_with_more_will_do_and_one_with_less_will_not():
+    order = [True, "relevant_k", False]
+    for stored, has in enumerate(order):
+        for wanted, asked in enumerate(order):
+            assert holds({"artifacts": {"lists": has}}, asked) == (stored <= wanted)
+    assert holds({}, True)  # runs from before there was the setting
+
+
+def test_a_study_that_needs_lists_is_told_at_once():
+    check_study(True, ["recommendations.parquet"])
+    check_study(False, ["per_user.parquet"])
+    with pytest.raises(ConfigError, match=r"needs recommendations\.parquet .* use artifacts\.lists=true"):
+        check_study("relevant_k", ["recommendations.parquet"])
+
+
+def run_files(folder, **texts):
+    """Write the files of a run as a job does."""
+    with unfinished(folder) as room:
+        files = [room / name.replace("_", ".") for name in texts]
+        for file, text in zip(files, texts.values(), strict=True):
+            file.write_text(text)
+        return finish([*files, write_checksums(files, room)], room, folder)
+
+
+def test_an_error_leaves_nothing_half_written(tmp_path):
+    def broken():
+        with unfinished(tmp_path) as room:
+            (room / "record.json").write_text("{")
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        broken()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lists_of_another_run_do_not_stay_in_the_folder(tmp_path):
+    run_files(tmp_path, record_json="1", recommendations_parquet="lists")
+    (tmp_path / "mine.txt").write_text("kept")
+    run_files(tmp_path, record_json="2", recommendations_parquet="lists")
+    assert (tmp_path / "recommendations.parquet").read_text() == "lists"
+    run_files(tmp_path, record_json="3")
+    assert {path.name for path in tmp_path.iterdir()} == {"record.json", "SHA256SUMS", "mine.txt"}

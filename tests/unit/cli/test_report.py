@@ -1,0 +1,357 @@
+"""`recgauge report`: one page, whose numbers are those of every other table, and which nothing can break."""
+
+import csv
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from finished import finished
+from recgauge.cli.commands.cli import main
+from recgauge.cli.commands.compare import print_comparison
+from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_sources import TrackedRuns
+from recgauge.comparison import Procedure, compare
+from recgauge.comparison.claims import metric_label
+from recgauge.comparison.finding import find_runs
+from recgauge.comparison.runs import ComparedRuns, compare_runs
+from recgauge.comparison.stability import compare_orders
+from recgauge.report import gathering
+from recgauge.report.compared_runs import write_comparison
+from recgauge.report.comparison_tables import interval, number
+from recgauge.report.figures.stability import plot_stability
+from recgauge.report.figures.svg import THEME, svg_text
+from recgauge.report.gathering import Effort, report_data, write_figures, write_page
+from recgauge.report.page import pictures, report_page, sections
+from recgauge.report.page.data import DatasetPart, ReportData
+from recgauge.report.page.words import protocol_words
+from recgauge.report.segment_tables import Listed, Story
+from report_page import Page, read_page
+
+MODELS = ("svd", "popularity")
+WORDS = ("cutoffs=[5,10]", "metrics=[ranking,beyond_accuracy]")
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(1)>",
+    "a\nb | c & d % e _ f # g $x_1$ {h} \\i ~j ^k",
+    "\u202egnp.exe \u05d0\u05d1\u05d2 \x00\x1b[31m",
+    "",
+    "long " * 200,
+)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return [finished(folder, model, *WORDS) for model in MODELS]
+
+
+@pytest.fixture(scope="module")
+def found(folders):
+    runs, notes = find_runs([str(folder) for folder in folders], TrackedRuns("sqlite:///none.db"))
+    return compare_runs(runs, Procedure(n_resamples=300), notes=notes)
+
+
+@pytest.fixture(scope="module")
+def data(found):
+    return report_data(found, Effort(load=data_again))
+
+
+@pytest.fixture(scope="module")
+def text(data):
+    return report_page(data)
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures take most of the time of a page; one test looks at all of them."""
+    monkeypatch.setattr("recgauge.report.figures.svg.svg_text", lambda *_: "<svg></svg>")
+
+
+def test_the_page_is_sound_and_loads_nothing(text, page):
+    assert page.problems == []
+    assert len(page.pictures) >= 10
+    assert len(text) < 1 << 20
+    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
+
+
+def test_every_colour_of_a_figure_is_another_one_on_a_dark_page(text):
+    turning = compare_orders(
+        {"k": {"1": {"a": [1, 1, 0.9], "b": [0, 0.1, 0]}, "5": {"a": [0, 0, 0.1], "b": [1, 1, 0.9]}}}
+    )
+    drawn = text + svg_text(plot_stability(turning), "turns", "turns")
+    colours = {found.lower() for found in re.findall(r'(?:fill|stroke)="(#[^"]+)"', drawn)}
+    assert len(colours) >= 6
+    assert colours <= THEME.keys()
+
+
+def test_it_has_every_section_that_the_runs_have_data_for(data, page):
+    titles = [title for level, title in page.headings if level == 2]
+    assert titles == [
+        *("The answer", "Leaderboard", "Pairs of runs", "Who gains, who loses"),
+        *("Every metric over cutoffs", "Quality against cost", "Beyond accuracy", "Does the winner stay?"),
+        *("Example users", "Popular and rare items", "Single users", "Data", "Guards"),
+        *("Protocol in words", "Configuration"),
+    ]
+    assert [section.title for section in sections(data) if not section.folded] == titles[:4]
+    assert all(section.lead.endswith(".") for section in sections(data))
+
+
+def leaderboard(page):
+    """Return the cells of the leaderboard by run and column: text, letters and lines below."""
+    (caption,) = (caption for caption in page.tables if re.fullmatch(r"demo: \d runs, \d+ users", caption))
+    (header, *rows) = page.tables[caption]
+    return {row[0][0]: dict(zip([cell[0] for cell in header], row, strict=True)) for row in rows}
+
+
+def row_of(text, *first, lines=1):
+    """Return the cells of the one row that begins with these, in LaTeX, Markdown or a terminal."""
+    plain = re.sub(r"\\(bfseries|footnotesize|underline)|\*+|[{}]| \\\\$", "", text, flags=re.MULTILINE)
+    plain = plain.replace("\\_", "_").replace("\\%", "%").replace("$<$", "<").replace("\\,", " ")
+    rows = plain.splitlines()
+    start = re.compile(r"[|\s]*" + r"[\s|&-]+".join(map(re.escape, first)) + r"[\s|&]")
+    (place,) = (place for place, row in enumerate(rows) if start.match(row))
+    return re.findall(r"\[[^]]*\]|[^\s|&_\[\]]+", " ".join(rows[place : place + lines]))[len(first) :]
+
+
+def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, tmp_path, capsys):
+    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv")]
+    write_comparison(found, names)
+    print_comparison(found)
+    printed = capsys.readouterr().out.partition(": a less b")[0]
+    markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
+    boards = {"markdown": markdown.partition(": a less b")[0], "latex": latex.partition("\\end{table}")[0]}
+    cells = leaderboard(page)
+    with names[2].open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(MODELS) * len(found.comparison.metrics) == 8
+    assert cells.keys() == set(MODELS)
+    for run in MODELS:
+        mine = [row for row in rows if row["run"] == run]
+        means = [f"{float(row['mean']):.4f}" for row in mine]
+        ends = [f"[{float(row['low']):.4f}, {float(row['high']):.4f}]" for row in mine]
+        letters = [row["letters"] for row in mine]
+        first = mine[0]
+        costs = [
+            *(f"{float(first[name]):.2f}" for name in ("fit_seconds", "recommend_seconds")),
+            *(f"{float(first[name]) / 1e6:,.1f}" for name in ("peak_bytes", "model_bytes")),
+        ]
+        interleaved = [part for each in zip(means, ends, letters, strict=True) for part in each]
+        shown = [cells[run][row["metric"].replace("_at_", "@")][:3] for row in mine]
+        assert [
+            part for mean, letter, interval_ in shown for part in (mean, interval_, letter)
+        ] == interleaved
+        assert [cells[run][name][0] for name in ("fit s", "lists s", "peak MB", "model MB")] == costs
+        assert row_of(boards["markdown"], run) == [*interleaved, *costs]
+        assert row_of(boards["latex"], run) == [*interleaved, *costs]
+        both = [part for each in zip(means, letters, strict=True) for part in each]
+        assert row_of(printed, run, lines=2) == [*both, *costs, *ends]
+        record = found.series["demo", run].jobs[0].record
+        assert {row["metric"]: float(row["mean"]) for row in mine} == pytest.approx(
+            {row["metric"]: record.values()[row["metric"]] for row in mine}, rel=1e-12
+        )
+
+
+def test_every_pair_equals_terminal_markdown_latex_and_csv(found, page, tmp_path, capsys):
+    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv")]
+    write_comparison(found, names)
+    print_comparison(found)
+    printed = capsys.readouterr().out
+    markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
+    with names[2].with_name("c_pairs.csv").open(encoding="utf-8") as file:
+        pairs = list(csv.DictReader(file))
+    assert len(pairs) == len(found.comparison.metrics) == 4
+    for place, pair in enumerate(pairs):
+        metric = pair["metric"].replace("_at_", "@")
+        (line,) = page.tables[f"demo, {metric}: a less b"][1:]
+        a, b, *shown = (cell[0] for cell in line)
+        assert (a, b) == (pair["a"], pair["b"])
+        assert shown[0] == f"{float(pair['difference']):+.4f}"
+        assert shown[1] == f"[{float(pair['low']):+.4f}, {float(pair['high']):+.4f}]"
+        wanted = [part for text in shown for part in re.findall(r"\[[^]]*\]|[^\s]+", text)]
+        assert (
+            row_of(markdown.partition(f"**demo, {metric}: a less b**\n\n")[2].partition("\n\n")[0], a, b)
+            == wanted
+        )
+        assert row_of(latex.split("\\begin{table}")[place + 2], a, b) == wanted
+        if place == 0:  # the terminal has the first metric's pairs
+            assert row_of(printed.partition(": a less b")[2], a, b) == wanted
+
+
+def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
+    every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
+    cutoffs = [cell[0] for cell in every[0][2:]]
+    assert len(found.series) == len(MODELS)
+    for (_, name), series in found.series.items():
+        wanted: dict[str, set[str]] = {}
+        for entry in series.jobs[0].record.results:
+            column = "value" if entry.k is None else f"@{entry.k}"
+            wanted.setdefault(column, set()).add((metric_label(entry.name), f"{entry.value:.4f}"))
+        assert wanted.keys() == set(cutoffs)
+        for place, cutoff in enumerate(cutoffs, 2):
+            mine = {(row[1][0], row[place][0]) for row in every[1:] if row[0] == [name] and row[place]}
+            assert mine == wanted[cutoff]
+
+
+def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, undrawn):
+    monkeypatch.setattr(gathering, "stability_of", lambda *_: None)
+    monkeypatch.setattr(gathering, "GROUPS", ("activity",))
+    out = tmp_path / "sub" / "r.html"
+    words = ["--resamples", "200", "--out", str(out), *map(str, folders[:2])]
+    assert main(["report", *words]) == 0
+    assert "svd is better than popularity" in capsys.readouterr().out
+    assert read_page(out).problems == []
+    assert main(["report", *words, "--metrics", "nothing"]) == 1
+    assert "no run has nothing" in capsys.readouterr().err
+    assert main(["report", "--out", str(tmp_path / "r.pdf"), *map(str, folders[:2])]) == 1
+    assert "must end in one of .html" in capsys.readouterr().err
+
+
+def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(gathering, "pictures", lambda data: islice(pictures(data), 2))
+    files = write_figures(data, tmp_path / "figures")
+    assert {path.suffix for path in files} == {".png", ".svg"}
+    assert all(path.stat().st_size > 500 for path in files)
+
+
+def test_what_cannot_be_found_out_is_left_out_with_a_reason(found, undrawn):
+    page = Page(report_page(report_data(found, Effort(rows=10, values=10, load=data_again))))
+    titles = [title for level, title in page.headings if level == 2]
+    assert "Example users" not in titles
+    assert titles[-1] == "Left out"
+
+
+def test_whoever_reads_the_page_gets_no_advice_on_command_lines(found, text, undrawn):
+    little = report_page(report_data(found, Effort(rows=10, values=10, load=data_again)))
+    for page in (text, little):
+        told = page.partition("<main>")[2].partition("</main>")[0]
+        assert re.findall(r"[^<>]*(?:recgauge (?:report|compare|stability|segments)|\s--\w)", told) == []
+
+
+def test_the_table_of_guards_has_as_many_columns_as_a_telephone(page):
+    header, *rows = page.tables["Guards that fired"]
+    assert header == [["guard"], ["what was found, and in which runs"]]
+    assert ["ties_at_cutoff", "warning"] in [row[0] for row in rows]
+    assert all(row[1][-1] == "popularity" for row in rows)
+
+
+def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
+    words = ("metrics=[ranking]", "cutoffs=[10]")
+    folders = [finished(tmp_path, model, *words, f"seed={seed}") for model in MODELS for seed in (0, 1)]
+    runs, _ = find_runs([str(folder) for folder in folders], TrackedRuns("sqlite:///none.db"))
+    found = compare_runs(runs, Procedure(interval="normal", correction="holm"))
+    low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
+    together = found.comparison.results[0].n_users
+    assert together > high
+    (told, *_) = protocol_words(report_data(found, Effort(rows=10, values=10, load=data_again)))
+    assert (
+        f"{low:,} to {high:,} users are evaluated with each seed or fold, {together:,} in all of them" in told
+    )
+    assert "each with the seeds 0, 1" in told
+
+
+def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monkeypatch, undrawn):
+    monkeypatch.setattr(gathering, "GROUPS", ())
+    series = dict(found.series)
+    place = ("demo", "svd")
+    job = series[place].jobs[0]
+    (tmp_path / "record.json").write_bytes((job.folder / "record.json").read_bytes())
+    (tmp_path / "per_user.parquet").write_bytes((job.folder / "per_user.parquet").read_bytes())
+    for name in ("recommendations.parquet", "test.parquet"):
+        (tmp_path / name).write_bytes(b"PAR1 no")
+    series[place] = replace(series[place], jobs=(replace(job, folder=tmp_path),))
+    page = Page(report_page(report_data(replace(found, series=series), Effort(load=data_again))))
+    assert page.problems == []
+    assert "Left out" in [title for _, title in page.headings]
+
+
+def hostile_comparison(rng):
+    users = np.arange(60)
+    tables = {
+        name: pd.DataFrame({"user": users, "ndcg@10": rng.normal(0.1 * place, 0.05, 60)})
+        for place, name in enumerate(HOSTILE)
+    }
+    return compare(tables, n_resamples=200)
+
+
+def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undrawn):
+    comparison = hostile_comparison(rng)
+    first = found.series["demo", "svd"]
+    story = Story(
+        HOSTILE[1],
+        "; ".join(HOSTILE),
+        ("rank", *HOSTILE[:2]),
+        (tuple(map(Listed, HOSTILE[:2], (True, False))),),
+    )
+    part = DatasetPart(
+        comparison.datasets[0], {row.run: first for row in comparison.results[0].rows}, stories=(story,)
+    )
+    hostile = ReportData(comparison, (part,), marks=HOSTILE, notes=HOSTILE)
+    write_page(hostile, tmp_path / "r.html")
+    page = read_page(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.problems == []
+    assert page.elements.count("script") == 1
+    assert "img" not in page.elements
+    assert not set("\x00\x1b\u202e") & set(text)
+    files = [tmp_path / "c.md", tmp_path / "c.tex"]
+    write_comparison(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), files)
+    markdown, latex = (path.read_text(encoding="utf-8") for path in files)
+    assert not re.search(r"<[a-zA-Z/!?]", markdown)
+    assert not set("\x00\x1b\u202e") & set(markdown + latex)
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {3, 12}
+    for table in latex.split("\\begin{tabular}")[1:]:
+        body = table.partition("\\midrule")[2].partition("\\bottomrule")[0].strip()
+        assert all(line.endswith(r" \\") for line in body.splitlines())
+        assert not re.search(r"(?<!\\)[#%_]", body.replace(r"\_", ""))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("lualatex") is None, reason="needs lualatex")
+def test_hostile_names_compile_as_latex(rng, tmp_path):
+    if subprocess.run(
+        ["kpsewhich", "siunitx.sty", "booktabs.sty"], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("this TeX has no siunitx or no booktabs")
+    write_comparison(ComparedRuns(hostile_comparison(rng), {}, HOSTILE, HOSTILE), [tmp_path / "c.tex"])
+    packages = r"\usepackage{booktabs, siunitx}\sisetup{detect-weight=true, table-align-text-before=false}"
+    lines = [r"\documentclass{article}", packages, r"\begin{document}", r"\input{c}", r"\end{document}"]
+    (tmp_path / "main.tex").write_text("\n".join(lines), encoding="utf-8")
+    words = ["lualatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_hostile_names_are_harmless_in_a_figure():
+    from recgauge.report.figures.bars import plot_bars
+    from recgauge.report.figures.compared import plot_tradeoff, short_names
+
+    names = short_names([*HOSTILE, HOSTILE[-1] + "again"])
+    assert len(set(names)) == len(HOSTILE) + 1
+    figure = plot_tradeoff({name: (n + 1, n) for n, name in enumerate(HOSTILE)}, x_label="s", y_label="nDCG")
+    for drawn in (figure, plot_bars({"$\\frac{$": 0.5, "<b>&": 0.25})):
+        text = svg_text(drawn, '"><script>', "figure")
+        assert "<script" not in text
+        assert "<b>" not in text
+        assert text.count("<svg") == 1
+
+
+def test_numbers_of_a_figure_are_not_cut(found):
+    from recgauge.report.comparison_figures import forest
+
+    text = svg_text(forest(found.comparison), "means", "forest")
+    assert text == svg_text(forest(found.comparison), "means", "forest"), "the same runs, the same figure"
+    for row in found.comparison.results[0].rows:
+        assert number(row.mean) in text
+    assert interval(found.comparison.results[0].rows[0]).startswith("[")

@@ -1,0 +1,83 @@
+"""Deliveries in the background: all that can be is stored when the context ends, and the rest is told."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from recgauge.errors import IntegrityError, TrackingError
+from recgauge.tracking import Deliveries, Store, waiting
+from unit.tracking.conftest import complete
+from unit.tracking.test_deliver import stored
+
+
+def test_folders_are_delivered_in_the_background(tmp_path, store):
+    folders = [complete(tmp_path / "outputs" / str(seed), store, seed=seed) for seed in range(3)]
+    with Deliveries(store) as deliveries:
+        for folder in folders:
+            deliveries.submit(folder, store)
+        page = deliveries.address(store, "recgauge.sweep", "outputs/sweep")
+    assert page.startswith("http://127.0.0.1:5000/#/experiments/")
+    ids = [deliveries.results[folder] for folder in folders]
+    assert {run.info.run_id for run in stored(store)} == set(ids)
+    assert deliveries.run_address(folders[0]).endswith(f"/runs/{ids[0]}?workflowType=machine_learning")
+    assert waiting(tmp_path / "outputs") == []
+
+
+def test_what_fails_is_told_for_each_folder(tmp_path, store):
+    whole, damaged = (complete(tmp_path / name, store) for name in ("whole", "damaged"))
+    (damaged / "record.json").write_text("{}")
+    with Deliveries() as deliveries:
+        for folder in (damaged, whole):
+            deliveries.submit(folder, store)
+    assert isinstance(deliveries.results[damaged], IntegrityError)
+    assert isinstance(deliveries.results[whole], str)
+    away = Store("http://127.0.0.1:9")
+    with Deliveries(away) as deliveries:
+        deliveries.submit(whole, away)
+        assert deliveries.address(away) is None
+    assert isinstance(deliveries.results[whole], TrackingError)
+    assert isinstance(deliveries.opened.exception(), TrackingError)
+    assert deliveries.run_address(whole) is None
+
+
+def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
+    folders = [complete(tmp_path / str(seed), store, seed=seed) for seed in range(3)]
+    hidden = store.file.with_name("hidden")
+    with Deliveries(store) as deliveries:
+        deliveries.opened.result()
+        store.file.rename(hidden)
+        for folder in folders:
+            deliveries.submit(folder, store)
+        deliveries.address(store)  # asked after them
+        assert all(isinstance(error, TrackingError) for error in deliveries.results.values())
+        hidden.rename(store.file)
+    assert len(stored(store)) == 3
+    assert all(isinstance(run_id, str) for run_id in deliveries.results.values())
+
+
+def test_nothing_of_the_current_folder_is_imported(tmp_path, store, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mlflow.py").write_text("raise SystemExit('imported')")
+    folder = complete(tmp_path / "run", store)
+    with Deliveries() as deliveries:
+        deliveries.submit(folder, store)
+    assert isinstance(deliveries.results[folder], str)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_a_program_that_is_killed_leaves_a_folder_that_is_delivered_once(tmp_path, store):
+    folder = complete(tmp_path / "outputs" / "run", store)
+    code = (
+        "import os, signal; from pathlib import Path; from recgauge.tracking import Deliveries, Store\n"
+        f"store = Store({store.uri!r}); deliveries = Deliveries(store); deliveries.opened.result()\n"
+        f"deliveries.submit(Path({str(folder)!r}), store); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with Deliveries() as deliveries:
+        for one in waiting(tmp_path / "outputs") or [folder]:
+            deliveries.submit(one, store)
+    assert [run.info.status for run in stored(store)] == ["FINISHED"]
+    assert (folder / "delivered.json").is_file()

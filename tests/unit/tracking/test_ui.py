@@ -1,0 +1,104 @@
+"""`recgauge ui`: the port of the page."""
+
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+import requests
+
+from recgauge.cli.commands import ui
+from recgauge.cli.commands.cli import main
+from recgauge.tracking import Store, run_address
+
+
+@pytest.fixture
+def uri(tmp_path):
+    return f"sqlite:///{tmp_path}/m.db"
+
+
+def test_a_port_that_is_taken_is_told_and_another_is_named(uri, capsys):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert main(["ui", "--uri", uri, "--port", str(port)]) == 1
+    told = capsys.readouterr().err
+    assert f"port {port} is in use" in told
+    assert "Choose another port: recgauge ui --port " in told
+
+
+@pytest.mark.parametrize("port", ["70000", "-1"])
+def test_a_number_that_is_no_port_is_refused(uri, port, capsys):
+    assert main(["ui", "--uri", uri, "--port", port]) == 1
+    assert f"port {port} cannot be used" in capsys.readouterr().err
+
+
+def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
+    started = []
+
+    def run(command, environment, store, port):
+        started.append((command, environment))
+        return 3
+
+    monkeypatch.setattr(ui, "_run_until_stopped", run)
+    port = free_port()
+    assert main(["ui", "--uri", uri, "--port", str(port)]) == 3  # the server's own exit code
+    command, environment = started[0]
+    assert str(port) in command
+    assert uri not in command  # every user of the machine may see a command line
+    assert environment["MLFLOW_BACKEND_STORE_URI"] == uri
+    assert f"http://127.0.0.1:{port}/" in run_address(Store(uri), "x")
+
+
+def test_the_hint_below_a_table_names_a_store_that_is_not_the_usual_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mine.db")
+    assert ui.serving(Store(f"sqlite:///{tmp_path}/mine.db")) == "make ui"
+    assert ui.serving(Store("sqlite:////other/x.db")) == "recgauge ui --uri sqlite:////other/x.db"
+    assert ui.serving(Store("http://host:5000")) is None
+
+
+@pytest.mark.slow
+def test_the_page_is_named_when_it_answers_and_is_not_served_twice(tmp_path, uri, capsys):
+    (tmp_path / "mlflow.py").write_text("raise SystemExit('the current folder is imported')")
+    port = free_port()
+    words = [sys.executable, "-P", "-m", "recgauge", "ui", "--port", str(port), "--uri"]
+    with subprocess.Popen([*words, uri], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as command:
+        try:
+            assert command.stdout.readline().startswith(f"http://127.0.0.1:{port}/#/experiments/1/runs?")
+            assert requests.get(f"http://127.0.0.1:{port}/health", timeout=10).status_code == 200
+            assert main(["ui", "--uri", uri, "--port", str(port)]) == 0
+            assert "is served already" in capsys.readouterr().out
+            assert main(["ui", "--uri", f"sqlite:///{tmp_path}/other.db", "--port", str(port)]) == 1
+            assert "not by a page of this store" in capsys.readouterr().err
+        finally:
+            command.send_signal(signal.SIGINT)
+        assert command.wait(60) == 0
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+SERVER = """
+import os, subprocess, sys, time
+worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
+print(worker.pid, flush=True)  # comes to standard error: standard output has the page's address alone
+time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_the_server_and_its_workers_end_with_the_command(ending, tmp_path):
+    store = f"sqlite:///{tmp_path}/m.db"
+    run = "import os, sys; from recgauge.cli.commands.ui import _run_until_stopped as run, Store"
+    call = f"sys.exit(run([sys.executable, '-c', {SERVER!r}], os.environ, Store({store!r}), 9))"
+    words = [sys.executable, "-c", f"{run}; {call}"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stderr.readline().strip().isdigit()
+        command.send_signal(ending)
+        assert command.stderr.read() == ""  # the end of the file: nobody is left who could write
+        assert command.wait(60) == 0
