@@ -13,6 +13,7 @@ from recgauge.report.figures.style import (
     PALETTE,
     check_labels,
     check_numbers,
+    name_rows,
     new_figure,
     percent_axis,
     write_beside,
@@ -140,29 +141,14 @@ def draw_bars(
     highest: float | None = None,
     names: bool = True,
 ) -> None:
-    """Draw one bar per label into a panel, first on top, each with its value behind it.
+    """Draw one bar per label, each with its value behind it, and its 95 % interval if there is an error.
 
-    Parameters
-    ----------
-    owner : str
-        The function, for messages.
-    text : callable
-        Writes a value.
-    stderr : mapping of str to float, optional
-        Standard errors, drawn as 95 % intervals; a label may be left out.
-    highest : float, optional
-        Where the axis ends, such as 1 for shares; by default a little beyond the longest bar.
-    names : bool
-        Whether the labels are written; panels next to the first share its own.
-
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, or a number is not finite.
+    The axis ends at `highest`, such as 1 for shares, else a little beyond the longest bar; not `names`: the
+    labels stand beside another panel.
     """
     labels = list(check_labels(owner, values))
     numbers = check_numbers(owner, "values", list(values.values()))
-    errors = {} if stderr is None else stderr
+    errors = stderr or {}
     widths = 1.96 * check_numbers(owner, "stderr", [errors.get(label, 0.0) for label in labels])
     rows = np.arange(len(labels))
     axes.barh(rows, numbers, height=0.62, color=PALETTE[0])
@@ -173,23 +159,14 @@ def draw_bars(
     for row, number in enumerate(numbers):
         end = max(float(number) + float(widths[row]), 0.0)
         write_beside(axes, text(float(number)), (end, row), (4, 0), va="center")
-    _set_axes(axes, float((numbers - widths).min()), float((numbers + widths).max()), highest)
-    axes.set_ylim(len(labels) - 0.45, -0.55)
-    axes.set_yticks(rows, labels if names else [""] * len(labels))
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
-    axes.spines["left"].set_visible(False)
-
-
-def _set_axes(axes: Axes, lowest: float, longest: float, highest: float | None) -> None:
-    """End the axis at `highest` with its values behind it, else leave space for them inside."""
-    low = min(0.0, lowest)
+    low, longest = min(0.0, float((numbers - widths).min())), float((numbers + widths).max())
     if highest is None:
         high = max(longest, 0.0) or 1.0
         axes.set_xlim(low * 1.05, low + (high - low) * 1.16)
     else:
         axes.set_xlim(low * 1.05, max(highest, longest))
         axes.set_xticks(np.linspace(0, highest, 6))
+    name_rows(axes, labels if names else [""] * len(labels))
 
 
 def _height(n_bars: int) -> float:

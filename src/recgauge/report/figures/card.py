@@ -1,6 +1,7 @@
 """The figures of a data card: rows over time, train next to test, and all that a card can show."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from matplotlib.patches import Patch
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import MetricError
-from recgauge.report.data_card import DataCard, Drift, RatingFacts, RowsOverTime
+from recgauge.report.data_card import DataCard, RatingFacts, RowsOverTime
 from recgauge.report.data_card.tally import over_time
 from recgauge.report.distributions import RatingDistribution, long_tail
 from recgauge.report.figures.data import (
@@ -33,22 +34,7 @@ _TRAIN, _TEST = PALETTE[0], PALETTE[1]
 
 
 def card_figures(card: DataCard, dataset: Dataset, split: Split | None) -> Iterator[tuple[str, Figure]]:
-    """Draw what a card can show: long tail, ratings, activity and popularity, time, train next to test.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        What the card was made from.
-    split : Split or None
-        Likewise.
-
-    Yields
-    ------
-    str
-        Name of the figure, fit for a file, such as ``long_tail``.
-    matplotlib.figure.Figure
-        Without ratings, without times, without a split: theirs are left out.
-    """
+    """Draw what a card can show of the data that it was made from; each figure's name is fit for a file."""
     rows = dataset.interactions
     yield "long_tail", plot_long_tail(long_tail(rows.item_counts()), title=f"Long tail of {card.name}")
     if card.data.ratings is not None:
@@ -90,28 +76,26 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
 
 def _over_time_figure(table: RowsOverTime, title: str | None) -> Figure:
     with new_figure(title) as (figure, (axes,)):
-        _draw_over_time(axes, table)
+        edges = _edges(table)
+        below = np.zeros(len(edges))
+        for index, (name, counts) in enumerate(table.counts.items()):
+            above = below + np.append(counts, counts[-1])
+            look: dict[str, Any] = {"color": color(index), "alpha": 0.85, "linewidth": 0}
+            axes.fill_between(edges, below, above, step="post", label=name, **look)
+            below = above
+        axes.set(xlim=(edges[0], edges[-1]), ylim=(0, max(float(below.max()) * 1.05, 1.0)))
+        _name_dates(axes, least=3, most=8)
+        count_axis(axes.yaxis)
         axes.set_ylabel(f"rows per {table.unit}")
         if len(table.counts) > 1:
             figure.legend(loc="outside upper right", ncols=len(table.counts))
     return figure
 
 
-def _draw_over_time(axes: Axes, table: RowsOverTime) -> None:
-    days = date2num(np.array(table.starts, dtype="datetime64[D]"))
-    length = {"day": 1, "week": 7, "month": 31, "year": 366}[table.unit]
-    edges = np.append(days, days[-1] + length)
-    below = np.zeros(len(edges))
-    for index, (name, counts) in enumerate(table.counts.items()):
-        above = below + np.append(counts, counts[-1])
-        axes.fill_between(
-            edges, below, above, step="post", color=color(index), alpha=0.85, linewidth=0, label=name
-        )
-        below = above
-    axes.set_xlim(edges[0], edges[-1])
-    axes.set_ylim(0, max(float(below.max()) * 1.05, 1.0))
-    _name_dates(axes, least=3, most=8)
-    count_axis(axes.yaxis)
+def _edges(table: RowsOverTime) -> DoubleArray:
+    """Return where each period begins, and where the last one ends, as matplotlib counts days."""
+    days: DoubleArray = date2num(np.array(table.starts, dtype="datetime64[D]"))
+    return np.append(days, days[-1] + {"day": 1, "week": 7, "month": 31, "year": 366}[table.unit])
 
 
 def _name_dates(axes: Axes, least: int, most: int) -> None:
@@ -154,7 +138,10 @@ def plot_drift(card: DataCard, *, title: str | None = "Train and test") -> Figur
         remaining = iter(panels)
         if train.ratings is not None and test.ratings is not None and has_ratings:
             _draw_ratings(next(remaining), train.ratings, test.ratings)
-        _draw_popularity(next(remaining), card.drift)
+        popularity, shares = next(remaining), np.array(card.drift.groups)
+        _draw_pairs(popularity, np.arange(1, len(shares) + 1), *shares.T)
+        popularity.set_xticks([1, len(shares)], ["most\npopular", "least\npopular"])
+        popularity.set_xlabel("items, in tenths of the training rows")
         if times is not None:
             _draw_times(next(remaining), times, card.held_out)
         panels[0].set_ylabel("share of rows")
@@ -169,37 +156,26 @@ def _draw_ratings(axes: Axes, train: RatingFacts, test: RatingFacts) -> None:
     for part in (train, test):
         counted = dict(part.values)
         shares.append(np.array([counted.get(value, 0) for value in values]) / sum(counted.values()))
-    _pairs(axes, np.array(values), shares[0], shares[1])
+    _draw_pairs(axes, np.array(values), *shares)
     whole = [value for value in values if value == int(value)]
     if len(values) <= 5 or 1 < len(whole) <= 6:
         axes.set_xticks(values if len(values) <= 5 else whole)
     axes.set_xlabel("rating")
 
 
-def _draw_popularity(axes: Axes, drift: Drift) -> None:
-    shares = np.array(drift.groups)
-    groups = np.arange(1, len(shares) + 1)
-    _pairs(axes, groups, shares[:, 0], shares[:, 1])
-    axes.set_xticks([1, len(shares)], ["most\npopular", "least\npopular"])
-    axes.set_xlabel("items, in tenths of the training rows")
-
-
 def _draw_times(axes: Axes, times: RowsOverTime, held_out: str) -> None:
-    days = date2num(np.array(times.starts, dtype="datetime64[D]"))
-    length = float(days[-1] - days[-2]) if len(days) > 1 else 1.0
-    edges = np.append(days, days[-1] + length)
     for name, ink, line in (("train", _TRAIN, "-"), (held_out, _TEST, (0, (2.5, 1.5)))):
         reached = np.cumsum([0, *times.counts[name]])
-        axes.plot(edges, reached / reached[-1], color=ink, linestyle=line)
+        axes.plot(_edges(times), reached / reached[-1], color=ink, linestyle=line)
     _name_dates(axes, least=2, most=4)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("share of rows up to this time")
+    axes.set_xlabel("rows up to this time")
     percent_axis(axes.yaxis)
 
 
-def _pairs(axes: Axes, positions: DoubleArray | LongArray, train: DoubleArray, test: DoubleArray) -> None:
-    gap = float(np.diff(positions).min()) if len(positions) > 1 else 1.0
+def _draw_pairs(axes: Axes, places: DoubleArray | LongArray, train: DoubleArray, test: DoubleArray) -> None:
+    gap = float(np.diff(places).min()) if len(places) > 1 else 1.0
     for side, shares, ink in ((-1, train, _TRAIN), (1, test, _TEST)):
-        axes.bar(positions + side * 0.2 * gap, shares, width=0.4 * gap, color=ink)
+        axes.bar(places + side * 0.2 * gap, shares, width=0.4 * gap, color=ink)
     axes.grid(visible=False, axis="x")
     percent_axis(axes.yaxis)

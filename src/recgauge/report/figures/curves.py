@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy.typing as npt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
@@ -78,25 +77,20 @@ def plot_metric_over_k(
             drawn = line_look(index, marker=True)
             axes.errorbar(ks, numbers, widths, capsize=2.5, elinewidth=1.1, label=label, **drawn)
             ends.append((float(numbers[-1]), label, color(index)))
-        _set_axes(axes, ks, metric)
+        if ks[-1] >= 50 * ks[0] and len(ks) > 2:
+            axes.set_xscale("log")
+        every = -(-len(ks) // _MOST_TICKS)
+        axes.xaxis.set_major_locator(FixedLocator(list(ks[::-1][::every])))  # the last always has its tick
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0f}")
+        axes.set(xlabel="cutoff k", ylabel=metric)
+        low, high = axes.get_ylim()
+        if 0 < low < 0.5 * high:  # near enough to zero to show it
+            axes.set_ylim(0, high)
         label_ends(axes, ends)
         if errors:
             axes.set_title("bars: 95 % intervals over users", color=MUTED, fontsize=SMALL - 0.5)
         return figure
-
-
-def _set_axes(axes: Axes, ks: tuple[int, ...], metric: str) -> None:
-    if ks[-1] >= 50 * ks[0] and len(ks) > 2:
-        axes.set_xscale("log")
-    every = -(-len(ks) // _MOST_TICKS)
-    axes.xaxis.set_major_locator(FixedLocator(list(ks[::-1][::every])))  # the last always has its tick
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0f}")
-    axes.set_xlabel("cutoff k")
-    axes.set_ylabel(metric)
-    low, high = axes.get_ylim()
-    if 0 < low < 0.5 * high:  # near enough to zero to show it
-        axes.set_ylim(0, high)
 
 
 def plot_precision_recall_over_k(
@@ -136,22 +130,16 @@ def plot_precision_recall_over_k(
             marked = [row for row, k in enumerate(curve.k) if k in NAMED_CUTOFFS or row == size - 1]
             drawn = line_look(index, marker=True) | {"markevery": marked, "clip_on": False}
             axes.plot(curve.recall, curve.precision, label=label, **drawn)
-            if label == outermost:
-                _name_cutoffs(axes, curve, marked)
+            for row in marked if label == outermost else ():
+                text = f"k = {curve.k[row]}" if row == marked[0] else f"{curve.k[row]}"
+                point = float(curve.recall[row]), float(curve.precision[row])
+                write_beside(axes, text, point, (5, 4), color=MUTED, fontsize=SMALL - 0.5)
         axes.set_xlim(0, 1.08 * max(float(curve.recall.max()) for curve in curves.values()) or 1)
         axes.set_ylim(0, 1.08 * max(float(curve.precision.max()) for curve in curves.values()) or 1)
-        axes.set_xlabel("recall")
-        axes.set_ylabel("precision")
+        axes.set(xlabel="recall", ylabel="precision")
         if len(curves) > 1:
             axes.legend(loc="upper right")
     return figure
-
-
-def _name_cutoffs(axes: Axes, curve: PrecisionRecallOverK, marked: Sequence[int]) -> None:
-    for row in marked:
-        text = f"k = {curve.k[row]}" if row == marked[0] else f"{curve.k[row]}"
-        point = float(curve.recall[row]), float(curve.precision[row])
-        write_beside(axes, text, point, (5, 4), color=MUTED, fontsize=SMALL - 0.5)
 
 
 def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve") -> Figure:

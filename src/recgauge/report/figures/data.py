@@ -1,8 +1,9 @@
 """Data: the long tail of items, how many have at least so many rows, ratings given and predicted."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
@@ -60,37 +61,25 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
                 )
         if 0 < n_head < n_items:
             axes.axvline(n_head + 0.5, **REFERENCE)
-        axes.set_xlim(0.5, n_items + 0.5)
-        axes.set_ylim(0, float(table.counts[0]) * 1.05)
-        axes.set_xlabel("items, most popular first")
-        axes.set_ylabel("rows")
+        axes.set(xlim=(0.5, n_items + 0.5), ylim=(0, float(table.counts[0]) * 1.05))
+        axes.set(xlabel="items, most popular first", ylabel="rows")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
             count_axis(axis)
-        _name_parts(axes, table, ink)
+        total = table.counts.sum()
+        # the shares stand in the upper right, which the tail leaves empty
+        for line, (part, members) in enumerate((("head", table.in_head), ("tail", ~table.in_head))):
+            n_inside = int(members.sum())
+            share = table.counts[members].sum() / total
+            text = (
+                f"{part.capitalize()}: {n_inside:,} item{'s' * (n_inside != 1)} "
+                f"({n_inside / n_items:.1%} of all)\nwith {share:.1%} of the rows"
+            ).replace("%", " %")
+            background = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
+            look: dict[str, Any] = {"color": ink[part], "fontsize": SMALL + 1.5, "bbox": background}
+            place = (0.98, 0.95 - 0.22 * line)
+            axes.text(*place, text, transform=axes.transAxes, ha="right", va="top", linespacing=1.35, **look)
     return figure
-
-
-def _name_parts(axes: Axes, table: LongTail, ink: dict[str, str]) -> None:
-    """Write the shares into the upper right, which the tail leaves empty."""
-    n_items, total = len(table.items), table.counts.sum()
-    for line, (part, inside) in enumerate((("Head", table.in_head), ("Tail", ~table.in_head))):
-        n_inside = int(inside.sum())
-        text = (
-            f"{part}: {n_inside:,} item{'s' * (n_inside != 1)} ({n_inside / n_items:.1%} of all)\n"
-            f"with {table.counts[inside].sum() / total:.1%} of the rows"
-        ).replace("%", " %")
-        axes.annotate(
-            text,
-            (0.98, 0.95 - 0.22 * line),
-            xycoords="axes fraction",
-            ha="right",
-            va="top",
-            color=ink[part.lower()],
-            fontsize=SMALL + 1.5,
-            linespacing=1.35,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
-        )
 
 
 def plot_activity_and_popularity(
@@ -122,23 +111,15 @@ def plot_activity_and_popularity(
         for index, (name, counts) in enumerate((("users", rows_per_user), ("items", rows_per_item))):
             curve = np.array(share_with_at_least(counts))
             median = float(np.median(counts[counts > 0]))
-            axes.plot(
-                curve[:, 0],
-                curve[:, 1],
-                drawstyle="steps-pre",
-                color=PALETTE[index],
-                marker="o" if len(curve) == 1 else None,  # a point has no line
-                label=f"{name} (median {median:,.6g} rows)",
-            )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+            marker = "o" if len(curve) == 1 else None  # a point has no line
+            label = f"{name} (median {median:,.6g} rows)"
+            axes.plot(*curve.T, drawstyle="steps-pre", color=PALETTE[index], marker=marker, label=label)
+        axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="share with at least this many rows")
         low, high = axes.get_xlim()
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 5000 * low else (1,)))
         count_axis(axes.xaxis)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:g} %")
         axes.minorticks_off()
-        axes.set_xlabel("rows")
-        axes.set_ylabel("share with at least this many rows")
         axes.legend(loc="lower left")
     return figure
 
@@ -176,11 +157,9 @@ def plot_rating_distribution(
         top = float(shares.max()) * 1.24
         axes.plot(mean, top * 0.94, marker="v", color=INK, markersize=6, clip_on=False)
         write_beside(axes, f"mean {mean:.2f}", (mean, top * 0.94), (8, 0), va="center")
-        axes.set_ylim(0, top)
+        axes.set(ylim=(0, top), xlabel="rating", ylabel=f"share of {int(table.counts.sum()):,} ratings")
         axes.grid(visible=False, axis="x")
         percent_axis(axes.yaxis)
-        axes.set_xlabel("rating")
-        axes.set_ylabel(f"share of {int(table.counts.sum()):,} ratings")
     return figure
 
 
@@ -229,8 +208,7 @@ def plot_predicted_against_actual(
         if len(values) <= _MOST_VALUES:
             names = [f"{value:g}\n{_short(n)}" for value, n in zip(values, counts, strict=True)]
             axes.set_xticks(values, names, linespacing=1.5)
-        axes.set_xlabel("actual rating, and number of rows with it")
-        axes.set_ylabel("predicted rating")
+        axes.set(xlabel="actual rating, and number of rows with it", ylabel="predicted rating")
         figure.legend(loc="outside right center")
     return figure
 
@@ -241,8 +219,8 @@ def _groups(actual: DoubleArray) -> tuple[DoubleArray, LongArray]:
     if len(values) <= _MOST_VALUES:
         return values, group
     edges = np.linspace(values[0], values[-1], _BINS + 1)
-    found = np.minimum(np.searchsorted(edges, actual, side="right") - 1, _BINS - 1)
-    used, group = np.unique(found, return_inverse=True)
+    bins = np.minimum(np.searchsorted(edges, actual, side="right") - 1, _BINS - 1)
+    used, group = np.unique(bins, return_inverse=True)
     middles: DoubleArray = (edges[1:] + edges[:-1])[used] / 2
     return middles, group
 

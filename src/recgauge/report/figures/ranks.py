@@ -1,14 +1,10 @@
-"""Runs compared over several data sets: critical difference diagram, performance profiles."""
+"""Runs compared over several data sets: the critical difference diagram."""
 
-from typing import Any
-
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recgauge.comparison.claims import metric_label
-from recgauge.comparison.over_datasets import DatasetsResult, performance_profiles
-from recgauge.report.figures.style import INK, MARKERS, MUTED, PALETTE, new_figure
+from recgauge.comparison.over_datasets import DatasetsResult
+from recgauge.report.figures.style import INK, MUTED, new_figure
 
 
 def critical_difference_diagram(result: DatasetsResult) -> Figure:
@@ -31,12 +27,21 @@ def critical_difference_diagram(result: DatasetsResult) -> Figure:
     title = f"Mean ranks by {metric_label(result.metric)} on {len(result.datasets)} data sets; 1 is best"
     with new_figure(title, height=1.5 + 0.3 * half + 0.12 * len(groups)) as (figure, (axes,)):
         for place, run in enumerate(result.runs):
-            _name(axes, result, run, place, half, first_name)
+            # written at the side and joined to the line, so that no two lines cross
+            rank, left = result.mean_ranks[run], place < half
+            height = first_name - 0.55 * (place if left else n - 1 - place)
+            end = 1 - 0.06 * (n - 1) if left else n + 0.06 * (n - 1)
+            axes.plot([rank, rank, end], [0, height, height], color=MUTED, linewidth=1)
+            name, side = (f"{run}  {rank:.2f} ", "right") if left else (f" {rank:.2f}  {run}", "left")
+            axes.text(end, height, name, ha=side, va="center")
         for level, group in enumerate(groups):
             ends = [result.mean_ranks[group[0]] - 0.04, result.mean_ranks[group[-1]] + 0.04]
             axes.plot(ends, [-0.35 - 0.32 * level] * 2, color=INK, linewidth=4, solid_capstyle="butt")
-        if result.critical_difference is not None:
-            _ruler(axes, result.critical_difference)
+        if (length := result.critical_difference) is not None:
+            axes.plot([1, 1 + length], [1.15, 1.15], color=INK, linewidth=1.2)
+            for end in (1, 1 + length):
+                axes.plot([end, end], [1.0, 1.3], color=INK, linewidth=1.2)
+            axes.text(1 + length, 1.15, f"  critical difference {length:.2f}", ha="left", va="center")
         axes.set_ylim(first_name - 0.55 * half, 1.6)
         axes.set_xlim(1 - 0.42 * (n - 1), n + 0.42 * (n - 1))
         axes.plot([1, n], [0, 0], color=INK, linewidth=1.2)
@@ -44,58 +49,4 @@ def critical_difference_diagram(result: DatasetsResult) -> Figure:
             axes.plot([rank, rank], [0, 0.15], color=INK, linewidth=1.2)
             axes.annotate(f"{rank}", (rank, 0.22), ha="center", va="bottom", annotation_clip=False)
         axes.axis("off")
-    return figure
-
-
-def _name(axes: Axes, result: DatasetsResult, run: str, place: int, half: int, top: float) -> None:
-    """Write a run's name and rank at the side and join it to the line, so that no two lines cross."""
-    n, rank = len(result.runs), result.mean_ranks[run]
-    left = place < half
-    height = top - 0.55 * (place if left else n - 1 - place)
-    end = 1 - 0.06 * (n - 1) if left else n + 0.06 * (n - 1)
-    axes.plot([rank, rank, end], [0, height, height], color=MUTED, linewidth=1)
-    axes.text(
-        end,
-        height,
-        f"{run}  {rank:.2f} " if left else f" {rank:.2f}  {run}",
-        ha="right" if left else "left",
-        va="center",
-    )
-
-
-def _ruler(axes: Axes, length: float) -> None:
-    axes.plot([1, 1 + length], [1.15, 1.15], color=INK, linewidth=1.2)
-    for end in (1, 1 + length):
-        axes.plot([end, end], [1.0, 1.3], color=INK, linewidth=1.2)
-    axes.text(1 + length, 1.15, f"  critical difference {length:.2f}", ha="left", va="center")
-
-
-def profile_curves(result: DatasetsResult, *, largest: float = 3.0) -> Figure:
-    """Draw on what share of the data sets each run is within a factor of the best.
-
-    Parameters
-    ----------
-    largest : float
-        Factor at which the curves end.
-
-    Examples
-    --------
-    >>> from recgauge.comparison import compare_datasets
-    >>> result = compare_datasets({"svd": {"a": 0.3, "b": 0.2}, "popularity": {"a": 0.1, "b": 0.1}})
-    >>> len(profile_curves(result).axes[0].lines)
-    2
-    """
-    factors = np.linspace(1, largest, 401)
-    shares = performance_profiles(result.table(), factors, higher_is_better=result.higher_is_better)
-    title = (
-        f"Share of {len(result.datasets)} data sets within a factor of the best {metric_label(result.metric)}"
-    )
-    with new_figure(title, height=4.2) as (figure, (axes,)):
-        for i, (run, share) in enumerate(zip(result.runs, shares, strict=True)):
-            look: Any = {"color": PALETTE[i % len(PALETTE)], "marker": MARKERS[(i + i // 7) % len(MARKERS)]}
-            axes.step(factors, share, where="post", markevery=(10 * i % 80, 80), label=run, **look)
-        axes.set_xlabel("best / own" if result.higher_is_better else "own / best")
-        axes.set_ylabel("share of data sets")
-        axes.set_ylim(0, 1.02)
-        figure.legend(loc="outside right upper")
     return figure

@@ -31,19 +31,7 @@ _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 
 
 def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
-    """Draw the training rows' long tail, the ratings, and what lists or predictions show.
-
-    Parameters
-    ----------
-    model, dataset : str
-        Their names, for titles.
-
-    Yields
-    ------
-    str
-        What the figure is called.
-    Figure
-    """
+    """Draw the training rows' long tail, the ratings, and what lists or predictions show, with names."""
     train = result.split.train
     yield "long_tail", plot_long_tail(long_tail(train.item_counts()), title=f"Long tail of {dataset}, train")
     if result.dataset.feedback == "explicit":

@@ -13,12 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from recgauge.errors import MetricError
-from recgauge.report.figures.layout import Margins, renderer_of
+from recgauge.errors import MetricError, printable
 from recgauge.utils.checks import DoubleArray
 
 # Okabe and Ito's colours, distinguished with any kind of colour vision, the dark ones first
@@ -30,6 +28,7 @@ REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4,
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
 _MARK = 6  # pixels around the middle of a point that no name may cover
 _LONGEST = 32  # characters of a label next to a line: more would leave the lines too little space
+LONGEST_NAME = 26  # characters of a run's name beside a row or a point
 WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
 COLUMN = 4.9  # inches: the width of figures two of which stand side by side, and of a telephone
 _LOOK: dict[Any, Any] = {
@@ -53,6 +52,8 @@ _LOOK: dict[Any, Any] = {
     "legend.fontsize": SMALL,
     "lines.linewidth": 1.8,
     "text.color": INK,
+    "figure.constrained_layout.w_pad": 0.055,
+    "figure.constrained_layout.h_pad": 0.055,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "text.parse_math": False,  # names of runs are no formulas, whatever signs are in them
@@ -69,22 +70,14 @@ def look() -> AbstractContextManager[None]:
 def new_figure(
     title: str | None, *, height: float = 3.7, panels: int = 1, width: float = WIDTH
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Give an empty figure and its panels, side by side, with the common look inside a ``with`` block.
-
-    Parameters
-    ----------
-    height : float
-        Inches.
-    width : float
-        Inches; a figure is 7.2 inches (1080 pixels) wide, or `COLUMN`.
-    """
+    """Give an empty figure and its panels, side by side, with the common look inside a ``with`` block."""
     with look():
-        figure = NotebookFigure(figsize=(width, height), dpi=_DPI, layout=Margins())
+        figure = NotebookFigure(figsize=(width, height), dpi=_DPI, layout="constrained")
         axes = list(figure.subplots(1, panels, squeeze=False)[0])
         if title is not None:
             figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
-        for one in axes:
-            one.tick_params(color=GREY, length=3)
+        for panel in axes:
+            panel.tick_params(color=GREY, length=3)
         yield figure, axes
 
 
@@ -125,33 +118,14 @@ def _png(figure: Figure) -> bytes:
 
 
 def check_labels(owner: str, values: Mapping[str, _Values]) -> Mapping[str, _Values]:
-    """Return `values`, or raise if there is nothing to draw.
-
-    Raises
-    ------
-    MetricError
-        If the mapping is empty.
-    """
+    """Return `values`, or raise MetricError if there is nothing to draw."""
     if not values:
         raise MetricError(f"{owner}: there is nothing to draw; pass at least one label with its values.")
     return values
 
 
 def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None = None) -> DoubleArray:
-    """Return finite numbers as float64, shape (n,).
-
-    Parameters
-    ----------
-    owner, name : str
-        The function, and what it was given, for messages.
-    size : int, optional
-        How many there must be.
-
-    Raises
-    ------
-    MetricError
-        If there are none, another number of them, or one is not finite.
-    """
+    """Return finite numbers, `size` of them where that is known, or raise MetricError."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1 or len(numbers) == 0 or len(numbers) != (size or len(numbers)):
         wanted = "at least one number" if size is None else f"{size} numbers"
@@ -162,29 +136,75 @@ def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None
     return numbers
 
 
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    r"""Return a name as figures write it: on one line, its end replaced by an ellipsis where it is long.
+
+    Examples
+    --------
+    >>> short_name("svd\nn_factors=8"), short_name("a" * 30, 5)
+    ('svd\\nn_factors=8', 'aaaa…')
+    """
+    text = printable(name)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Return names as figures write them; names that would look the same are numbered.
+
+    Examples
+    --------
+    >>> short_names(["svd", "aaaaaab", "aaaaaac"], 5)
+    ['svd', 'aaa…2', 'aaa…3']
+    """
+    shortened = [short_name(name, longest) for name in names]
+    return [
+        f"{short_name(name, longest - len(str(place)))[: longest - len(str(place))]}{place}"
+        if shortened.count(short) > 1
+        else short
+        for place, (name, short) in enumerate(zip(names, shortened, strict=True), 1)
+    ]
+
+
 def color(index: int) -> str:
     """Return the colour of a label by its index; colours repeat after seven, with another line style."""
     return PALETTE[index % len(PALETTE)]
 
 
 def line_look(index: int, *, marker: bool = False) -> dict[str, Any]:
-    """Return matplotlib's arguments for a label by its index: colour, line style, marker if requested.
-
-    Lines are solid for the first seven, then dashed, then dotted.
-    """
+    """Return the look of a label by its index; lines are solid for seven, then dashed, then dotted."""
     style = ("-", "--", ":")[index // len(PALETTE) % 3]
-    found: dict[str, Any] = {"color": color(index), "linestyle": style}
-    return found | ({"marker": MARKERS[index % len(MARKERS)], "markersize": 5} if marker else {})
+    marks = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5} if marker else {}
+    return {"color": color(index), "linestyle": style, **marks}
 
 
 def percent_axis(axis: Axis) -> None:
     """Write the ticks of shares as percentages."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.6g} %"))
+    axis.set_major_formatter(lambda value, _: f"{value * 100:.6g} %")
 
 
 def count_axis(axis: Axis) -> None:
     """Write the ticks of counts with commas between thousands."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+
+
+def name_rows(axes: Axes, names: Sequence[str], *, above: float = 0.55) -> None:
+    """Give a panel one named row for each thing, the first on top, with space above it."""
+    axes.set_ylim(len(names) - 0.45, -above)
+    axes.set_yticks(range(len(names)), list(names))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+
+
+def draw_interval(
+    axes: Axes, row: int, values: tuple[float, float, float], *, filled: bool = True, ink: str = PALETTE[0]
+) -> None:
+    """Draw low end, middle and high end in a row; the middle is filled where a difference is shown."""
+    low, middle, high = values
+    if np.isfinite(low):
+        axes.plot([low, high], [row, row], color=ink, linewidth=1.6, solid_capstyle="butt")
+    face = ink if filled else "white"
+    axes.plot([middle], [row], marker="o", markersize=6, color=ink, markerfacecolor=face)
 
 
 def write_beside(
@@ -195,15 +215,16 @@ def write_beside(
     axes.annotate(text, point, xytext=shift, textcoords="offset points", **look_of)
 
 
-def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
-    """Write labels at the right edge, next to where their lines end, moved apart where they would touch.
+def write_at_edge(axes: Axes, text: str, height: float, ink: str = MUTED) -> None:
+    """Write a small text at the right edge of a panel."""
+    at_edge = axes.get_yaxis_transform()
+    write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
 
-    Parameters
-    ----------
-    axes : Axes
-        With its limits set, its vertical axis linear.
-    ends : iterable of (float, str, str)
-        Height, label, colour.
+
+def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
+    """Write height, label and colour of lines where they end, moved apart where they would touch.
+
+    The limits of the panel must be set, and its vertical axis be linear.
     """
     low, high = axes.get_ylim()
     height = axes.get_position().height * axes.figure.get_figheight() * 72.0  # type: ignore[union-attr]
@@ -212,22 +233,16 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
     heights = spread([end[0] for end in wanted], gap, low, high)
     for height, (_, label, ink) in zip(heights, wanted, strict=True):
         short = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
-        at_edge = axes.get_yaxis_transform()
-        write_beside(axes, short, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
+        write_at_edge(axes, short, height, ink)
 
 
 def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
     """Write each point's name beside it: right, left, above or below, where it covers no other name.
 
-    Parameters
-    ----------
-    axes : Axes
-        With its scales and limits set.
+    The scales and limits of the panel must be set.
     """
     figure = axes.figure.get_figure(root=True)
-    renderer = renderer_of(figure)
-    if (engine := figure.get_layout_engine()) is not None:
-        engine.execute(figure)  # no text has a place before
+    figure.draw_without_rendering()  # no text has a place before
     places = (
         *(((6, 0), "left", "center"), ((-6, 0), "right", "center")),
         *(((0, 6), "center", "bottom"), ((0, -6), "center", "top")),
@@ -237,7 +252,7 @@ def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
     for name, point in sorted(points.items(), key=lambda each: -each[1][1]):
         for shift, ha, va in places:
             text = axes.annotate(name, point, shift, textcoords="offset points", ha=ha, va=va, fontsize=SMALL)
-            box = text.get_window_extent(renderer)
+            box = text.get_window_extent()
             inside = figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1
             if inside and not any(box.overlaps(other) for other in taken):
                 break
@@ -259,7 +274,7 @@ def spread(heights: Sequence[float], gap: float, low: float, high: float) -> lis
     """
     moved: list[float] = []
     for height in heights:
-        moved.append(max(height, low, *(one + gap for one in moved[-1:])))
+        moved.append(max(height, low, *(before + gap for before in moved[-1:])))
     for back in range(len(moved) - 1, -1, -1):
         ceiling = high if back == len(moved) - 1 else moved[back + 1] - gap
         moved[back] = min(moved[back], ceiling)

@@ -31,20 +31,8 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def svg_text(figure: Figure, alt: str, name: str) -> str:
     """Return a figure as an ``<svg>`` element for a page in HTML.
 
-    Parameters
-    ----------
-    figure : Figure
-        As the functions of this package draw it; the same figure can be saved as PNG.
-    alt : str
-        What a reader who cannot see the figure is told.
-    name : str
-        Letters, digits and hyphens; begins every id, so that several figures share a page.
-
-    Returns
-    -------
-    str
-        Without size, font and ids of its own; it is as wide as the page lets it be. Colours are attributes
-        that a style sheet can replace, see `theme_rules`.
+    Readers who cannot see it are told `alt`; `name` (letters, digits, hyphens) begins every id. It has no
+    size and font of its own, and colours are attributes that a style sheet replaces, see `theme_rules`.
 
     Examples
     --------

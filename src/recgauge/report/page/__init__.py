@@ -6,36 +6,34 @@ from recgauge.errors import listed
 from recgauge.report.blocks import Picture, Section, pictures_of
 from recgauge.report.comparison_tables import shown
 from recgauge.report.html import render_page
-from recgauge.report.page import groups, results, setup, tradeoffs, training
-from recgauge.report.page.data import ReportData
-
-SECTIONS = (
-    results.answer,
-    results.leaderboards,
-    results.pairs,
-    groups.segments,
-    results.over_cutoffs,
-    tradeoffs.costs,
-    tradeoffs.beyond,
-    groups.stability,
-    groups.stories,
-    tradeoffs.long_tail,
-    tradeoffs.distribution,
-    training.ratings,
-    training.learning,
-    training.searches,
-    setup.data_cards,
-    setup.guards,
-    setup.protocol,
-    setup.configuration,
-    setup.left_out,
-)
-"""In the order of the page: what is folded follows what everybody reads."""
+from recgauge.report.page import behind, results, runs
+from recgauge.report.page.data import ReportData, by_dataset
 
 
 def sections(data: ReportData) -> list[Section]:
-    """Return the sections of a report; those without data are not there."""
-    return [section for make in SECTIONS if (section := make(data)) is not None]
+    """Return the sections of a report; what is folded follows what everybody reads."""
+    made = [
+        results.answer(data),
+        results.leaderboards(data),
+        results.pairs(data),
+        by_dataset("Who gains, who loses", data, results.segments, folded=False),
+        results.over_cutoffs(data),
+        by_dataset("Quality against cost", data, runs.costs),
+        by_dataset("Beyond accuracy", data, runs.beyond),
+        by_dataset("Does the winner stay?", data, results.stability),
+        by_dataset("Example users", data, results.stories),
+        by_dataset("Popular and rare items", data, runs.long_tail),
+        by_dataset("Single users", data, runs.user_values),
+        by_dataset("Predicted ratings", data, runs.ratings),
+        by_dataset("Learning curves", data, runs.learning),
+        by_dataset("Search history", data, runs.searches),
+        by_dataset("Data", data, behind.data_card),
+        behind.guards(data),
+        behind.protocol(data),
+        behind.configuration(data),
+        behind.left_out(data),
+    ]
+    return [section for section in made if section is not None]
 
 
 def pictures(data: ReportData) -> Iterator[Picture]:
@@ -47,10 +45,10 @@ def pictures(data: ReportData) -> Iterator[Picture]:
 def report_page(data: ReportData) -> str:
     """Return the report as a page that needs no other file and no network; equal data give an equal page."""
     comparison = data.comparison
-    runs = dict.fromkeys(row.run for result in comparison.results for row in result.rows)
+    names = {row.run for result in comparison.results for row in result.rows}
     jobs = sum(len(series.jobs) for part in data.parts for series in part.runs.values())
     return render_page(
-        f"{len(runs)} runs on {listed(comparison.datasets or [part.name for part in data.parts])}",
+        f"{len(names)} runs on {listed(comparison.datasets or [part.name for part in data.parts])}",
         f"{jobs} trained and evaluated, compared by {listed(list(map(shown, comparison.metrics)))}",
         sections(data),
     )

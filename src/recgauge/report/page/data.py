@@ -26,10 +26,7 @@ class PopularityShares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DatasetPart:
-    """The runs on one data set, in the comparison's order, and what is known beside their numbers.
-
-    `notes` say what is left out, and why.
-    """
+    """The runs on one data set, in the comparison's order; `notes` say what is left out, and why."""
 
     name: str
     runs: Mapping[str, Series]
@@ -52,6 +49,12 @@ class DatasetPart:
         """Return the record of a run's first seed and fold."""
         return self.records_of(run)[0]
 
+    def common_keys(self) -> dict[str, tuple[str, int | None]]:
+        """Return the metrics that all runs have, as key to name and cutoff, in the order of the suite."""
+        records = [record for _, record in self.records()]
+        common = set.intersection(*({entry.key for entry in record.results} for record in records))
+        return {entry.key: (entry.name, entry.k) for entry in records[0].results if entry.key in common}
+
     def mean(self, run: str, key: str) -> float:
         """Return a run's mean over seeds and folds; NaN if one of them lacks the metric."""
         value = self.runs[run].mean(key)
@@ -73,9 +76,9 @@ class ReportData:
         """Whether there are several data sets, so that parts must say which one they are of."""
         return len(self.parts) > 1
 
-    def place(self, part: DatasetPart) -> str:
+    def place(self, dataset: str) -> str:
         """Return " on" and the data set's name where there are several."""
-        return f" on {part.name}" if self.several else ""
+        return f" on {dataset}" if self.several else ""
 
     def best(self, part: DatasetPart) -> str:
         """Return the best run by the first metric."""
@@ -86,7 +89,7 @@ Told = tuple[str, list[Block]] | None
 """What a section says of one data set: a sentence, and blocks; None if there is nothing to say."""
 
 
-def section(
+def by_dataset(
     title: str, data: ReportData, tell: Callable[[ReportData, DatasetPart], Told], *, folded: bool = True
 ) -> Section | None:
     """Return a section of what is told of each data set; None if nothing is told of any."""
@@ -96,6 +99,6 @@ def section(
         told = tell(data, part)
         if told is not None:
             lead, some = told
-            leads += [lead] if lead else []
+            leads += [lead] if lead and lead not in leads else []
             blocks += [Heading(part.name), *some] if data.several else some
     return Section(title, " ".join(leads), tuple(blocks), folded=folded) if blocks else None

@@ -1,43 +1,37 @@
-"""Sections of what the runs reached: the answer, the leaderboard, pairs, every metric over cutoffs."""
+"""Sections of what the runs reached, and whether it holds: claims, leaderboard, pairs, groups, choices."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.claims import metric_label
+from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
 from recgauge.metrics import HEADLINE, metric_class
+from recgauge.report import comparison_tables as tables
+from recgauge.report import segment_tables, stability_tables
 from recgauge.report.blocks import (
+    Beside,
     Block,
     Cell,
     Folded,
     Lines,
     Picture,
     Pictures,
-    Rank,
     Row,
     Section,
     TableBlock,
     lines,
     slug,
 )
-from recgauge.report.comparison_tables import (
-    heading,
-    interval,
-    leaderboard_table,
-    number,
-    on_dataset,
-    p_value,
-    pair_table,
-    rank_table,
-    shown,
-)
-from recgauge.report.page.data import DatasetPart, ReportData, Told, section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from recgauge.report.figures.compared import plot_gains
+from recgauge.report.figures.curves import plot_metric_over_k
+from recgauge.report.figures.stability import plot_stability
+from recgauge.report.figures.style import COLUMN, short_names
+from recgauge.report.page.data import DatasetPart, ReportData, Told, by_dataset
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
@@ -46,18 +40,18 @@ MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
 def answer(data: ReportData) -> Section:
     """Return the claims: by the first metric for all to see, by the others below."""
     comparison = data.comparison
-    first = [result for result in comparison.results if result.metric == comparison.metrics[0]]
-    rest = [result for result in comparison.results if result.metric != comparison.metrics[0]]
-    blocks: list[Block] = [Lines(tuple(claim for result in first for claim in result.claims), "claims")]
-    blocks += lines(claim for over in comparison.over_datasets[:1] for claim in over.claims)
-    more = [claim for result in rest for claim in result.claims]
-    more += [claim for over in comparison.over_datasets[1:] for claim in over.claims]
+    first, over = comparison.metrics[0], comparison.over_datasets
+    claims = [claim for result in comparison.results if result.metric == first for claim in result.claims]
+    blocks: list[Block] = [Lines(tuple(claims), "claims")]
+    blocks += lines(claim for result in over[:1] for claim in result.claims)
+    more = [claim for result in comparison.results if result.metric != first for claim in result.claims]
+    more += [claim for result in over[1:] for claim in result.claims]
     if more:
-        labels = ", ".join(metric_label(metric) for metric in comparison.metrics[1:])
+        labels = ", ".join(map(metric_label, comparison.metrics[1:]))
         blocks.append(Folded(f"By other metrics: {labels}", (Lines(tuple(more)),)))
     blocks += lines([*data.marks, *comparison.notes, *data.notes], "notes")
-    runs = "; ".join(heading(on_dataset(comparison, dataset)) for dataset in comparison.datasets)
-    return Section("The answer", f"{runs}.", tuple(blocks))
+    runs = [tables.heading(tables.on_dataset(comparison, dataset)) for dataset in comparison.datasets]
+    return Section("The answer", f"{'; '.join(runs)}.", tuple(blocks))
 
 
 def leaderboards(data: ReportData) -> Section:
@@ -65,13 +59,12 @@ def leaderboards(data: ReportData) -> Section:
     blocks: list[Block] = []
     leads = []
     for dataset in data.comparison.datasets:
-        some = on_dataset(data.comparison, dataset)
-        best = some[0].rows[0]
-        place = f" on {dataset}" if data.several else ""
-        what = metric_label(some[0].metric)
-        leads.append(f"{best.run} has the best {what}{place}, {number(best.mean)} {interval(best)}")
-        blocks.append(leaderboard_table(some, data.costs, data.comparison.procedure))
-    ranks = list(map(rank_table, data.comparison.over_datasets))
+        results = tables.on_dataset(data.comparison, dataset)
+        best = results[0].rows[0]
+        label, value = metric_label(results[0].metric), f"{tables.number(best.mean)} {tables.interval(best)}"
+        leads.append(f"{best.run} has the best {label}{data.place(dataset)}, {value}")
+        blocks.append(tables.leaderboard_table(results, data.costs, data.comparison.procedure))
+    ranks = list(map(tables.rank_table, data.comparison.over_datasets))
     blocks += ranks[:1]
     blocks += [Folded("Mean ranks by other metrics", tuple(ranks[1:]))] if ranks[1:] else []
     return Section("Leaderboard", f"{'; '.join(leads)}.", tuple(blocks))
@@ -82,19 +75,18 @@ def pairs(data: ReportData) -> Section | None:
     blocks: list[Block] = []
     leads = []
     for dataset in data.comparison.datasets:
-        some = on_dataset(data.comparison, dataset)
-        first = some[0]
+        results = tables.on_dataset(data.comparison, dataset)
+        first, place = results[0], data.place(dataset)
         if not first.pairs:
             continue
-        n_shown = sum(pair.differs for pair in first.pairs)
-        place = f" on {dataset}" if data.several else ""
         n_pairs = f"{len(first.pairs)} pair{'s' if len(first.pairs) != 1 else ''}"
+        n_shown = sum(pair.differs for pair in first.pairs)
         leads.append(f"{n_shown} of {n_pairs}{place} differ in {metric_label(first.metric)}")
         if data.comparison.procedure.baseline is None and len(first.rows) <= MOST_IN_MATRIX:
-            blocks += [_matrix(first)]
-        by = f"{len(some)} metrics" if len(some) > 1 else shown(first.metric)
+            blocks.append(_matrix(first))
+        by = f"{len(results)} metrics" if len(results) > 1 else tables.shown(first.metric)
         title = f"All pairs{place}: differences, intervals and tests by {by}"
-        blocks.append(Folded(title, tuple(pair_table(result) for result in some if result.pairs)))
+        blocks.append(Folded(title, tuple(tables.pair_table(result) for result in results if result.pairs)))
     alpha = 1 - data.comparison.procedure.confidence
     lead = f"{'; '.join(leads)}, at a corrected p of at most {alpha:.3g}."
     return Section("Pairs of runs", lead, tuple(blocks)) if blocks else None
@@ -104,11 +96,8 @@ def _matrix(result: MetricComparison) -> TableBlock:
     runs = [row.run for row in result.rows]
     rows: list[Row] = []
     for place, name in enumerate(runs[:-1]):
-        cells = [
-            _difference(result.pair(name, other)) if column > place else ""
-            for column, other in enumerate(runs[1:], 1)
-        ]
-        rows.append((name, *cells))
+        others = runs[place + 1 :]
+        rows.append((name, *[""] * place, *(_difference(result.pair(name, other)) for other in others)))
     where = f" on {result.dataset}" if result.dataset else ""
     caption = f"{metric_label(result.metric)}{where}: row less column, corrected p below"
     note = "Bold: shown to differ; grey: not shown."
@@ -116,17 +105,74 @@ def _matrix(result: MetricComparison) -> TableBlock:
 
 
 def _difference(pair: Pair) -> Cell:
-    look = "shown" if pair.differs else "faint"
-    return Cell(number(pair.difference, sign=True), (f"p {p_value(pair.p_adjusted)}",), look=look)
+    p = f"p {tables.p_value(pair.p_adjusted)}"
+    return Cell(tables.number(pair.difference, sign=True), (p,), look="shown" if pair.differs else "faint")
+
+
+def segments(data: ReportData, part: DatasetPart) -> Told:
+    """Return who gains and who loses, by groups of users or items."""
+    if not part.segments:
+        return None
+    claims = [claim for result in part.segments for claim in segment_tables.claims(result)]
+    by = ", ".join(result.by.replace("_", " ") for result in part.segments)
+    blocks = [
+        *lines(claims[1:]),
+        Pictures(tuple(_gain_picture(part, result) for result in part.segments)),
+        Folded(f"Tables by {by}: {part.name}", tuple(map(segment_tables.segment_table, part.segments))),
+    ]
+    return (f"{part.name}: {claims[0]}" if data.several else claims[0]), blocks
+
+
+def _gain_picture(part: DatasetPart, result: Segments) -> Picture:
+    run, by = result.runs[1], result.by.replace("_", " ")
+    told = "; ".join(f"{pair.segment} {pair.difference:+.4f}" for pair in result.pairs if pair.a == run)
+    return Picture(
+        f"gain_{slug(part.name)}_{slug(result.by)}",
+        partial(plot_gains, result, run),
+        f"Difference of {run} and {result.runs[0]} by {by}: {told}",
+        f"{run} less {result.runs[0]} by {by}, {part.name}; filled: shown to differ",
+    )
+
+
+def stories(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
+    """Return users with the largest gain and loss: their history and both lists."""
+    if not part.stories:
+        return None
+    lead = "The users with the largest gain and loss: both lists, and what they had in training."
+    return lead, [Beside(tuple(story.table() for story in part.stories))]
+
+
+def stability(data: ReportData, part: DatasetPart) -> Told:
+    """Return whether the winner stays under other metrics, cutoffs, conventions, seeds."""
+    result = part.stability
+    if result is None:
+        return None
+    changing = [axis.axis for axis in result.axes if axis.other_winners()]
+    told = f"under every option of {len(result.axes)} choices"
+    if changing:
+        told = f"but not under every {' and every '.join(changing)}"
+    first = result.axes[0]
+    winner = first.winner(first.reference)
+    claims = tuple(stability_tables.claims(result))
+    caption = f"Pairs of models whose order turns, {part.name}; solid: beyond noise, hatched: within noise"
+    draw = partial(plot_stability, result, title=None)
+    picture = Picture(f"stability_{slug(part.name)}", draw, " ".join(claims), caption, wide=True)
+    own = (stability_tables.choice_table(result), stability_tables.option_table(result))
+    blocks: list[Block] = [
+        Lines(claims),
+        *([Pictures((picture,))] if any(axis.turns() for axis in result.axes) else []),
+        Folded(f"Every choice and option: {part.name}", (*own, *lines(result.notes, "notes"))),
+    ]
+    return f"{winner} wins{data.place(part.name)}{',' if changing else ''} {told}.", blocks
 
 
 def over_cutoffs(data: ReportData) -> Section | None:
     """Return every metric at every cutoff: figures of the first ones, a table of all."""
-    made = section("Every metric over cutoffs", data, _over_cutoffs)
+    made = by_dataset("Every metric over cutoffs", data, _over_cutoffs)
     winners: Counter[str] = Counter()
     n_counted = 0
     for part in data.parts:
-        counted = [key for key, (name, _) in _keys(part).items() if not is_beyond(name)]
+        counted = [key for key, (name, _) in part.common_keys().items() if not is_beyond(name)]
         n_counted += len(counted)
         best = best_values(list(part.runs.values()), counted)
         for name, series in part.runs.items():
@@ -136,7 +182,7 @@ def over_cutoffs(data: ReportData) -> Section | None:
     return None if made is None else Section(made.title, lead, made.blocks, folded=True)
 
 
-def _over_cutoffs(_: ReportData, part: DatasetPart) -> Told:
+def _over_cutoffs(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
     pictures = tuple(_cutoff_pictures(part))
     drawn: list[Block] = [Pictures(pictures, "metric" if len(pictures) > 2 else "")] if pictures else []
     return "", [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_every_metric(part),))]
@@ -148,16 +194,9 @@ def is_beyond(name: str) -> bool:
     return known is not None and ".beyond." in known.__module__
 
 
-def _keys(part: DatasetPart) -> dict[str, tuple[str, int | None]]:
-    """Return the metrics that all runs have, as key to name and cutoff, in the order of the suite."""
-    records = [record for _, record in part.records()]
-    common = set.intersection(*({entry.key for entry in record.results} for record in records))
-    return {entry.key: (entry.name, entry.k) for entry in records[0].results if entry.key in common}
-
-
 def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
     by_name: dict[str, list[int]] = {}
-    for name, k in _keys(part).values():
+    for name, k in part.common_keys().values():
         if k is not None:
             by_name.setdefault(name, []).append(k)
     drawn = [name for name, ks in by_name.items() if len(ks) > 1]
@@ -174,11 +213,7 @@ def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
         )
 
 
-def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> "Figure":
-    from recgauge.report.figures.compared import short_names
-    from recgauge.report.figures.curves import plot_metric_over_k
-    from recgauge.report.figures.style import COLUMN
-
+def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
     keys = [f"{name}_at_{k}" for k in ks]
     means, errors = {}, {}
     for label, (run, series) in zip(short_names(list(part.runs)), part.runs.items(), strict=True):
@@ -192,44 +227,37 @@ def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> "Figure":
 
 def _every_metric(part: DatasetPart) -> TableBlock:
     """Return a row for each metric and run, a column for each cutoff."""
-    keys = _keys(part)
+    keys = part.common_keys()
     best = best_values(list(part.runs.values()), list(keys))
     cutoffs: list[int | None] = [*sorted({k for _, k in keys.values() if k is not None})]
     cutoffs += [None] if any(k is None for _, k in keys.values()) else []
+    repeated = any(len(series.jobs) > 1 for series in part.runs.values())
     rows: list[Row] = []
-    groups: list[str] = []
     for name in dict.fromkeys(name for name, _ in keys.values()):
         for run, series in part.runs.items():
             cells: list[str | Cell] = []
-            for k in cutoffs:
-                key = name if k is None else f"{name}_at_{k}"
+            for key in (name if k is None else f"{name}_at_{k}" for k in cutoffs):
                 value = series.mean(key) if key in keys else None
                 is_best = value is not None and value == best.get((series.comparable, key))
-                rank: Rank = "best" if is_best else ""
-                small = _spread(part, run, key)
-                cells.append("" if value is None else Cell(number(value), small, rank, order=value))
+                cells.append("" if value is None else _mean(part, run, key, value, is_best=is_best))
             rows.append((run, metric_label(name), *cells))
-            groups.append(metric_label(name))
-    header = ("run", "metric", *("value" if k is None else f"@{k}" for k in cutoffs))
-    repeated = any(len(series.jobs) > 1 for series in part.runs.values())
     spread = "deviation over seeds and folds" if repeated else "standard error over users"
-    caption = f"{part.name}: every metric and cutoff, best in bold; ±: {spread}"
     return TableBlock(
-        caption,
-        header,
+        f"{part.name}: every metric and cutoff, best in bold; ±: {spread}",
+        ("run", "metric", *("value" if k is None else f"@{k}" for k in cutoffs)),
         tuple(rows),
         words=("metric",),
         names=2,
         sortable=True,
         look="every",
-        groups=tuple(groups),
+        groups=tuple(str(row[1]) for row in rows),
         chooser="metric",
     )
 
 
-def _spread(part: DatasetPart, run: str, key: str) -> tuple[str, ...]:
-    series = part.runs[run]
-    entry = part.record(run).result(key)
+def _mean(part: DatasetPart, run: str, key: str, value: float, *, is_best: bool) -> Cell:
+    series, entry = part.runs[run], part.record(run).result(key)
     error = None if entry is None else entry.stderr
     spread = series.deviation(key) if len(series.jobs) > 1 else error
-    return () if spread is None else (f"± {number(spread)}",)
+    small = () if spread is None else (f"± {tables.number(spread)}",)
+    return Cell(tables.number(value), small, "best" if is_best else "", order=value)

@@ -7,7 +7,7 @@ from recgauge.errors import listed
 from recgauge.report.blocks import Block, Cell, Code, Folded, Lines, Section, TableBlock, Text
 from recgauge.report.data_card.page import card_tables, percent
 from recgauge.report.page.citations import cited
-from recgauge.report.page.data import DatasetPart, ReportData, Told, section
+from recgauge.report.page.data import DatasetPart, ReportData, Told
 from recgauge.report.page.words import protocol_words
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
@@ -16,12 +16,8 @@ NOT_SHOWN = ("tracking", "data", "engine", "jobs", "reuse", "force", "study")
 """Settings that say where files and results go and how work is divided; they change no number."""
 
 
-def data_cards(data: ReportData) -> Section | None:
-    """Return the data card of each data set."""
-    return section("Data", data, _data_card)
-
-
-def _data_card(_: ReportData, part: DatasetPart) -> Told:
+def data_card(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
+    """Return the data card of a data set."""
     if part.card is None:
         return None
     whole = part.card.data
