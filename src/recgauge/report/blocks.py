@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Item = TypeVar("Item")
 Rank = Literal["", "best", "second"]
 
 
@@ -23,31 +22,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a table.
-
-    Parameters
-    ----------
-    text : str
-    small : tuple of str
-        What belongs to it, such as an interval: lines below it where there is room.
-    rank : {"", "best", "second"}
-    letters : str
-        Runs that share one are not shown to differ.
-    bar : Bar or None
-        Drawn on a page alone.
-    look : str
-        "shown" for a difference that is shown, "faint" for one that is not, "hit", or the colour of a word.
-    order : float or None
-        What the column is sorted by; the text if not given.
-    """
+    """One cell of a table; runs that share one of its letters are not shown to differ."""
 
     text: str
-    small: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()  # what belongs to it, such as an interval: lines below it where there is room
     rank: Rank = ""
     letters: str = ""
-    bar: Bar | None = None
-    look: str = ""
-    order: float | None = None
+    bar: Bar | None = None  # drawn on a page alone
+    look: str = ""  # "shown" or "faint" for a difference that is or is not shown, "hit", or a colour's word
+    order: float | None = None  # what the column is sorted by; the text if not given
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -59,67 +42,25 @@ Row = tuple[str | Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[Item]):
-    """A column of a table: its name, and the cell of each thing that has a row."""
-
-    name: str
-    cell: Callable[[Item], str | Cell]
-
-
-def filled(columns: Iterable[Column[Item]], items: Sequence[Item]) -> list[Column[Item]]:
-    """Return the columns in which at least one row has something."""
-    return [column for column in columns if any(as_cell(column.cell(item)).text for item in items)]
-
-
-def as_cell(content: str | Cell) -> Cell:
-    """Return what stands in a table as a cell."""
-    return content if isinstance(content, Cell) else Cell(content)
-
-
-@dataclass(frozen=True, slots=True)
 class TableBlock:
-    """A table; its first column names the rows.
-
-    Parameters
-    ----------
-    caption : str
-    header : tuple of str
-        Empty: the table has names and values.
-    rows : tuple of tuple of str or Cell
-    words : tuple of str
-        Columns that hold words, which are aligned to the left; the first one always is.
-    note : str
-        How to read it.
-    sortable : bool
-        On a page.
-    look : str
-        Class of the page's style sheet.
-    groups : tuple of str
-        Of each row; empty: there are none.
-    chooser : str
-        What a reader of a page chooses groups by, such as "metric".
-    names : int
-        How many of the first columns name a row; where a table is divided, each part has them.
-    droppable : bool
-        Whether a narrow terminal may leave out the last columns, instead of dividing the table.
-    """
+    """A table; its first column names the rows. Without a header it has names and values."""
 
     kind: ClassVar[str] = "table"
     caption: str
     header: tuple[str, ...]
     rows: tuple[Row, ...]
-    words: tuple[str, ...] = ()
-    note: str = ""
+    words: tuple[str, ...] = ()  # columns that hold words, which are aligned to the left as the first one is
+    note: str = ""  # how to read it
     sortable: bool = False
-    look: str = ""
-    groups: tuple[str, ...] = ()
-    chooser: str = ""
-    names: int = 1
-    droppable: bool = False
+    look: str = ""  # class of the page's style sheet
+    groups: tuple[str, ...] = ()  # of each row
+    chooser: str = ""  # what a reader of a page chooses groups by, such as "metric"
+    names: int = 1  # how many of the first columns name a row, in each part of a divided table
+    droppable: bool = False  # whether a narrow terminal leaves out the last columns instead of dividing it
 
     def cells(self) -> list[list[Cell]]:
         """Return the rows, every cell as `Cell`."""
-        return [list(map(as_cell, row)) for row in self.rows]
+        return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
 
     def is_words(self, column: int) -> bool:
         """Whether a column is aligned to the left."""
@@ -128,29 +69,14 @@ class TableBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, drawn when a page is made.
+    """A figure, drawn when a page is made; `alt` is for readers who cannot see it."""
 
-    Parameters
-    ----------
-    name : str
-        Unique in the report; letters, digits, underscores.
-    draw : callable
-        Returns the figure.
-    alt : str
-        What it shows, for readers who cannot see it.
-    caption : str
-    group : str
-        What a chooser of figures chooses by.
-    wide : bool
-        Whether it takes the whole width of the page.
-    """
-
-    name: str
+    name: str  # unique in the report; letters, digits, hyphens, underscores
     draw: "Callable[[], Figure]"
     alt: str
     caption: str
-    group: str = ""
-    wide: bool = False
+    group: str = ""  # what a chooser of figures chooses by
+    wide: bool = False  # whether it takes the whole width of the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,23 +152,14 @@ def lines(texts: Iterable[str], look: str = "") -> list[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report with a heading of its own.
+    """A part of the report with a heading of its own, and one sentence that says what is seen.
 
-    Parameters
-    ----------
-    title : str
-    lead : str
-        One sentence: what is seen.
-    blocks : tuple of Block
-    folded : bool
-        Whether a page shows it after a click.
-    printed : bool
-        Whether it is on paper even if nobody has clicked.
+    `folded`: a page shows it after a click; `printed`: it is on paper even if nobody has clicked.
     """
 
     title: str
     lead: str
-    blocks: tuple[Block, ...] = field(default=())
+    blocks: tuple[Block, ...] = ()
     folded: bool = False
     printed: bool = False
 
@@ -254,13 +171,13 @@ class Section:
 
 def pictures_of(blocks: Sequence[Block]) -> list[Picture]:
     """Return all figures, in their order."""
-    found: list[Picture] = []
+    pictures: list[Picture] = []
     for block in blocks:
         if isinstance(block, Pictures):
-            found += block.pictures
+            pictures += block.pictures
         elif isinstance(block, Folded):
-            found += pictures_of(block.blocks)
-    return found
+            pictures += pictures_of(block.blocks)
+    return pictures
 
 
 def slug(text: str) -> str:

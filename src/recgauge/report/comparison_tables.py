@@ -4,14 +4,14 @@ A column of a leaderboard or of the table of pairs is one entry of `BOARD_COLUMN
 terminal, Markdown, LaTeX and HTML show it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
 from recgauge.comparison.results import Cost
-from recgauge.report.blocks import Bar, Block, Cell, Column, Rank, Row, TableBlock, as_cell, filled, lines
+from recgauge.report.blocks import Bar, Block, Cell, Rank, TableBlock, lines
 from recgauge.report.html import render_html
-from recgauge.report.latex import render_latex, with_marks
+from recgauge.report.latex import render_latex
 from recgauge.report.markdown import render_markdown
 
 MOST_PAIRS = 15  # of a metric where there is little room; files have all
@@ -30,15 +30,6 @@ INTERVALS = {
 
 Costs = Mapping[tuple[str, str], Cost]
 """By data set and run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A run in a leaderboard: its row by each metric, and what it took."""
-
-    run: str
-    rows: tuple[RunRow, ...]
-    cost: Cost
 
 
 def shown(metric: str) -> str:
@@ -90,30 +81,28 @@ def megabytes(value: float | None) -> str:
     return "" if value is None else f"{value / 1e6:,.1f}"
 
 
-BOARD_COLUMNS: tuple[Column[Standing], ...] = (
-    Column("fit s", lambda standing: seconds(standing.cost.fit_seconds)),
-    Column("lists s", lambda standing: seconds(standing.cost.recommend_seconds)),
-    Column("peak MB", lambda standing: megabytes(standing.cost.peak_bytes)),
-    Column("model MB", lambda standing: megabytes(standing.cost.model_bytes)),
-)
+BOARD_COLUMNS: dict[str, Callable[[Cost], str]] = {
+    "fit s": lambda cost: seconds(cost.fit_seconds),
+    "lists s": lambda cost: seconds(cost.recommend_seconds),
+    "peak MB": lambda cost: megabytes(cost.peak_bytes),
+    "model MB": lambda cost: megabytes(cost.model_bytes),
+}
 """What a leaderboard says of a run after its metrics; columns that are empty for all runs are left out."""
 
-PAIR_COLUMNS: tuple[Column[Pair], ...] = (
-    Column("difference", lambda pair: number(pair.difference, sign=True)),
-    Column("interval", lambda pair: interval(pair, sign=True)),
-    Column("corrected p", lambda pair: p_value(pair.p_adjusted)),
-    Column("better/equal/worse", lambda pair: _shares(pair)),
-    Column("relative", lambda pair: "" if pair.relative is None else f"{100 * pair.relative:+.1f}%"),
-    Column("effect", lambda pair: "" if pair.effect_size is None else f"{pair.effect_size:+.2f}"),
-    Column("p", lambda pair: p_value(next(iter(pair.p.values()))) if pair.p else ""),
-    Column("detectable", lambda pair: "" if pair.detectable is None else number(pair.detectable)),
-    Column("users needed", lambda pair: "" if pair.users_needed is None else f"{pair.users_needed:,}"),
-)
+PAIR_COLUMNS: dict[str, Callable[[Pair], str]] = {
+    "difference": lambda pair: number(pair.difference, sign=True),
+    "interval": lambda pair: interval(pair, sign=True),
+    "corrected p": lambda pair: p_value(pair.p_adjusted),
+    "better/equal/worse": lambda pair: (
+        f"{100 * pair.better:.0f}/{100 * pair.equal:.0f}/{100 * pair.worse:.0f}%"
+    ),
+    "relative": lambda pair: "" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
+    "effect": lambda pair: "" if pair.effect_size is None else f"{pair.effect_size:+.2f}",
+    "p": lambda pair: p_value(next(iter(pair.p.values()))) if pair.p else "",
+    "detectable": lambda pair: "" if pair.detectable is None else number(pair.detectable),
+    "users needed": lambda pair: "" if pair.users_needed is None else f"{pair.users_needed:,}",
+}
 """What is told of a pair; the first ones are shown where there is room for some only."""
-
-
-def _shares(pair: Pair) -> str:
-    return "/".join(f"{100 * share:.0f}" for share in (pair.better, pair.equal, pair.worse)) + "%"
 
 
 def comparison_blocks(
@@ -124,29 +113,17 @@ def comparison_blocks(
     notes: Sequence[str] = (),
     brief: bool = False,
 ) -> list[Block]:
-    """Return a comparison as blocks.
+    """Return a comparison as blocks; marks and notes are what else a reader of the numbers must know.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    costs : mapping of (str, str) to Cost, optional
-        By data set and run.
-    marks, notes : sequence of str
-        What else a reader of the numbers must know.
-    brief : bool
-        Pairs and claims by the first metric alone, and not more than a screen has room for.
-
-    Returns
-    -------
-    list of Block
+    `brief`: pairs and claims by the first metric alone, and not more than a screen has room for.
     """
     blocks: list[Block] = []
     for dataset in comparison.datasets:
-        some = on_dataset(comparison, dataset)
-        blocks.append(leaderboard_table(some, costs or {}, comparison.procedure))
-        with_pairs = [result for result in (some[:1] if brief else some) if result.pairs]
+        results = on_dataset(comparison, dataset)
+        blocks.append(leaderboard_table(results, costs or {}, comparison.procedure))
+        with_pairs = [result for result in (results[:1] if brief else results) if result.pairs]
         blocks += [(_few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
-        blocks += lines(some[0].claims) if brief else []
+        blocks += lines(results[0].claims) if brief else []
     for over in comparison.over_datasets[: 1 if brief else None]:
         blocks.append(rank_table(over))
         blocks += lines(over.claims) if brief else []
@@ -154,37 +131,26 @@ def comparison_blocks(
     return [*blocks, *lines(marks, "marks"), *lines((*comparison.notes, *notes), "notes")]
 
 
-def leaderboard_table(some: Sequence[MetricComparison], costs: Costs, procedure: Procedure) -> TableBlock:
+def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedure: Procedure) -> TableBlock:
     """Return the runs of one data set, best by the first metric first, with intervals, letters and costs."""
-    dataset = some[0].dataset
-    standings = [
-        Standing(
-            row.run, tuple(result.row(row.run) for result in some), costs.get((dataset, row.run), Cost())
-        )
-        for row in some[0].rows
-    ]
-    columns = filled(BOARD_COLUMNS, standings)
-    scales = list(map(_scale, some))
-    rows: list[Row] = [
-        (
-            standing.run,
-            *(_mean(row, *scale) for row, scale in zip(standing.rows, scales, strict=True)),
-            *(column.cell(standing) for column in columns),
-        )
-        for standing in standings
-    ]
-    header = ("run", *(shown(result.metric) for result in some), *(column.name for column in columns))
-    note = explanation(procedure, some)
-    return TableBlock(heading(some), header, tuple(rows), note=note, sortable=True, look="leaderboard")
+    first = results[0]
+    runs = [row.run for row in first.rows]
+    spent = {run: costs.get((first.dataset, run), Cost()) for run in runs}
+    told = {name: [tell(spent[run]) for run in runs] for name, tell in BOARD_COLUMNS.items()}
+    columns = {name: texts for name, texts in told.items() if any(texts)}
+    rows = tuple(
+        (run, *(_mean(result, result.row(run)) for result in results), *texts)
+        for run, *texts in zip(runs, *columns.values(), strict=True)
+    )
+    header = ("run", *(shown(result.metric) for result in results), *columns)
+    note = explanation(procedure, results)
+    return TableBlock(heading(results), header, rows, note=note, sortable=True, look="leaderboard")
 
 
-def _scale(result: MetricComparison) -> tuple[float, float]:
-    """Return where the scale of a column's intervals begins, and how long it is."""
-    ends = [end for row in result.rows for end in (row.low, row.mean, row.high)]
-    return min(ends), (max(ends) - min(ends)) or 1.0
-
-
-def _mean(row: RunRow, low: float, length: float) -> Cell:
+def _mean(result: MetricComparison, row: RunRow) -> Cell:
+    """Return a run's mean, its interval on the scale of the column, and what varies between repeats."""
+    ends = [end for other in result.rows for end in (other.low, other.mean, other.high)]
+    low, length = min(ends), (max(ends) - min(ends)) or 1.0
     bar = Bar(*(100 * (end - low) / length for end in (row.low, row.mean, row.high)))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
     small = tuple(text for text in (interval(row), deviation(row)) if text)
@@ -193,15 +159,14 @@ def _mean(row: RunRow, low: float, length: float) -> Cell:
 
 def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, note: str = "") -> TableBlock:
     """Return pairs of runs by one metric, all of them if not given."""
-    rows: list[Row] = []
+    rows = []
     for pair in result.pairs if pairs is None else pairs:
-        look = "" if pair.differs else "faint"
-        cells = (replace(as_cell(column.cell(pair)), look=look) for column in PAIR_COLUMNS)
-        rows.append((Cell(pair.a, look=look), Cell(pair.b, look=look), *cells))
+        texts = (pair.a, pair.b, *(tell(pair) for tell in PAIR_COLUMNS.values()))
+        rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     place = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
         f"{place}{shown(result.metric)}: a less b",
-        ("a", "b", *(column.name for column in PAIR_COLUMNS)),
+        ("a", "b", *PAIR_COLUMNS),
         tuple(rows),
         words=("b",),
         names=2,
@@ -222,16 +187,12 @@ def _few_pairs(result: MetricComparison) -> TableBlock:
 
 def rank_table(over: DatasetsResult) -> TableBlock:
     """Return runs over data sets: mean rank, then the mean on each."""
-    rows: list[Row] = [
-        (
-            run,
-            f"{over.mean_ranks[run]:.2f}",
-            *(number(over.values[run][dataset]) for dataset in over.datasets),
-        )
+    rows = tuple(
+        (run, f"{over.mean_ranks[run]:.2f}", *(number(over.values[run][name]) for name in over.datasets))
         for run in over.runs
-    ]
+    )
     caption = f"Mean ranks over {len(over.datasets)} data sets, {shown(over.metric)}"
-    return TableBlock(caption, ("run", "mean rank", *over.datasets), tuple(rows), sortable=True)
+    return TableBlock(caption, ("run", "mean rank", *over.datasets), rows, sortable=True)
 
 
 def on_dataset(comparison: Comparison, dataset: str) -> list[MetricComparison]:
@@ -239,23 +200,23 @@ def on_dataset(comparison: Comparison, dataset: str) -> list[MetricComparison]:
     return [result for result in comparison.results if result.dataset == dataset]
 
 
-def heading(some: Sequence[MetricComparison]) -> str:
+def heading(results: Sequence[MetricComparison]) -> str:
     """Return which runs and users a table is of."""
-    first = some[0]
+    first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
     return f"{name}{len(first.rows)} runs, {first.n_users:,} users"
 
 
-def explanation(procedure: Procedure, some: Sequence[MetricComparison]) -> str:
+def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:
     """Return how intervals and letters came about, in one paragraph."""
     kind = f"{100 * procedure.confidence:g} % interval ({INTERVALS[procedure.interval]})"
-    over_rows = [shown(one.metric) for one in some if one.over_rows]
+    over_rows = [shown(result.metric) for result in results if result.over_rows]
     told = f"Mean over users with its {kind}"
     if over_rows:
         told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
-    if any(row.repeats for row in some[0].rows):
+    if any(row.repeats for row in results[0].rows):
         told += ", of several seeds or folds the mean of their means; ±: deviation of these means"
-    n_pairs = len(some[0].pairs)
+    n_pairs = len(results[0].pairs)
     pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
     if procedure.baseline is not None:
         pairs += f" with {procedure.baseline}"
@@ -281,7 +242,10 @@ def html(comparison: Comparison, costs: Costs | None = None) -> str:
 
 def latex(comparison: Comparison, costs: Costs | None = None, *, marks: Sequence[str] = ()) -> str:
     """Return the tables in LaTeX, for papers; leaderboards have the marks in their captions."""
-    blocks = [block for block in comparison_blocks(comparison, costs) if isinstance(block, TableBlock)]
+    tables = [block for block in comparison_blocks(comparison, costs) if isinstance(block, TableBlock)]
     return render_latex(
-        [with_marks(table, marks) if table.look == "leaderboard" else table for table in blocks]
+        [
+            replace(table, note=" ".join([table.note, *marks])) if table.look == "leaderboard" else table
+            for table in tables
+        ]
     )

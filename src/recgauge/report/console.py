@@ -107,20 +107,9 @@ def print_run(
     folder: Path,
     said: Sequence[str] = (),
 ) -> None:
-    """Print a run's table and where to find everything.
+    """Print a run's table, further lines, and where to find everything.
 
-    Parameters
-    ----------
-    record : RunRecord
-    outcome : JobOutcome
-    address : str or None
-        The tracking page.
-    server : str, optional
-        The command that serves it; None: it is always there.
-    folder : Path
-        Has the files.
-    said : sequence of str
-        Further lines about the results.
+    `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
     console = output()
     render_terminal(run_blocks(record, said), console)
@@ -129,29 +118,16 @@ def print_run(
 
 
 def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
-    """Print one line for a finished job of a sweep: what sets it apart, and its first numbers.
-
-    Parameters
-    ----------
-    record : RunRecord
-    outcome : JobOutcome
-    label : str
-        The settings in which the job differs from others, such as ``model=svd split.fold=2``.
-    n_jobs : int
-        Of the sweep, as far as it is known.
-    told : str
-        Put at the end of the line.
-    """
+    """Print one line for a finished job of a sweep: what sets it apart, its first numbers, what is `told`."""
     console = output()
     words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
-    title = ", ".join([run_title(record), *([" ".join(words)] if any(words) else [])])
-    values = record.values()
-    keys = headline_keys([record])
-    numbers = [f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in keys[:IN_A_LINE]]
-    more = [f"({len(keys) - IN_A_LINE} more)"] if len(keys) > IN_A_LINE else []
-    mark = [MARK] if record.incomparable else []
+    title = ", ".join(filter(None, [run_title(record), " ".join(words)]))
+    values, keys = record.values(), headline_keys([record])
+    parts = [f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in keys[:IN_A_LINE]]
+    parts.append(f"({len(keys) - IN_A_LINE} more)" if len(keys) > IN_A_LINE else "")
+    parts += [MARK if record.incomparable else "", told]
     number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
-    console.print(f"{number} {title}: {'  '.join([*numbers, *more, *mark, *filter(None, [told])])}")
+    console.print(f"{number} {title}: {'  '.join(filter(None, parts))}")
     _print_reused(console, outcome)
 
 
@@ -169,16 +145,7 @@ def print_sweep(
     folder: Path,
     said: Sequence[str] = (),
 ) -> None:
-    """Print one table over all jobs of a sweep, divided where the terminal is too narrow for it.
-
-    Parameters
-    ----------
-    jobs : sequence of JobOutcome
-    address, server, folder
-        As of `print_run`.
-    said : sequence of str
-        Further lines about the results.
-    """
+    """Print one table over all jobs of a sweep, divided where the terminal is too narrow; see `print_run`."""
     untracked = [os.path.relpath(job.folder) for job in jobs if job.status == "not tracked"]
     places = []
     if untracked:

@@ -176,51 +176,16 @@ class Quantiles:
 
 
 def quantiles(counts: LongArray) -> Quantiles:
-    """Describe the counts above zero.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        Rows of each user or item.
-
-    Returns
-    -------
-    Quantiles
-        Linear interpolation between the two nearest counts; ``highest_tenth`` is the 0.9 quantile.
-
-    Raises
-    ------
-    SchemaError
-        If every count is zero.
-
-    Examples
-    --------
-    >>> found = quantiles(np.array([0, 1, 2, 3, 4]))
-    >>> found.lowest, found.median, found.highest
-    (1, 2.5, 4)
-    """
+    """Describe the counts above zero, interpolated between the two nearest; SchemaError if there are none."""
     known = _above_zero("quantiles", counts)
     q25, q50, q75, q90, q99 = (float(value) for value in np.quantile(known, (0.25, 0.5, 0.75, 0.9, 0.99)))
     return Quantiles(int(known.min()), q25, q50, float(known.mean()), q75, q90, q99, int(known.max()))
 
 
 def share_with_at_least(counts: LongArray) -> tuple[tuple[int, float], ...]:
-    """Return the curve of the share of users or items that have at least so many rows.
+    """Return the shares of users or items that have at least so many rows, those without rows left out.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        Rows of each; zeros are left out.
-
-    Returns
-    -------
-    tuple of (int, float)
-        Number of rows, rising, and the share; about 40 points, evenly spread over the logarithm.
-
-    Raises
-    ------
-    SchemaError
-        If every count is zero.
+    About 40 points, evenly spread over the logarithm; SchemaError if every count is zero.
 
     Examples
     --------
@@ -240,13 +205,7 @@ def share_with_at_least(counts: LongArray) -> tuple[tuple[int, float], ...]:
 def gini(counts: LongArray) -> float:
     """Return the Gini coefficient of counts: 0 if all are equal, near 1 if few hold everything.
 
-    The formula of the metric `Gini`, applied to interactions instead of recommendations; items without rows
-    count.
-
-    Raises
-    ------
-    SchemaError
-        If every count is zero.
+    The formula of the metric `Gini`, of interactions instead of recommendations; items without rows count.
 
     Examples
     --------
@@ -260,21 +219,9 @@ def gini(counts: LongArray) -> float:
 def shares_by_popularity(
     train: LongArray, test: LongArray, n_groups: int = 10
 ) -> tuple[DoubleArray, DoubleArray]:
-    """Group items by popularity in train, so that each group holds about the same share of the training rows.
+    """Return the shares of training and of test rows of groups of items, the most popular ones first.
 
-    Parameters
-    ----------
-    train, test : ndarray of int, shape (n_items,)
-        Rows of each item.
-    n_groups : int
-        The first group has the fewest, most popular items.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_groups,)
-        Share of the training rows that fall on each group.
-    ndarray of float64, shape (n_groups,)
-        Share of the test rows; items without training rows are in the last group.
+    Each group holds about the same share of the training rows; items without training rows are in the last.
 
     Examples
     --------

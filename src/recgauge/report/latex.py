@@ -1,7 +1,6 @@
 """Blocks as LaTeX, for papers: tables with booktabs and siunitx."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from recgauge.report.blocks import Beside, Block, Cell, Folded, Heading, Lines, TableBlock, Text
 from recgauge.report.markdown import one_line
@@ -101,8 +100,3 @@ def _cells(cell: Cell, kind: str) -> list[str]:
 
 def _line(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
-
-
-def with_marks(table: TableBlock, marks: Sequence[str]) -> TableBlock:
-    """Return a table whose caption also says what a reader of the numbers must know."""
-    return replace(table, note=" ".join([table.note, *marks]))

@@ -10,6 +10,7 @@ from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
+from recgauge.report import comparison_tables, segment_tables, stability_tables
 from recgauge.report.html import render_html
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class ShownDatasets(DatasetsResult):
 
     def plot(self) -> "Figure":
         """Return the critical difference diagram."""
-        from recgauge.report.figures.ranks import critical_difference_diagram
+        from recgauge.report.comparison_figures import critical_difference_diagram
 
         return critical_difference_diagram(self)
 
@@ -36,20 +37,14 @@ class ShownComparison(Comparison):
 
     def to_markdown(self) -> str:
         """Return the tables and claims in Markdown."""
-        from recgauge.report.comparison_tables import markdown
-
-        return markdown(self)
+        return comparison_tables.markdown(self)
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX (booktabs)."""
-        from recgauge.report.comparison_tables import latex
-
-        return latex(self)
+        return comparison_tables.latex(self)
 
     def _repr_html_(self) -> str:
-        from recgauge.report.comparison_tables import html
-
-        return html(self)
+        return comparison_tables.html(self)
 
     def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
         """Return a figure of means and differences with their intervals.
@@ -70,14 +65,10 @@ class ShownSegments(Segments):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with a sentence on who gains and who loses."""
-        from recgauge.report.segment_tables import markdown
-
-        return markdown(self)
+        return segment_tables.markdown(self)
 
     def _repr_html_(self) -> str:
-        from recgauge.report.segment_tables import segment_blocks
-
-        return render_html(segment_blocks(self))
+        return render_html(segment_tables.segment_blocks(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,14 +77,10 @@ class ShownStability(Stability):
 
     def to_markdown(self) -> str:
         """Return a table of the choices and one of their options."""
-        from recgauge.report.stability_tables import markdown
-
-        return markdown(self)
+        return stability_tables.markdown(self)
 
     def _repr_html_(self) -> str:
-        from recgauge.report.stability_tables import stability_blocks
-
-        return render_html(stability_blocks(self))
+        return render_html(stability_tables.stability_blocks(self))
 
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""
@@ -102,24 +89,24 @@ class ShownStability(Stability):
         return plot_stability(self)
 
 
+def _as(kind: Callable[..., Shown], result: Any) -> Shown:
+    return kind(**{field.name: getattr(result, field.name) for field in fields(result)})
+
+
 def _showing(compute: Callable[P, Any], kind: Callable[..., Shown]) -> Callable[P, Shown]:
     """Return the same function with a result that shows itself."""
 
     @wraps(compute)
     def shown(*args: P.args, **kwargs: P.kwargs) -> Shown:
-        found = compute(*args, **kwargs)
-        return kind(**{field.name: getattr(found, field.name) for field in fields(found)})
+        return _as(kind, compute(*args, **kwargs))
 
     return shown
 
 
 def _comparison(**parts: Any) -> ShownComparison:
     """Return a comparison whose ranks over data sets draw themselves, too."""
-    of_datasets = [
-        ShownDatasets(**{field.name: getattr(one, field.name) for field in fields(one)})
-        for one in parts["over_datasets"]
-    ]
-    return replace(ShownComparison(**parts), over_datasets=tuple(of_datasets))
+    of_datasets = tuple(_as(ShownDatasets, result) for result in parts["over_datasets"])
+    return replace(ShownComparison(**parts), over_datasets=of_datasets)
 
 
 compare = _showing(comparing.compare, _comparison)

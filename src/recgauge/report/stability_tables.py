@@ -40,16 +40,10 @@ def summary_rows(stability: Stability) -> list[list[str]]:
         lowest = [
             min((pair[i] for pair in taus if not math.isnan(pair[i])), default=math.nan) for i in (0, 1)
         ]
-        rows.append(
-            [
-                axis.axis,
-                f"{axis.reference} and {len(axis.options) - 1} more",
-                f"{len(turns)} of {axis.n_pairs}",
-                str(sum(turn.beyond_noise for turn in turns)),
-                *map(_tau, lowest),
-                winner_text(axis),
-            ]
-        )
+        options = f"{axis.reference} and {len(axis.options) - 1} more"
+        sure = str(sum(turn.beyond_noise for turn in turns))
+        turned = f"{len(turns)} of {axis.n_pairs}"
+        rows.append([axis.axis, options, turned, sure, *map(_tau, lowest), winner_text(axis)])
     return rows
 
 
@@ -95,22 +89,16 @@ def _claim(axis: AxisOrders) -> str:
         told = f"{turned_text(axis, 'pairs of models ')}, {noise}"
     others = axis.other_winners()
     if not others:
-        return (
-            f"{axis.axis}: {told}; {axis.winner(axis.reference)} wins under all {len(axis.options)} options."
-        )
-    shown = any(sure for _, sure in others.values())
-    return (
-        f"{axis.axis}: {told}; the winner changes ({'' if shown else 'within noise: '}{winner_text(axis)})."
-    )
+        best = axis.winner(axis.reference)
+        return f"{axis.axis}: {told}; {best} wins under all {len(axis.options)} options."
+    noise = "" if any(sure for _, sure in others.values()) else "within noise: "
+    return f"{axis.axis}: {told}; the winner changes ({noise}{winner_text(axis)})."
 
 
 def choice_table(stability: Stability) -> TableBlock:
     """Return one row per choice."""
-    rows = tuple(map(tuple, summary_rows(stability)))
-    note = explanation(stability)
-    return TableBlock(
-        "The order of models under other choices", HEADER, rows, ("options", "winner"), note=note
-    )
+    caption, rows = "The order of models under other choices", tuple(map(tuple, summary_rows(stability)))
+    return TableBlock(caption, HEADER, rows, ("options", "winner"), note=explanation(stability))
 
 
 def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
@@ -149,14 +137,3 @@ def explanation(stability: Stability) -> str:
 
 def _tau(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.2f}"
-
-
-def shorten(text: str, longest: int) -> str:
-    """Return a text that is at most so long, its end replaced by an ellipsis.
-
-    Examples
-    --------
-    >>> shorten("standard, trec, ranx", 12)
-    'standard, t…'
-    """
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

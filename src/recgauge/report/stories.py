@@ -1,6 +1,8 @@
 """Users who gain or lose most between two runs: their history, both lists, what was right."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,33 +12,21 @@ from recgauge.comparison.groups import extreme_users
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
-from recgauge.report.segment_tables import HIT, Listed, Story
+from recgauge.report.blocks import Cell, Heading, Row, TableBlock
+from recgauge.report.markdown import render_markdown
 
-SHOWN = 10
-"""How many items of a history or a list are shown."""
+SHOWN = 10  # items of a history or a list
+HIT = "*"
+"""Stands before a relevant item of a list."""
 
 
 def stories(
     runs: Condition, key: str, dataset: Dataset, split: Split, baseline: str | None, n: int
-) -> list[Story]:
-    """Return the users with the largest gain, then those with the largest loss, of each run against one.
+) -> list[TableBlock]:
+    """Return the `n` users with the largest gain, then those with the largest loss, of each run against one.
 
-    Parameters
-    ----------
-    runs : Condition
-    key : str
-        The metric.
-    dataset : Dataset
-    split : Split
-    baseline : str or None
-        The run that others are compared with; None: the first.
-    n : int
-        How many of each.
-
-    Raises
-    ------
-    ConfigError
-        If there is one run only, or no such baseline.
+    Each table has both lists side by side, hits marked, and what there was in training. The baseline is the
+    first run if none is named; ConfigError if there is one run only, or no such baseline.
     """
     names = list(runs.runs)
     base = names[0] if baseline is None else baseline
@@ -51,9 +41,15 @@ def stories(
         for user in [*gain, *loss]:
             both_values = f"{base} {values.loc[user, base]:.4f}, {name} {values.loc[user, name]:.4f}"
             title = f"user {user}: {key.replace('_at_', '@')} of {both_values}"
-            header, ranks = _lists(runs, user, (base, name), titles)
-            examples.append(Story(title, _history(split, user, titles), header, ranks))
+            header, rows = _lists(runs, user, (base, name), titles)
+            note = _history(split, user, titles)
+            examples.append(TableBlock(title, header, rows, header[1:], note=note, look="story"))
     return examples
+
+
+def story_markdown(story: TableBlock) -> str:
+    """Return one of the tables in Markdown, under a heading."""
+    return render_markdown([Heading(story.caption), replace(story, caption="")])
 
 
 def _titles(dataset: Dataset) -> dict[Any, str]:
@@ -74,7 +70,7 @@ def _history(split: Split, user: Any, titles: Mapping[Any, str]) -> str:
 
 def _lists(
     runs: Condition, user: Any, names: Sequence[str], titles: Mapping[Any, str]
-) -> tuple[tuple[str, ...], tuple[tuple[Listed, ...], ...]]:
+) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     test, lowest = runs.first.test(), runs.first.record.dataset.relevant_from
     held = test[(test["user_id"] == user) & (True if lowest is None else test["rating"] >= lowest)]
     relevant = set(held["item_id"].tolist())
@@ -82,7 +78,12 @@ def _lists(
     for name in names:
         lists = runs.runs[name].recommended()
         items = lists[lists["user_id"] == user].sort_values("rank")["item_id"].tolist()[:SHOWN]
-        columns.append([Listed(titles[item], item in relevant) for item in items])
-    depth = max(map(len, columns), default=0)
-    ranks = [tuple(column[i] if i < len(column) else Listed("") for column in columns) for i in range(depth)]
-    return ("rank", *(f"{name} ({HIT} relevant, of {len(relevant)})" for name in names)), tuple(ranks)
+        columns.append(
+            [
+                Cell(f"{HIT} {titles[item]}", look="hit") if item in relevant else Cell(titles[item])
+                for item in items
+            ]
+        )
+    lines = enumerate(zip_longest(*columns, fillvalue=Cell("")), 1)
+    header = ("rank", *(f"{name} ({HIT} relevant, of {len(relevant)})" for name in names))
+    return header, tuple((str(rank), *cells) for rank, cells in lines)

@@ -2,7 +2,12 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Drawn
+from rich.text import Text as Styled
 
 from recgauge.report.blocks import (
     Beside,
@@ -17,27 +22,15 @@ from recgauge.report.blocks import (
     Text,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table as Drawn
-    from rich.text import Text as Styled
-
 LOOKS = {"faint": "dim", "hit": "bold", "good": "green", "reused": "cyan", "partly": "yellow", "bad": "red"}
 """How a cell's look is drawn; colours say nothing that words do not say."""
 LONGEST_NAME, LONGEST_NAMES = 32, 42  # characters of a row's name, or names, that are not folded
 
 
 def render_terminal(  # noqa: C901 - one case for each kind of block
-    blocks: Sequence[Block], console: "Console"
+    blocks: Sequence[Block], console: Console
 ) -> None:
-    """Print blocks: best values with a star, tables divided where they are wider than the console.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        Figures are left out.
-    console : rich.console.Console
-    """
+    """Print blocks but figures: best values with a star, tables divided where the console is too narrow."""
     before: Block | None = None
     for block in blocks:
         match block:
@@ -63,11 +56,11 @@ def render_terminal(  # noqa: C901 - one case for each kind of block
         before = block
 
 
-def _line(console: "Console", text: str, *, warns: bool = False) -> None:
+def _line(console: Console, text: str, *, warns: bool = False) -> None:
     console.print(text, style="yellow" if warns else None, markup=False, highlight=False)
 
 
-def _table(console: "Console", table: TableBlock) -> None:
+def _table(console: Console, table: TableBlock) -> None:
     if table.caption:
         console.print(table.caption, style="bold", markup=False, highlight=False)
     if table.header:
@@ -85,7 +78,7 @@ def _table(console: "Console", table: TableBlock) -> None:
         _line(console, f"{'*        best. ' if best else ''}{table.note}")
 
 
-def fitting(table: TableBlock, console: "Console") -> "list[Drawn]":
+def fitting(table: TableBlock, console: Console) -> list[Drawn]:
     """Return the table as rich draws it, its columns divided among as many tables as the width needs.
 
     Each has the columns that name a row; other columns of words stay in the first one. Of a droppable table
@@ -102,7 +95,7 @@ def fitting(table: TableBlock, console: "Console") -> "list[Drawn]":
     return drawn
 
 
-def _n_fitting(table: TableBlock, console: "Console", kept: Sequence[int], rest: Sequence[int]) -> int:
+def _n_fitting(table: TableBlock, console: Console, kept: Sequence[int], rest: Sequence[int]) -> int:
     """Return how many of the next columns fit beside those that stay."""
     options = console.options.update(width=10_000)
 
@@ -113,33 +106,28 @@ def _n_fitting(table: TableBlock, console: "Console", kept: Sequence[int], rest:
     return bisect_left(range(1, len(rest) + 1), True, key=is_too_wide)
 
 
-def _draw(table: TableBlock, console: "Console", places: Sequence[int]) -> "Drawn":
+def _draw(table: TableBlock, console: Console, places: Sequence[int]) -> Drawn:
     """Return chosen columns; only words may be folded, since a cut number would be another number."""
-    from rich import box
-    from rich.table import Table as Drawn
-
     rows = table.cells()
     drawn = Drawn(pad_edge=False, box=box.SIMPLE_HEAD if console.is_terminal else None)
-    columns = [_column([row[place] for row in rows], console) for place in places]
-    widths = [
-        max(
+    columns = {place: _column([row[place] for row in rows], console) for place in places}
+    widths = {
+        place: max(
             len(line)
             for text in (table.header[place], *(cell.plain for cell in cells))
             for line in text.split("\n")
         )
-        for place, cells in zip(places, columns, strict=True)
-    ]
-    least = _least(
-        {place: width for place, width in zip(places, widths, strict=True) if table.is_words(place)}
-    )
-    for place, width, cells in zip(places, widths, columns, strict=True):
+        for place, cells in columns.items()
+    }
+    least = _least({place: width for place, width in widths.items() if table.is_words(place)})
+    for place, cells in columns.items():
         if place in least:
             is_number = any(cell.plain.isdigit() for cell in cells)
             side: Literal["left", "right"] = "right" if is_number else "left"
             drawn.add_column(table.header[place], justify=side, overflow="fold", min_width=least[place])
         else:
-            drawn.add_column(table.header[place], justify="right", no_wrap=True, min_width=width)
-    for place, row in enumerate(zip(*columns, strict=True)):
+            drawn.add_column(table.header[place], justify="right", no_wrap=True, min_width=widths[place])
+    for place, row in enumerate(zip(*columns.values(), strict=True)):
         if table.groups and place and table.groups[place] != table.groups[place - 1]:
             drawn.add_section()
         drawn.add_row(*row)
@@ -155,11 +143,11 @@ def _least(widths: Mapping[int, int]) -> dict[int, int]:
     return least
 
 
-def _column(cells: Sequence[Cell], console: "Console") -> "list[Styled]":
+def _column(cells: Sequence[Cell], console: Console) -> list[Styled]:
     """Return the texts of a column, with space for the star and the letters that some of them have."""
     stars = any(cell.rank == "best" for cell in cells)
     letters = max((len(cell.letters) for cell in cells), default=0)
-    found = []
+    texts = []
     for cell in cells:
         text = cell.text
         if stars and text:
@@ -169,5 +157,5 @@ def _column(cells: Sequence[Cell], console: "Console") -> "list[Styled]":
         style = "bold green" if cell.rank == "best" else LOOKS.get(cell.look, "")
         below = [f"{line} " if stars and not letters else line for line in cell.small]
         joined = "\n".join([text, *below])
-        found.append(console.render_str(joined, style=style, markup=False, emoji=False, highlight=False))
-    return found
+        texts.append(console.render_str(joined, style=style, markup=False, emoji=False, highlight=False))
+    return texts

@@ -22,6 +22,7 @@ from recgauge.comparison.finding import find_runs
 from recgauge.comparison.runs import ComparedRuns, compare_runs
 from recgauge.comparison.stability import compare_orders
 from recgauge.report import gathering
+from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
 from recgauge.report.comparison_tables import interval, number
 from recgauge.report.figures.stability import plot_stability
@@ -30,7 +31,6 @@ from recgauge.report.gathering import Effort, report_data, write_figures, write_
 from recgauge.report.page import pictures, report_page, sections
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.report.page.words import protocol_words
-from recgauge.report.segment_tables import Listed, Story
 from report_page import Page, read_page
 
 MODELS = ("svd", "popularity")
@@ -287,12 +287,8 @@ def hostile_comparison(rng):
 def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undrawn):
     comparison = hostile_comparison(rng)
     first = found.series["demo", "svd"]
-    story = Story(
-        HOSTILE[1],
-        "; ".join(HOSTILE),
-        ("rank", *HOSTILE[:2]),
-        (tuple(map(Listed, HOSTILE[:2], (True, False))),),
-    )
+    row = ("1", Cell(HOSTILE[0], look="hit"), HOSTILE[1])
+    story = TableBlock(HOSTILE[1], ("rank", *HOSTILE[:2]), (row,), HOSTILE[:2], note="; ".join(HOSTILE))
     part = DatasetPart(
         comparison.datasets[0], {row.run: first for row in comparison.results[0].rows}, stories=(story,)
     )

@@ -14,9 +14,8 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
 from recgauge.report.data_card import DataCard
-from recgauge.report.data_card.build import data_card
+from recgauge.report.data_card.build import PIECE, count_values, data_card, tally
 from recgauge.report.data_card.page import card_markdown, card_tables
-from recgauge.report.data_card.tally import PIECE, count_values, tally
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 from strategies import interactions

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.errors import SchemaError
+from recgauge.report.data_card.build import over_time
 from recgauge.report.data_card.page import second_text
-from recgauge.report.data_card.tally import over_time
 
 
 def seconds(*days):

@@ -306,7 +306,7 @@ def _json(
         "runs": runs,
     }
     if comparison is not None:
-        from recgauge.report.comparison_files import json_text
+        from recgauge.report.compared_runs import json_text
 
         content["comparison"] = json.loads(json_text(comparison))
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -12,7 +12,7 @@ from recgauge.comparison.segments import Segments
 from recgauge.report.blocks import lines
 from recgauge.report.console import output
 from recgauge.report.segment_tables import markdown, segment_blocks
-from recgauge.report.stories import stories
+from recgauge.report.stories import stories, story_markdown
 from recgauge.report.terminal import render_terminal
 from recgauge.utils.output_files import check_formats, text_writer, write_files
 
@@ -62,8 +62,8 @@ def carry_out(asked: Namespace) -> None:
     console = output()
     blocks = [block for segments in found.segments for block in segment_blocks(segments)]
     blocks += lines((*notes, *found.notes), "notes")
-    render_terminal([*blocks, *(story.table() for story in told)], console)
-    texts = [*(markdown(segments) for segments in found.segments), *(story.markdown() for story in told)]
+    render_terminal([*blocks, *told], console)
+    texts = [*(markdown(segments) for segments in found.segments), *map(story_markdown, told)]
     writers = _writers(found.segments, "\n\n".join(texts))
     for path in write_files({path: writers[path.suffix] for path in asked.out}):
         console.print(f"files    {path}", soft_wrap=True)

@@ -13,7 +13,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import MetricError
 from recgauge.report.data_card import DataCard, RatingFacts, RowsOverTime
-from recgauge.report.data_card.tally import over_time
+from recgauge.report.data_card.build import over_time
 from recgauge.report.distributions import RatingDistribution, long_tail
 from recgauge.report.figures.data import (
     plot_activity_and_popularity,

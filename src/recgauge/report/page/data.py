@@ -8,9 +8,8 @@ from recgauge.comparison.results import Cost
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability
-from recgauge.report.blocks import Block, Heading, Section
+from recgauge.report.blocks import Block, Heading, Section, TableBlock
 from recgauge.report.data_card import DataCard
-from recgauge.report.segment_tables import Story
 from recgauge.runs.record import RunRecord
 from recgauge.utils.checks import DoubleArray
 
@@ -33,7 +32,7 @@ class DatasetPart:
     card: DataCard | None = None
     stability: Stability | None = None
     segments: tuple[Segments, ...] = ()
-    stories: tuple[Story, ...] = ()
+    stories: tuple[TableBlock, ...] = ()
     popularity: PopularityShares | None = None
     notes: tuple[str, ...] = ()
 

@@ -139,7 +139,7 @@ def stories(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as e
     if not part.stories:
         return None
     lead = "The users with the largest gain and loss: both lists, and what they had in training."
-    return lead, [Beside(tuple(story.table() for story in part.stories))]
+    return lead, [Beside(part.stories)]
 
 
 def stability(data: ReportData, part: DatasetPart) -> Told:
