@@ -27,21 +27,10 @@ class ConventionValue:
 def convention_values(
     names: Sequence[str], lists: EvaluationInputs, *, cutoffs: Sequence[int]
 ) -> tuple[ConventionValue, ...]:
-    """Evaluate one set of lists under every convention that has the metrics.
+    """Evaluate one set of lists under every convention that defines the metrics: by name, cutoff, convention.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of metrics; a convention that does not define one is passed over for it.
-    lists : EvaluationInputs
-        Lists and relevance; its `users` name everybody with held-out rows, for conventions that count
-        users without relevant items.
-    cutoffs : sequence of int
-
-    Returns
-    -------
-    tuple of ConventionValue
-        In the order of the names, then cutoffs, then conventions.
+    The lists' `users` name everybody with held-out rows, for conventions that count users without relevant
+    items.
     """
     return tuple(
         _value(convention, name, k, lists)
@@ -80,11 +69,11 @@ def spread(values: Iterable[ConventionValue]) -> dict[str, tuple[float, float]]:
     >>> spread(two)
     {'map': (0.2, 0.3)}
     """
-    found: dict[str, list[float]] = {}
+    known: dict[str, list[float]] = {}
     for value in values:
         if value.value is not None:
-            found.setdefault(value.key, []).append(value.value)
-    return {key: (min(numbers), max(numbers)) for key, numbers in found.items()}
+            known.setdefault(value.key, []).append(value.value)
+    return {key: (min(numbers), max(numbers)) for key, numbers in known.items()}
 
 
 def spread_lines(values: Sequence[ConventionValue]) -> list[str]:

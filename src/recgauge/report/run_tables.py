@@ -117,29 +117,19 @@ def _split_line(step: Step) -> str:
 
 def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
     relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
-    n_evaluated, n_without = counts["users_evaluated"], counts["users_without_relevant_items"]
+    n_without, detail = counts["users_without_relevant_items"], f"a relevant test item ({relevant})"
+    if n_without:
+        # all of them or none, since every user of a run has test rows; older records do not say it
+        skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
+        detail = f"{n_without:,} {'skipped' if skipped else 'of them'} without {detail}"
+    else:
+        detail = "every test row is relevant" if relevant_from is None else f"each with {detail}"
     untested = f"{counts['users_without_test_rows']:,} without a test row"
-    if n_without == 0:
-        each = (
-            "every test row is relevant"
-            if relevant_from is None
-            else f"each with a relevant test item ({relevant})"
-        )
-        return f"users    {n_evaluated:,} evaluated, {each}, {untested}"
-    # all of them or none, since every user of a run has test rows; older records do not say it
-    skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
-    said = "skipped" if skipped else "of them"
-    return (
-        f"users    {n_evaluated:,} evaluated, {n_without:,} {said} without a relevant test item "
-        f"({relevant}), {untested}"
-    )
+    return f"users    {counts['users_evaluated']:,} evaluated, {detail}, {untested}"
 
 
 def mark_lines(record: RunRecord) -> list[str]:
-    """Return one line for each thing that a reader of the numbers must know.
-
-    The candidates' mark first, then guards from a warning on; notes stay in the record.
-    """
+    """Return what a reader of the numbers must know: the candidates' mark, then guards from a warning on."""
     told = []
     if record.evaluated_on == "validation":
         told.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
@@ -157,19 +147,16 @@ def mark_lines(record: RunRecord) -> list[str]:
 
 
 def _filter_lines(record: RunRecord) -> list[str]:
-    """Return how much data came in and how much each filter left, one aligned line each.
-
-    No lines if there are no filters.
-    """
+    """Return how much data came in and how much each filter left, one aligned line each."""
     steps = _filters(record)
     counts = _counts_after_each(steps)
     widths = [max(len(f"{count:,}") for count in column) for column in zip(*counts, strict=True)]
-    told = []
-    for number, row in enumerate(counts):
+    texts = ["as loaded", *map(_text, steps)]
+    told: list[str] = []
+    for row, text in zip(counts, texts if counts else [], strict=True):
         cells = zip(row, widths, COUNTS, strict=True)
         numbers = ", ".join(f"{count:>{width},} {kind}" for count, width, kind in cells)
-        text = _text(steps[number - 1]) if number else "as loaded"
-        told.append(f"{'filters' if number == 0 else '':9}{numbers}  {text}")
+        told.append(f"{'' if told else 'filters':9}{numbers}  {text}")
     return told
 
 

@@ -4,14 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from recgauge.comparison.series import (
-    Best,
-    Series,
-    all_series,
-    best_values,
-    has_rivals,
-    headline_keys,
-)
+from recgauge.comparison.series import Best, Series, all_series, best_values, has_rivals, headline_keys
 from recgauge.models.fitting import leak_mark
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
 from recgauge.report.run_tables import MARK, mark_lines
@@ -50,19 +43,17 @@ def tally(jobs: Sequence[JobOutcome]) -> str:
 
 def reason_lines(jobs: Sequence[JobOutcome]) -> list[str]:
     """Return why jobs are not simply done; jobs with the same reason share a line."""
-    found: dict[tuple[str, str], list[JobOutcome]] = {}
+    alike: dict[tuple[str, str], list[JobOutcome]] = {}
     for job in jobs:
         if job.reason is not None:
             # what data are missing, and where they were looked for, was printed before the first job
             reason = f"{job.short_reason} See above." if job.status == "no data" else job.reason
-            found.setdefault((job.status, reason), []).append(job)
-    told = []
-    for (status, reason), some in found.items():
-        named = f"job {some[0].number} ({some[0].label})"
-        if len(some) > 1:
-            named = f"jobs {', '.join(str(job.number) for job in some)}"
-        told.append(f"{status:<8} {named}: {reason}")
-    return told
+            alike.setdefault((job.status, reason), []).append(job)
+    reasons = []
+    for (status, reason), group in alike.items():
+        label = f" ({group[0].label})" if len(group) == 1 else ""
+        reasons.append(f"{status:<8} {_jobs([job.number for job in group])}{label}: {reason}")
+    return reasons
 
 
 def sweep_table(jobs: Sequence[JobOutcome]) -> TableBlock:
@@ -78,22 +69,18 @@ def sweep_table(jobs: Sequence[JobOutcome]) -> TableBlock:
     rows: list[Row] = []
     groups: list[str] = []
     for number, (_, comparable) in enumerate(groupby(entries, key=lambda series: series.comparable)):
-        made = [row for series in comparable for row in _rows(series, keys, best)]
-        rows += made
-        groups += [str(number)] * len(made)
-    without = [job for job in jobs if job.record is None]
-    rows += [(*_about(job), *([""] * len(keys))) for job in without]
-    groups += groups[-1:] * len(without) or ["0"] * len(without)
+        for series in comparable:
+            cells = _cells(series, keys, best)
+            if len(series.jobs) == 1:
+                rows.append((*_about(series.jobs[0]), *cells))
+            else:
+                rows += [_row(job, keys) for job in series.jobs]
+                rows.append(("mean", _mean_label(series), "", *cells))
+        groups += [str(number)] * (len(rows) - len(groups))
+    rows += [_row(job, keys) for job in jobs if job.record is None]
+    groups += [groups[-1] if groups else "0"] * (len(rows) - len(groups))
     header = ("job", "settings", "status", *(key.replace("_at_", "@") for key in keys))
     return TableBlock("", header, tuple(rows), words=("settings", "status"), groups=tuple(groups))
-
-
-def _rows(series: Series, keys: Sequence[str], best: Best) -> list[Row]:
-    cells = _cells(series, keys, best)
-    if len(series.jobs) == 1:
-        return [(*_about(series.jobs[0]), *cells)]
-    jobs: list[Row] = [(*_about(job), *_plain_cells(job, keys)) for job in series.jobs]
-    return [*jobs, ("mean", _mean_label(series), "", *cells)]
 
 
 def _about(job: JobOutcome) -> tuple[str | Cell, ...]:
@@ -103,10 +90,9 @@ def _about(job: JobOutcome) -> tuple[str | Cell, ...]:
     return str(job.number), _label(job), status
 
 
-def _plain_cells(job: JobOutcome, keys: Sequence[str]) -> list[str]:
-    assert job.record is not None
-    values = job.record.values()
-    return [f"{values[key]:.4f}" if key in values else "" for key in keys]
+def _row(job: JobOutcome, keys: Sequence[str]) -> Row:
+    values = {} if job.record is None else job.record.values()
+    return (*_about(job), *(f"{values[key]:.4f}" if key in values else "" for key in keys))
 
 
 def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
@@ -156,11 +142,10 @@ def sweep_mark_lines(
     *,
     advise: bool = True,
 ) -> list[str]:
-    """Return the notes below a sweep's table: what a reader must know, and the jobs that it concerns.
+    """Return what a reader of a sweep's table must know, and the jobs that it concerns, as `named` says them.
 
-    A guard's warning that has other numbers in other jobs, such as one per fold, is shown once.
-    Records come with the number of their job; `named` says in words which jobs some numbers are; `advise`:
-    whether whoever reads it can run the jobs another way.
+    A guard's warning that has other numbers in other jobs, such as one per fold, is shown once. `advise`:
+    whoever reads it can run the jobs another way.
     """
     kinds: dict[str, dict[str, list[int]]] = {}
     for number, record in records:

@@ -81,14 +81,15 @@ def _size(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
         yield kind, *(f"{getattr(part, f'n_{kind}'):,}" for part in every)
     yield "density", *(percent(part.density, 3) for part in every)
     yield "Gini of item popularity", *(f"{part.gini:.3f}" for part in every)
-    if any(part.ratings for part in every):
-        yield "mean rating", *(f"{part.ratings.mean:.4f}" if part.ratings else "" for part in every)
-        yield "deviation", *(f"{part.ratings.deviation:.4f}" if part.ratings else "" for part in every)
-        yield "relevant rows", *(percent(part.ratings.relevant) if part.ratings else "" for part in every)
-    if any(part.time for part in every):
-        yield "first (UTC)", *(second_text(part.time.first) if part.time else "" for part in every)
-        yield "median day", *(part.time.median_day if part.time else "" for part in every)
-        yield "last (UTC)", *(second_text(part.time.last) if part.time else "" for part in every)
+    ratings, times = [part.ratings for part in every], [part.time for part in every]
+    if any(ratings):
+        yield "mean rating", *(f"{part.mean:.4f}" if part else "" for part in ratings)
+        yield "deviation", *(f"{part.deviation:.4f}" if part else "" for part in ratings)
+        yield "relevant rows", *(percent(part.relevant) if part else "" for part in ratings)
+    if any(times):
+        yield "first (UTC)", *(second_text(part.first) if part else "" for part in times)
+        yield "median day", *(part.median_day if part else "" for part in times)
+        yield "last (UTC)", *(second_text(part.last) if part else "" for part in times)
 
 
 def _ratings(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
@@ -104,22 +105,16 @@ def _ratings(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
 def _spreads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
     for kind in ("user", "item"):
         for name, part in parts.items():
-            found = part.rows_per_user if kind == "user" else part.rows_per_item
-            yield f"{kind}, {name}", *(f"{number:,.1f}".removesuffix(".0") for number in astuple(found))
+            spread = part.rows_per_user if kind == "user" else part.rows_per_item
+            yield f"{kind}, {name}", *(f"{number:,.1f}".removesuffix(".0") for number in astuple(spread))
 
 
 def _heads(parts: dict[str, PartCard]) -> Iterator[tuple[str, ...]]:
     for name, part in parts.items():
         for head in part.heads:
-            share = head.n_head / (head.n_head + head.n_tail)
-            yield (
-                name,
-                f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}",
-                f"{head.n_head:,}",
-                percent(share),
-                percent(head.head_rows),
-                f"{head.n_tail:,}",
-            )
+            what = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
+            shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
+            yield name, what, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"
 
 
 def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
@@ -131,21 +126,15 @@ def _drift(card: DataCard) -> Iterator[tuple[str, ...]]:
         ("users", cold.users, cold.users_share, cold.rows_of_users),
         ("items", cold.items, cold.items_share, cold.rows_of_items),
     ):
-        yield (
-            f"{held} {kind} without training rows",
-            f"{count:,}, {percent(share)} of the {held} {kind} with {percent(rows)} of the {held} rows",
-        )
+        told = f"{count:,}, {percent(share)} of the {held} {kind} with {percent(rows)} of the {held} rows"
+        yield f"{held} {kind} without training rows", told
     if drift.ratings is not None:
         yield "ratings that differ", f"{percent(drift.ratings)} would have to change for equal distributions"
-    yield (
-        "popularity that differs",
-        f"{percent(drift.popularity)} of the rows fall on other tenths of the items",
-    )
-    yield (
-        "popularity of a row's item",
-        f"{drift.popularity_of_train:,.1f} training rows on average in train, "
-        f"{drift.popularity_of_test:,.1f} in {held}",
-    )
+    other = percent(drift.popularity)
+    yield "popularity that differs", f"{other} of the rows fall on other tenths of the items"
+    in_train, in_test = f"{drift.popularity_of_train:,.1f}", f"{drift.popularity_of_test:,.1f}"
+    average = f"{in_train} training rows on average in train, {in_test} in {held}"
+    yield "popularity of a row's item", average
     if drift.test_after_train is not None and drift.train_after_first_test is not None:
         yield f"{held} rows later than all of train", percent(drift.test_after_train)
         yield f"training rows later than the first of {held}", percent(drift.train_after_first_test)

@@ -37,42 +37,50 @@ def data_card(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as
 
 def guards(data: ReportData) -> Section:
     """Return the guards that fired, and the names of those that did not."""
-    fired: dict[tuple[str, str, str], list[str]] = {}
+    fired: dict[tuple[str, str, str], dict[str, None]] = {}
     checked: dict[str, None] = {}
-    for part in data.parts:
-        for run, record in part.records():
-            for guard in record.guards:
-                checked[guard.name] = None
-                if guard.fired:
-                    told = "overridden" if guard.overridden else guard.level
-                    runs = fired.setdefault((guard.name, told, guard.message), [])
-                    name = f"{part.name}, {run}" if data.several else run
-                    runs += [] if name in runs else [name]
+    for run, record in _records(data):
+        for guard in record.guards:
+            checked[guard.name] = None
+            if guard.fired:
+                level = "overridden" if guard.overridden else guard.level
+                fired.setdefault((guard.name, level, guard.message), {})[run] = None
     if not checked:
         return Section("Guards", "The runs have no guards on record.", folded=True)
-    quiet = [name for name in checked if name not in {name for name, _, _ in fired}]
-    rows = tuple(
-        (Cell(name, (level,)), Cell(message, (listed(runs, most=6),)))
-        for (name, level, message), runs in fired.items()
-    )
+    names = dict.fromkeys(name for name, _, _ in fired)
+    quiet = [name for name in checked if name not in names]
     lead = f"None of {len(checked)} guards fired."
+    blocks: list[Block] = []
     if fired:
-        names = dict.fromkeys(name for name, _, _ in fired)
         lead = f"{len(names)} of {len(checked)} guards fired: {listed(list(names))}."
-    header = ("guard", "what was found, and in which runs")
-    table = TableBlock("Guards that fired", header, rows, words=header[1:], look="guards")
-    silent = Text(f"Looked at without a warning: {', '.join(quiet)}.", "explanation")
-    return Section("Guards", lead, (*([table] if rows else []), *([silent] if quiet else [])), folded=True)
+        header = ("guard", "what was found, and in which runs")
+        rows = tuple(
+            (Cell(name, (level,)), Cell(message, (listed(list(runs), most=6),)))
+            for (name, level, message), runs in fired.items()
+        )
+        blocks.append(TableBlock("Guards that fired", header, rows, words=header[1:], look="guards"))
+    if quiet:
+        blocks.append(Text(f"Looked at without a warning: {', '.join(quiet)}.", "explanation"))
+    return Section("Guards", lead, tuple(blocks), folded=True)
+
+
+def _records(data: ReportData) -> list[tuple[str, RunRecord]]:
+    """Return all records with the names of their runs, and of their data sets where there are several."""
+    return [
+        (f"{part.name}, {run}" if data.several else run, record)
+        for part in data.parts
+        for run, record in part.records()
+    ]
 
 
 def protocol(data: ReportData) -> Section:
     """Return the protocol in words, and BibTeX of what it uses."""
-    records = [record for part in data.parts for _, record in part.records()]
-    groups = cited(records, [part.card.citation if part.card else None for part in data.parts])
-    keys = "; ".join(f"{group}: {', '.join(one.key for one in some)}" for group, some in groups.items())
+    citations = [part.card.citation if part.card else None for part in data.parts]
+    groups = cited([record for _, record in _records(data)], citations)
     blocks: list[Block] = [Text(text) for text in protocol_words(data)]
     if groups:
-        entries = "\n\n".join(one.entry for some in groups.values() for one in some)
+        keys = "; ".join(f"{what}: {', '.join(key for key, _ in known)}" for what, known in groups.items())
+        entries = "\n\n".join(entry for known in groups.values() for _, entry in known)
         blocks.append(Text(f"Cite {keys}.", "explanation"))
         blocks.append(Folded("BibTeX", (Code("BibTeX of data, models and metrics", entries),), printed=True))
     lead = "Ready to be pasted into a paper's experimental setup."
@@ -81,11 +89,7 @@ def protocol(data: ReportData) -> Section:
 
 def configuration(data: ReportData) -> Section:
     """Return commands, settings that runs share and those in which they differ, and the environment."""
-    records = [
-        (f"{part.name}, {run}" if data.several else run, one)
-        for part in data.parts
-        for run, one in part.records()
-    ]
+    records = _records(data)
     commands = "\n".join(dict.fromkeys(record.command for _, record in records if record.command))
     settings = [_shown(record) for _, record in records]
     environments = [flat_settings(dict(record.environment)) for _, record in records]
@@ -106,32 +110,29 @@ def _shown(record: RunRecord) -> dict[str, str]:
 
 
 def _common_and_different(
-    what: str, found: Sequence[Mapping[str, str]], seeds: Sequence[tuple[str, str]]
+    what: str, settings: Sequence[Mapping[str, str]], seeds: Sequence[tuple[str, str]]
 ) -> list[Block]:
     """Return what all runs have in common, and a row for each run of what they have not.
 
     `seeds` are the run and the seed of each; seeds that differ in nothing else share a row.
     """
-    keys = dict.fromkeys(key for one in found for key in one)
-    common = {key: found[0][key] for key in keys if len({one.get(key) for one in found}) == 1}
-    rows = tuple((key, value) for key, value in common.items())
-    blocks: list[Block] = []
-    if rows:
-        blocks.append(TableBlock(f"{what.capitalize()} of all runs", (), rows, look="facts"))
+    keys = dict.fromkeys(key for own in settings for key in own)
+    common = {key: settings[0][key] for key in keys if len({own.get(key) for own in settings}) == 1}
+    differing = [key for key in keys if key not in common and key != "seed"]
     told: dict[str, dict[str, list[str]]] = {}
-    for (name, seed), one in zip(seeds, found, strict=True):
-        text = ", ".join(
-            f"{key}={one[key]}" for key in keys if key not in common and key != "seed" and key in one
-        )
+    for (name, seed), own in zip(seeds, settings, strict=True):
+        text = ", ".join(f"{key}={own[key]}" for key in differing if key in own)
         told.setdefault(name, {}).setdefault(text, []).append(seed)
-    lines = [
+    rows = [
         (name if len(texts) == 1 else f"{name}, seed {listed(of)}", text)
         for name, texts in told.items()
         for text, of in texts.items()
     ]
-    if any(text for _, text in lines):
-        blocks.append(TableBlock(f"{what.capitalize()} in which runs differ", (), tuple(lines), look="facts"))
-    return blocks
+    tables = {
+        f"{what.capitalize()} of all runs": tuple(common.items()),
+        f"{what.capitalize()} in which runs differ": tuple(rows) if any(text for _, text in rows) else (),
+    }
+    return [TableBlock(caption, (), rows, look="facts") for caption, rows in tables.items() if rows]
 
 
 def left_out(data: ReportData) -> Section | None:

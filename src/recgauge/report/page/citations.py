@@ -4,7 +4,6 @@ import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -20,13 +19,8 @@ _YEAR = re.compile(r"\b(1[89]|20)\d\d\b")
 _VOLUME = re.compile(r"(?P<journal>.*[^\d,]) (?P<volume>\d+)(\(|, )?(?P<number>[\d–-]*)\)?(, (?P<more>.*))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A publication: as it is cited in words, its BibTeX entry, and the key of that."""
-
-    text: str
-    entry: str
-    key: str
+Source = tuple[str, str]
+"""Key and BibTeX entry of a publication."""
 
 
 def source(text: str) -> Source:
@@ -34,14 +28,14 @@ def source(text: str) -> Source:
 
     Examples
     --------
-    >>> print(source('H. Steck, "Embarrassingly shallow autoencoders", WWW 2019.').entry)
+    >>> print(source('H. Steck, "Embarrassingly shallow autoencoders", WWW 2019.')[1])
     @inproceedings{steck2019embarrassingly,
       author = {H. Steck},
       title = {{Embarrassingly shallow autoencoders}},
       booktitle = {WWW},
       year = {2019},
     }
-    >>> source("A website").key
+    >>> source("A website")[0]
     'website'
     """
     line = " ".join(text.split())
@@ -56,13 +50,13 @@ def source(text: str) -> Source:
         fields = {"": "misc", "note": escaped(line)}
     key = _key(fields, line)
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if name and value]
-    return Source(line, "\n".join([f"@{fields['']}{{{key},", *lines, "}"]), key)
+    return key, "\n".join([f"@{fields['']}{{{key},", *lines, "}"])
 
 
 def _fields(authors: str, title: str, venue: str, year: str, more: str) -> dict[str, str]:
     """Return the fields of an entry; its type has no name."""
     text = re.sub(r" et al\.?$", ", others", authors)
-    people = [one for one in re.split(r", (?:and )?| and ", text) if one]
+    people = filter(None, re.split(r", (?:and )?| and ", text))
     venue, note = venue.strip(" .,;"), more.strip(" .,;:")
     place = {"": "misc", "howpublished": venue, "note": note}
     if found := _VOLUME.fullmatch(venue):
@@ -89,7 +83,7 @@ def sources_of(document: str | None) -> list[Source]:
     Examples
     --------
     >>> from recgauge.models.ease import EASE
-    >>> [one.key for one in sources_of(EASE.__doc__)]
+    >>> [key for key, _ in sources_of(EASE.__doc__)]
     ['steck2019embarrassingly']
     """
     text = section_of(inspect.cleandoc(document or ""), "References")
@@ -116,21 +110,21 @@ def model_class(settings: Mapping[str, Any]) -> type | None:
 
 
 def cited(records: Iterable[RunRecord], citations: Iterable[str | None]) -> dict[str, list[Source]]:
-    """Return what is to be cited, by data, models and metrics; each source once, where it is first needed.
-
-    `citations` are those of the data sets.
-    """
+    """Return what is to be cited of data sets, models and metrics; each source once, where first needed."""
     known = list(records)
     models = dict.fromkeys(kind for record in known if (kind := model_class(record.settings)) is not None)
     names = dict.fromkeys(entry.name for record in known for entry in record.results)
     metrics = [kind for name in names if (kind := metric_class(name)) is not None]
     groups = {
-        "data": [one for text in dict.fromkeys(citations) for one in data_sources(text)],
-        "models": [one for kind in models for one in sources_of(kind.__doc__)],
-        "metrics": [one for kind in metrics for one in sources_of(kind.__doc__)],
+        "data": [source for text in dict.fromkeys(citations) for source in data_sources(text)],
+        "models": [source for kind in models for source in sources_of(kind.__doc__)],
+        "metrics": [source for kind in metrics for source in sources_of(kind.__doc__)],
     }
     seen: set[str] = set()
-    found: dict[str, list[Source]] = {}
-    for group, sources in groups.items():
-        found[group] = [one for one in sources if not (one.key in seen or seen.add(one.key))]  # type: ignore[func-returns-value]
-    return {group: sources for group, sources in found.items() if sources}
+    first: dict[str, list[Source]] = {}
+    for what, sources in groups.items():
+        for key, entry in sources:
+            if key not in seen:
+                seen.add(key)
+                first.setdefault(what, []).append((key, entry))
+    return first

@@ -50,9 +50,8 @@ def _data(part: DatasetPart) -> Iterator[str]:
         for name in ("n_rows", "n_users", "n_items")
     )
     filters = records[0].settings.get("filters") or {}
-    after = ""
-    if filters:
-        after = f" after the filters {listed([_with_settings(name, node) for name, node in filters.items()])}"
+    named = listed([_with_settings(name, node) for name, node in filters.items()])
+    after = f" after the filters {named}" if filters else ""
     counts = f"{rows} {kind} of {users} users and {items} items"
     yield f"We use {part.name} with {counts}{after} ({facts.provenance})."
 
