@@ -7,18 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich import box
+from rich import box, progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -57,7 +47,7 @@ def output(*, stderr: bool = False) -> Console:
     return console if console.is_terminal else make(width=WIDE, soft_wrap=True)
 
 
-_NAME = TextColumn("{task.description}", markup=False)  # names may hold brackets
+_NAME = progress.TextColumn("{task.description}", markup=False)  # names may hold brackets
 
 
 class ConsoleProgress:
@@ -72,7 +62,7 @@ class ConsoleProgress:
         if not self._console.is_terminal:
             yield
             return
-        self._spinner = self._bar(SpinnerColumn(), _NAME, TimeElapsedColumn())
+        self._spinner = self._bar(progress.SpinnerColumn(), _NAME, progress.TimeElapsedColumn())
         with self._spinner:
             self._spinner.add_task(name, total=None)
             yield
@@ -84,9 +74,9 @@ class ConsoleProgress:
             yield lambda _done: None
             return
         self._spinner.stop()  # a terminal shows one live display at a time
-        done = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-        columns = (BarColumn(), done, TextColumn(unit), TimeElapsedColumn(), TimeRemainingColumn())
-        with self._bar(_NAME, *columns) as bar:
+        done = progress.DownloadColumn() if unit == "bytes" else progress.MofNCompleteColumn()
+        times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
+        with self._bar(_NAME, progress.BarColumn(), done, progress.TextColumn(unit), *times) as bar:
             task = bar.add_task(printable(name), total=total)
             yield lambda count: bar.advance(task, count)
 
@@ -94,8 +84,8 @@ class ConsoleProgress:
         """Print one line."""
         self._console.print(f"note: {text}")
 
-    def _bar(self, *columns: object) -> Progress:
-        return Progress(*columns, console=self._console, transient=True)  # type: ignore[arg-type]
+    def _bar(self, *columns: progress.ProgressColumn) -> progress.Progress:
+        return progress.Progress(*columns, console=self._console, transient=True)
 
 
 def print_run(

@@ -61,7 +61,7 @@ def _svg(picture: Picture) -> str:
     """Draw a figure into the page; its texts are escaped by the writer of the SVG."""
     from recgauge.report.figures.svg import svg_text
 
-    return svg_text(picture.draw(), picture.alt, picture.name.replace("_", "-"))
+    return svg_text(picture.draw(), picture.alt, picture.name)
 
 
 def _visible(text: str) -> str:

@@ -5,11 +5,8 @@ import pytest
 from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
-from recgauge.report import comparison_tables
 from recgauge.report.comparison_figures import forest
 from recgauge.report.comparison_tables import (
-    BOARD_COLUMNS,
-    PAIR_COLUMNS,
     Cost,
     comparison_blocks,
     html,
@@ -79,21 +76,6 @@ def printed(comparison, costs, width):
     with console.capture() as captured:
         render_terminal(comparison_blocks(comparison, costs, brief=True), console)
     return captured.get()
-
-
-def test_a_new_column_is_in_every_output(comparison, monkeypatch):
-    """One entry is all that it takes."""
-    fit = {"fit in all": lambda cost: f"{cost.fit_seconds}u"}
-    spread = {"error of it": lambda pair: f"{1000 * pair.stderr:.3f}m"}
-    monkeypatch.setattr(comparison_tables, "BOARD_COLUMNS", BOARD_COLUMNS | fit)
-    monkeypatch.setattr(comparison_tables, "PAIR_COLUMNS", PAIR_COLUMNS | spread)
-    pair = f"{1000 * comparison.results[0].pairs[0].stderr:.3f}m"
-    outputs = (markdown(comparison), latex(comparison), html(comparison), printed(comparison, {}, 300))
-    for text in outputs:
-        assert text.count("fit in all") == 1
-        assert text.count("Noneu") == 3
-        assert text.count("error of it") == 1
-        assert pair in text
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])

@@ -22,7 +22,7 @@ THEME = {
 """Colour of a figure to the CSS variable that replaces it in a page."""
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _DROPPED = {"metadata", "style"}
-_FONT = "font-family"
+_HASHED = re.compile("[mpHh][0-9a-f]{6,}")  # other ids of matplotlib are numbers, the same in every figure
 _GEOMETRY = ("d", "x", "y", "points", "transform")
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -31,8 +31,8 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def svg_text(figure: Figure, alt: str, name: str) -> str:
     """Return a figure as an ``<svg>`` element for a page in HTML.
 
-    Readers who cannot see it are told `alt`; `name` (letters, digits, hyphens) begins every id. It has no
-    size and font of its own, and colours are attributes that a style sheet replaces, see `theme_rules`.
+    Readers who cannot see it are told `alt`; figures of one page need distinct names, which their ids are
+    made from. It has no size and font of its own, and colours are attributes that a style sheet replaces.
 
     Examples
     --------
@@ -47,34 +47,29 @@ def svg_text(figure: Figure, alt: str, name: str) -> str:
     with look(), rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the page's font has other characters
         FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None})
-    found = ElementTree.fromstring(_NOT_XML.sub("", written.getvalue()))
-    box = found.get("viewBox", "")
-    found.attrib.clear()
-    _clean(found, name)
-    found.attrib.update(
-        {"viewBox": box, "class": "chart", "role": "img", "aria-label": alt, "stroke-linejoin": "round"}
-    )
-    found.tag = _local(found)
-    return ElementTree.tostring(found, encoding="unicode")
+    root = ElementTree.fromstring(_NOT_XML.sub("", written.getvalue()))
+    _clean(root)
+    own = {"viewBox": root.get("viewBox", ""), "class": "chart", "role": "img", "aria-label": alt}
+    drawn = ElementTree.Element("svg", own | {"stroke-linejoin": "round"})
+    drawn.extend(root)
+    return ElementTree.tostring(drawn, encoding="unicode")
 
 
 def svg_file(figure: Figure, alt: str, name: str) -> str:
     """Return a figure as the text of a file of its own; see `svg_text`."""
-    text = svg_text(figure, alt, name.replace("_", "-"))
-    return (
-        text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ', 1) + "\n"
-    )
+    head = '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" '
+    return svg_text(figure, alt, name).replace("<svg ", head, 1) + "\n"
 
 
-def _clean(node: ElementTree.Element, name: str) -> None:
+def _clean(node: ElementTree.Element) -> None:
     """Leave out what a page does not need, and move styles to attributes."""
     for part in list(node):
-        part.tag = _local(part)
+        part.tag = part.tag.rpartition("}")[2]
         if part.tag in _DROPPED:
             node.remove(part)
             continue
-        _clean_attributes(part, name)
-        _clean(part, name)
+        _clean_attributes(part)
+        _clean(part)
         part.tail = None
         if part.tag in ("g", "defs"):
             part.text = None
@@ -83,24 +78,16 @@ def _clean(node: ElementTree.Element, name: str) -> None:
     node.text = node.text if node.text and node.text.strip() else None
 
 
-def _local(node: ElementTree.Element) -> str:
-    return node.tag.rpartition("}")[2]
-
-
-def _clean_attributes(part: ElementTree.Element, name: str) -> None:
+def _clean_attributes(part: ElementTree.Element) -> None:
     kept: dict[str, str] = {}
     for key, value in part.attrib.items():
         if key == "style":
-            pairs = (one.partition(":")[::2] for one in value.split(";") if one.strip())
-            kept |= {one.strip(): text.strip() for one, text in pairs if one.strip() != _FONT}
-        elif key == "id":
-            kept |= {"id": f"{name}-{value}"} if re.fullmatch(r"[mpHh][0-9a-f]{6,}", value) else {}
-        elif key == _LINK:
-            kept["href"] = f"#{name}-{value.removeprefix('#')}"
-        elif not (key == "transform" and value.startswith("rotate(-0 ")):
-            kept[key] = value.replace("url(#", f"url(#{name}-")
-        if key in _GEOMETRY and key in kept:
-            kept[key] = _DECIMALS.sub(r"\1", " ".join(kept[key].split()))
+            pairs = (rule.partition(":")[::2] for rule in value.split(";") if rule.strip())
+            kept |= {name.strip(): text.strip() for name, text in pairs if name.strip() != "font-family"}
+        elif key in _GEOMETRY:
+            kept[key] = _DECIMALS.sub(r"\1", " ".join(value.split()))
+        elif key != "id" or _HASHED.fullmatch(value):
+            kept["href" if key == _LINK else key] = value
     part.attrib.clear()
     part.attrib.update(kept)
 

@@ -105,12 +105,6 @@ def test_bars_stand_for_values_first_on_top():
     assert texts(axes) == ["0.500", "0.250"]
 
 
-def test_coverage_is_in_percent():
-    (axes,) = plot_coverage({"svd": 0.42, "random": 1.0}).axes
-    assert texts(axes) == ["42.0 %", "100.0 %"]
-    assert [bar.get_width() for bar in axes.patches] == [0.42, 1.0]
-
-
 def test_personalization_and_similarity_keep_one_order():
     figure = plot_personalization_and_similarity({"a": 0.9, "b": 0.1}, {"b": 0.3, "a": 0.2})
     left, right = figure.axes
