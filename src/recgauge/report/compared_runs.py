@@ -33,7 +33,6 @@ def marks_of(compared: ComparedRuns) -> tuple[str, ...]:
 
 
 def _warnings(named: Mapping[str, Series], place: str) -> list[str]:
-    """Return what a reader of the numbers must know, each line with the runs that it is of."""
     records = [(name, record) for name, series in named.items() for record in records_of(series)]
 
     def names(numbers: Iterable[int]) -> str:

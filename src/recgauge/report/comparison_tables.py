@@ -177,7 +177,6 @@ def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, no
 
 
 def _few_pairs(result: MetricComparison) -> TableBlock:
-    """Return all pairs, of many those of the best run."""
     best = result.rows[0].run
     if len(result.pairs) <= MOST_PAIRS:
         return pair_table(result)

@@ -157,7 +157,6 @@ def _with_data(
 
 
 def _popularity(condition: Condition, split: Split, key: str) -> PopularityShares:
-    """Return the shares of recommendations by tenths of the training rows."""
     import pandas as pd
 
     k = split_key(key)[1] or 10

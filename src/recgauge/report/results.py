@@ -94,7 +94,6 @@ def _as(kind: Callable[..., Shown], result: Any) -> Shown:
 
 
 def _showing(compute: Callable[P, Any], kind: Callable[..., Shown]) -> Callable[P, Shown]:
-    """Return the same function with a result that shows itself."""
 
     @wraps(compute)
     def shown(*args: P.args, **kwargs: P.kwargs) -> Shown:

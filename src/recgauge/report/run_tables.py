@@ -18,7 +18,7 @@ def run_blocks(record: RunRecord, said: Sequence[str] = ()) -> list[Block]:
     sanity = [] if record.sanity is None else [sanity_table(record.results, record.sanity)]
     return [
         Heading(run_title(record)),
-        result_table(record),
+        _by_cutoffs("metric", record.results, {entry.key: _value(entry) for entry in record.results}),
         *sanity,
         *lines(mark_lines(record), "marks"),
         *lines([*said, *run_lines(record)]),
@@ -30,11 +30,6 @@ def run_title(record: RunRecord) -> str:
     return f"{record.names['model']} on {record.names['dataset']}"
 
 
-def result_table(record: RunRecord) -> TableBlock:
-    """Return metrics by cutoffs, each value with its standard error."""
-    return _by_cutoffs("metric", record.results, {entry.key: _value(entry) for entry in record.results})
-
-
 def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> TableBlock:
     """Return metrics by cutoffs, each with the value of chance and the best that can be reached."""
     best = {key: _short(value) for key, value in sanity.oracle.items()}
@@ -43,7 +38,6 @@ def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> TableBl
 
 
 def _by_cutoffs(title: str, entries: Sequence[MetricValue], cells: Mapping[str, str]) -> TableBlock:
-    """Return a row per metric and a column per cutoff."""
     cutoffs = list(dict.fromkeys(entry.k for entry in entries))
     keys = {(entry.name, entry.k): entry.key for entry in entries}
     rows = tuple(
@@ -107,7 +101,6 @@ def _learned_line(record: RunRecord) -> str:
 
 
 def _split_line(step: Step) -> str:
-    """Say what the split dropped, or what else it did."""
     if not step.dropped_rows:
         return f"split    {step.note}"
     pairs = zip(COUNTS, (step.rows, step.users, step.items), strict=True)

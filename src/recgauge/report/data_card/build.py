@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ _EARLIEST, _LATEST = -719_162, 2_932_896  # days of the years 1 and 9999, which 
 
 Unit = Literal["day", "week", "month", "year"]
 # longest span in days that a unit is drawn for: about a hundred bars, and all of MovieLens' months
-_SPANS: tuple[tuple[Unit, int], ...] = (("day", 92), ("week", 730), ("month", 14_610))
+_SPANS: tuple[tuple[Unit, float], ...] = (("day", 92), ("week", 730), ("month", 14_610), ("year", inf))
 Days = tuple[int, LongArray]  # the first day, and the rows of each day from there on
 
 
@@ -62,29 +63,10 @@ def data_card(
     split_settings: Mapping[str, str] | None = None,
     digests: Mapping[str, str] | None = None,
 ) -> DataCard:
-    """Describe a data set and its split in numbers.
+    """Describe a data set after its filters, and its split, in numbers.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the filters.
-    split : Split, optional
-        Of that data set.
-    steps : tuple of Step
-        What filters dropped, where there is no split that knows it.
-    split_settings : mapping of str to str, optional
-        How the split was made, to be shown.
-    digests : mapping of str to str, optional
-        Digests of rows that are known already, by part: "data", "train", "validation", "test".
-
-    Returns
-    -------
-    DataCard
-
-    Raises
-    ------
-    SchemaError
-        If the data set has no rows.
+    `steps` say what filters dropped where there is no split that knows it; `digests` are those of rows that
+    are known already, by part: "data", "train", "validation", "test". SchemaError if there are no rows.
 
     Examples
     --------
@@ -306,26 +288,19 @@ def group_days(per_day: Mapping[str, Days], unit: Unit | None = None) -> RowsOve
         raise SchemaError("over_time: timestamps must hold rows, got none.")
     first = min(start for start, _ in per_day.values())
     last = max(start + len(counts) - 1 for start, counts in per_day.values())
-    unit = unit or _unit(last - first)
-    starts = _periods(first, last, unit)
+    by_span = next(name for name, days in _SPANS if last - first < days)
+    starts = _periods(first, last, unit or by_span)
     counts = {}
     for name, (start, days) in per_day.items():
         period = np.searchsorted(starts, start + np.arange(len(days)), side="right") - 1
         added = np.bincount(period, days.astype(np.float64), minlength=len(starts))
         counts[name] = tuple(added.astype(np.int64).tolist())
-    return RowsOverTime(unit, tuple(map(day_text, starts)), counts)
+    return RowsOverTime(unit or by_span, tuple(map(day_text, starts)), counts)
 
 
 def day_text(day: int) -> str:
     """Return the ISO date of a day counted from 1970-01-01."""
     return str(np.datetime64(int(day), "D"))
-
-
-def _unit(n_days: int) -> Unit:
-    for unit, days in _SPANS:
-        if n_days < days:
-            return unit
-    return "year"
 
 
 def _periods(first: int, last: int, unit: Unit) -> LongArray:

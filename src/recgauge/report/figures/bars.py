@@ -170,5 +170,4 @@ def draw_bars(
 
 
 def _height(n_bars: int) -> float:
-    """Return the height in inches of a figure with so many bars."""
     return 1.25 + 0.36 * n_bars

@@ -214,7 +214,6 @@ def plot_predicted_against_actual(
 
 
 def _groups(actual: DoubleArray) -> tuple[DoubleArray, LongArray]:
-    """Return the values on the axis and the group of each row."""
     values, group = np.unique(actual, return_inverse=True)
     if len(values) <= _MOST_VALUES:
         return values, group

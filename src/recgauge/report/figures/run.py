@@ -85,7 +85,6 @@ def _coverage(lists: RankingResult) -> dict[str, float]:
 
 
 def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterator[tuple[str, Figure]]:
-    """Yield the curves of full rankings, averaged over users."""
     roc, over_k = full_ranking_curves(rankings, n_relevant)
     if roc is not None:
         yield "roc", plot_roc({"mean over users": roc}, title=f"ROC curve, {title}")

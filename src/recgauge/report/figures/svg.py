@@ -62,7 +62,6 @@ def svg_file(figure: Figure, alt: str, name: str) -> str:
 
 
 def _clean(node: ElementTree.Element) -> None:
-    """Leave out what a page does not need, and move styles to attributes."""
     for part in list(node):
         part.tag = part.tag.rpartition("}")[2]
         if part.tag in _DROPPED:

@@ -226,7 +226,6 @@ def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
 
 
 def _every_metric(part: DatasetPart) -> TableBlock:
-    """Return a row for each metric and run, a column for each cutoff."""
     keys = part.common_keys()
     best = best_values(list(part.runs.values()), list(keys))
     cutoffs: list[int | None] = [*sorted({k for _, k in keys.values() if k is not None})]

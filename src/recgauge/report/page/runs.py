@@ -213,7 +213,6 @@ def ratings(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as e
 
 
 def _predictions(part: DatasetPart, run: str) -> tuple[DoubleArray, DoubleArray] | None:
-    """Return the ratings that were given and predicted, of the run's first seed and fold."""
     try:
         rows = read_table(part.runs[run].jobs[0].folder / PREDICTIONS, ["rating", "predicted"])
     except DataError:
@@ -315,7 +314,6 @@ def searches(data: ReportData, part: DatasetPart) -> Told:
 
 
 def _best_so_far(search: SearchFacts) -> Line:
-    """Return the trials from 1 and the best finished value up to each."""
     better = max if search.higher_is_better else min
     x: list[float] = []
     y: list[float] = []

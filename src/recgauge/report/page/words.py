@@ -65,19 +65,15 @@ def _split(part: DatasetPart) -> Iterator[str]:
     ]
     node = counted_settings(first.settings).get("split")
     if isinstance(node, Mapping):  # of a run's folds, each has another one
-        alike = [name for name in FOLDS if len({str(_of_split(record, name)) for record in records}) > 1]
-        node = {name: value for name, value in node.items() if name not in alike}
+        splits = [record.settings.get("split") or {} for record in records]
+        folds = [name for name in FOLDS if len({str(split.get(name)) for split in splits}) > 1]
+        node = {name: value for name, value in node.items() if name not in folds}
     split = _with_settings(first.names.get("split", "none"), node)
     seeds = sorted({record.seed for record in records})
     repeats = f"seed {seeds[0]}" if len(seeds) == 1 else f"each with the seeds {listed(seeds)}"
     yield f"The split {split} gives {', '.join(rows)}; {repeats}."
     if any(dropped := [record.split.dropped_rows for record in records]):
         yield f"Filters and split dropped {between(dropped)} rows."
-
-
-def _of_split(record: RunRecord, name: str) -> object:
-    split = record.settings.get("split")
-    return split.get(name) if isinstance(split, Mapping) else None
 
 
 def _users(data: ReportData, part: DatasetPart) -> Iterator[str]:
