@@ -36,18 +36,7 @@ from recgauge.utils.secrets import without_secrets
 
 
 def run_alone(config: DictConfig) -> bool:
-    """Run one job that is none of a sweep, print its table, and return whether all went well.
-
-    Parameters
-    ----------
-    config : DictConfig
-        Composed, with Hydra's own part.
-
-    Raises
-    ------
-    RecgaugeError
-        If its settings, its data or the store cannot be used.
-    """
+    """Run one job that is none of a sweep, print its table, and return whether all went well."""
     one = planned_job(config, None)
     if one.job is None:
         raise ConfigError(str(one.outcome.reason))
@@ -87,24 +76,7 @@ def run_alone(config: DictConfig) -> bool:
 def launch(
     config: DictConfig, configs: Sequence[DictConfig], first: int, engine: str, settings: Mapping[str, Any]
 ) -> list[float | None]:
-    """Run the jobs that a sweeper gives out, and return the first number of each for one that searches.
-
-    Parameters
-    ----------
-    config : DictConfig
-        Of the sweep, with Hydra's own part.
-    configs : sequence of DictConfig
-        Of the jobs.
-    first : int
-        Number of the first one.
-    engine, settings
-        See `make_engine`.
-
-    Raises
-    ------
-    SystemExit
-        If a job has failed, and the sweeper has given out all jobs at once.
-    """
+    """Run the jobs that a sweeper gives out, and return the first number of each for one that searches."""
     folder = Path(config.hydra.sweep.dir).absolute()
     _hide_secrets(folder / "multirun.yaml")
     planned = [planned_job(one, first + place, config) for place, one in enumerate(configs)]
@@ -133,13 +105,7 @@ class SweepEnd(Callback):
     """Sums up a sweep that its sweeper has given out in batches; others have their table by then."""
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Print one table over all jobs.
-
-        Raises
-        ------
-        SystemExit
-            If a job has failed; Hydra turns other errors of a callback into warnings.
-        """
+        """Print one table over all jobs."""
         if not _in_batches(config) or config.plan:
             return
         try:
@@ -159,13 +125,7 @@ class SweepEnd(Callback):
 def _end(
     config: DictConfig, outcomes: Sequence[JobOutcome], planned: Sequence[Planned], deliveries: Deliveries
 ) -> bool:
-    """Sum up a sweep; return whether all of it went well.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it was stopped.
-    """
+    """Sum up a sweep; return whether all of it went well."""
     store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
     sweep = Sweep(Path(config.hydra.sweep.dir).absolute(), store, _outputs())
     study = next((one.job.study() for one in planned if one.job is not None), None)
@@ -208,17 +168,7 @@ def _with_record(job: JobOutcome) -> JobOutcome:
 
 
 def planned_job(config: DictConfig, number: int | None, sweep: DictConfig | None = None) -> Planned:
-    """Return a job, or the outcome that says why it cannot run.
-
-    Parameters
-    ----------
-    config : DictConfig
-        Composed, with Hydra's own part.
-    number : int or None
-        Position in the sweep; None: it is alone.
-    sweep : DictConfig, optional
-        The configuration of the sweep.
-    """
+    """Return a job, or the outcome that says why it cannot run."""
     hydra = config.hydra
     if sweep is None:
         folder, parent = Path(hydra.runtime.output_dir), None

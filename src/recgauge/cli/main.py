@@ -37,13 +37,7 @@ def main(config: DictConfig) -> None:
 
 
 def run(config: DictConfig) -> None:
-    """Run one job with the settings that Hydra has composed.
-
-    Raises
-    ------
-    SystemExit
-        If it failed; the reason has been printed.
-    """
+    """Run one job with the settings that Hydra has composed."""
     from recgauge.cli.launching import run_alone  # takes a second to import, which `--help` need not wait for
 
     collecting.go_on()
@@ -61,12 +55,6 @@ def command_line(hydra_main: Callable[[], None] = main, words: Sequence[str] | N
     """Do what a command line says by a function that `hydra.main` decorates; return the exit code.
 
     Errors that the user can mend are printed as one message on standard error; others keep their traceback.
-
-    Parameters
-    ----------
-    hydra_main : callable
-    words : sequence of str, optional
-        Default: those of this process.
     """
     prepare_streams()
     words = sys.argv[1:] if words is None else list(words)

@@ -13,13 +13,7 @@ from recgauge.tracking.page import FILES_TAG, SUMMARY_TAG
 
 
 class TrackedRuns:
-    """A `recgauge.comparison.finding.RunSource`: the only place where comparisons meet MLflow and sweeps.
-
-    Parameters
-    ----------
-    address : str
-        Tracking store.
-    """
+    """A `recgauge.comparison.finding.RunSource`: the only place where comparisons meet MLflow and sweeps."""
 
     def __init__(self, address: str) -> None:
         self.address = address

@@ -51,19 +51,6 @@ def check_hosts(
 
     A server gets passwords from the environment, and an address can carry whatever a file puts into it.
 
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        A composed configuration: plain mappings, lists and values.
-    words : sequence of str
-        What the user typed, without what a file adds to a sweep's jobs.
-    environment : mapping of str to str
-
-    Raises
-    ------
-    ConfigError
-        If neither a word nor ``RECGAUGE_MIRROR`` or ``MLFLOW_TRACKING_URI`` names the host of an address.
-
     Examples
     --------
     >>> found = {"tracking": {"uri": "http://somewhere:5000/"}}

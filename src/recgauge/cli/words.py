@@ -48,30 +48,14 @@ _NO_VARIABLES = (
 
 @dataclass(frozen=True)
 class Words:
-    """A command line as Hydra takes it apart.
-
-    Parameters
-    ----------
-    options : mapping of str to Any
-        Hydra's, by their long names with underscores.
-    overrides : tuple of str
-        ``GROUP=OPTION`` and ``KEY=VALUE``.
-    """
+    """A command line as Hydra takes it apart."""
 
     options: Mapping[str, Any]
     overrides: tuple[str, ...]
 
     @classmethod
     def read(cls, words: Sequence[str]) -> "Words":
-        """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``.
-
-        Raises
-        ------
-        ConfigError
-            If a word is not text or sets nothing, or an option does not exist or would make Hydra run code.
-        SystemExit
-            If an option lacks its value.
-        """
+        """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``."""
         check_words(words)
         known, rest = _parser().parse_known_args(
             ["plan=true" if word == "--plan" else word for word in words]
@@ -123,13 +107,7 @@ class Words:
         return [*found, *own, _search_path_word(self.search_path()), *more]
 
     def composed(self) -> DictConfig:
-        """Return the configuration with Hydra's part, without what is swept, checked.
-
-        Raises
-        ------
-        ConfigError
-            If acting on it would run code that the user has not allowed.
-        """
+        """Return the configuration with Hydra's part, without what is swept, checked."""
         folder = Path(self.options.get("config_path", conf_folder()))
         name = self.options.get("config_name", "config")
         parsed = self.parsed
@@ -159,13 +137,7 @@ class Words:
         return config
 
     def search_path(self) -> list[str]:
-        """Return the folders of settings beside the first: of installed packages, and those that are named.
-
-        Raises
-        ------
-        ConfigError
-            If one is a package, which Hydra would import.
-        """
+        """Return the folders of settings beside the first: of installed packages, and named ones."""
         typed = [word.value() for word in self.parsed if word.key_or_group == "hydra.searchpath"]
         named = typed[0] if typed else self._search_path_of_file()
         if not isinstance(named, (list, tuple)):
@@ -238,13 +210,7 @@ def _quoted(path: str) -> str:
 
 
 def offer_metrics(parsed: Sequence[Override]) -> None:
-    """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``.
-
-    Raises
-    ------
-    ConfigError
-        If a mapping is given, which would only add to the suites.
-    """
+    """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``."""
     for word in (word for word in parsed if word.key_or_group == "metrics"):
         value = word.value()
         if isinstance(value, dict) and not word.is_add():
@@ -293,20 +259,7 @@ def trusted_packages(typed: Sequence[Override]) -> list[str]:
 
 
 def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
-    """Refuse a configuration that would run code which the user has not allowed.
-
-    Parameters
-    ----------
-    config : DictConfig
-        With Hydra's own part.
-    typed : sequence of Override
-        The words of the command line, which alone may say whose code is trusted.
-
-    Raises
-    ------
-    ConfigError
-        If it is one.
-    """
+    """Refuse a configuration that would run code which the user has not allowed."""
     check_trust(config, typed)
     trusted = trusted_packages(typed)
     hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
@@ -333,13 +286,7 @@ def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
 
 
 def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
-    """Refuse packages, and addresses, that a file of settings names and the command line does not.
-
-    Raises
-    ------
-    ConfigError
-        If there are some.
-    """
+    """Refuse packages, and addresses, that a file of settings names and the command line does not."""
     named = _resolved(config, "allowed_targets") or []
     trusted = trusted_packages(typed)
     if unknown := [name for name in named if name not in trusted]:

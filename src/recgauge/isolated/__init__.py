@@ -14,30 +14,14 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that is run in an environment of its own.
+    """A library that is run in an environment of its own."""
 
-    Parameters
-    ----------
-    name : str
-        As in ``recgauge env make NAME`` and on the package index.
-    title : str
-        As its authors write it.
-    install : tuple of str
-        Packages that are asked for; all others come along, in the versions of `requirements`.
-    pythons : tuple of (int, int)
-        First and last version of Python that it can be installed with.
-    why : str
-        What limits the versions of Python.
-    space : str
-        What it takes on disk.
-    """
-
-    name: str
-    title: str
-    install: tuple[str, ...]
-    pythons: tuple[Version, Version]
-    why: str
-    space: str
+    name: str  # as in `recgauge env make NAME` and on the package index
+    title: str  # as its authors write it
+    install: tuple[str, ...]  # what is asked for; all others come along, in the pinned versions
+    pythons: tuple[Version, Version]  # first and last that it can be installed with
+    why: str  # what limits the versions of Python
+    space: str  # on disk
 
     def requirements(self) -> str:
         """Return the file that pins the version of every package."""
@@ -118,13 +102,7 @@ LIBRARIES: Mapping[str, Library] = MappingProxyType(
 
 
 def library_of(name: str) -> Library:
-    """Return the library of a name.
-
-    Raises
-    ------
-    ConfigError
-        If there is none.
-    """
+    """Return the library of a name."""
     if name in LIBRARIES:
         return LIBRARIES[name]
     hint = did_you_mean(name, LIBRARIES)

@@ -44,19 +44,7 @@ PER_USER = "per_user.parquet"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What `write_run` did.
-
-    Parameters
-    ----------
-    record : RunRecord
-        The one that was written, with the time that the files took.
-    files : list of Path
-        SHA256SUMS last.
-    said : list of str
-        What the user should read of them.
-    unsaved : str or None
-        Why the fitted model, which was asked for, is not among them.
-    """
+    """What `write_run` did."""
 
     record: RunRecord
     files: list[Path]
@@ -67,22 +55,7 @@ class Written:
 def write_run(
     result: RunResult, record: RunRecord, settings: RunSettings, folder: Path, progress: Progress
 ) -> Written:
-    """Write all files of a run, the digests of the others last.
-
-    Parameters
-    ----------
-    result : RunResult
-    record : RunRecord
-        As far as it is known before the files are written.
-    settings : RunSettings
-        Which tables, lists and figures are wanted.
-    folder : Path
-    progress : Progress
-
-    Returns
-    -------
-    Written
-    """
+    """Write all files of a run, the digests of the others last."""
     files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
     said: list[str] = []
     unsaved = None
@@ -111,21 +84,7 @@ def write_run(
 
 
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
-    """Write the run's tables as parquet, all with the publisher's ids.
-
-    Parameters
-    ----------
-    result : RunResult
-    folder : Path
-        Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id, one column per metric),
-        and recommendations.parquet (user_id, item_id, rank from 1, score), or hits.parquet, and
-        predictions.parquet (user_id, item_id, rating, predicted, impossible); and, with metrics of full
-        rankings or figures, the curves roc.parquet and precision_recall.parquet.
-    lists : {"true", "relevant_k", "false"}
-        Which rows of the lists are written.
-    progress : Progress
-        Notified of the size of large lists before they are written.
-    """
+    """Write the run's tables as parquet, all with the publisher's ids."""
     ids = result.dataset.interactions
     tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:

@@ -53,21 +53,6 @@ def end_sweep(
     """Print and store the results of a sweep; return whether all of it went well.
 
     The table comes from memory: a disk that takes nothing more costs the files of the summary, not the table.
-
-    Parameters
-    ----------
-    jobs : sequence of JobOutcome
-        In their order.
-    sweep : Sweep
-    deliveries : Deliveries
-    experiment : str
-        As in ``experiment=NAME``.
-    study : Study, optional
-        Of the experiment.
-    words : sequence of str
-        The overrides of the sweep as they were typed.
-    load : callable, optional
-        Gives the report the data of a run again; without it no report is written.
     """
     folder, store = sweep.folder, sweep.store
     jobs = [replace(job, label=label) for job, label in zip(jobs, labels_of(jobs), strict=True)]
@@ -205,26 +190,7 @@ def conclude_study(
     folder: Path,
     deliveries: Deliveries,
 ) -> None:
-    """Write, track and print what a study makes of its runs.
-
-    Parameters
-    ----------
-    study : Study
-    runs : sequence of JobOutcome
-    store : Store or None
-        Gets a run of its own with the table as note and artifact, unless it has the same one already.
-    words : sequence of str
-        The overrides as they were typed.
-    folder : Path
-        The output folder, which gets results.csv, results.md, the figures and the page, README.md. In a
-        checkout, ``experiments/<name>`` gets them too, unless the command line changes the experiment.
-    deliveries : Deliveries
-
-    Raises
-    ------
-    RecgaugeError
-        If the study's inputs are missing or wrong.
-    """
+    """Write, track and print what a study makes of its runs."""
     source = experiment_folder(study.name)
     study.check(source)
     rows = study.rows(runs, source)

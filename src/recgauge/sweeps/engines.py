@@ -75,12 +75,7 @@ def work(job: Job) -> JobOutcome:
 
 
 class Processes(Engine):
-    """Each worker is a process of this machine with its share of the CPUs; each dies alone.
-
-    Parameters
-    ----------
-    n_workers : int
-    """
+    """Each worker is a process of this machine with its share of the CPUs; each dies alone."""
 
     in_this_process = False
     run = staticmethod(work)
@@ -188,13 +183,7 @@ class ClusterSettings:
 
 
 class Elsewhere(Engine):
-    """What engines for several machines share.
-
-    Parameters
-    ----------
-    n_workers : int
-    cpus_per_task : int
-    """
+    """What engines for several machines share."""
 
     in_this_process = False
 
@@ -209,17 +198,7 @@ def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
 
 
 class Ray(Elsewhere, Executor):
-    """A Ray cluster, or Ray on this machine where there is none; each job is a task.
-
-    Parameters
-    ----------
-    settings : ClusterSettings
-
-    Raises
-    ------
-    ConfigError
-        If Ray is not installed, the cluster cannot be reached, or has no room for a job.
-    """
+    """A Ray cluster, or Ray on this machine where there is none; each job is a task."""
 
     def __init__(self, settings: ClusterSettings) -> None:
         ray = self._ray = _library("ray", "ray")
@@ -273,12 +252,7 @@ class Ray(Elsewhere, Executor):
 
 
 class Dask(Elsewhere):
-    """A Dask cluster, or one of processes of this machine.
-
-    Parameters
-    ----------
-    settings : ClusterSettings
-    """
+    """A Dask cluster, or one of processes of this machine."""
 
     def __init__(self, settings: ClusterSettings) -> None:
         distributed = _library("distributed", "dask")
@@ -350,13 +324,6 @@ class Submitit(Elsewhere, Executor):
 
     Whether a job has ended is seen by the file of its result. submitit is not asked: it needs Slurm's
     accounting, which smaller clusters do not have. ``squeue`` says which jobs are gone without a result.
-
-    Parameters
-    ----------
-    engine : {'slurm', 'local'}
-    settings : SubmititSettings
-    folder : Path
-        Of the sweep.
     """
 
     _LAG = 10.0  # seconds until a file that another machine has written must be seen here
@@ -461,25 +428,7 @@ def _library(name: str, extra: str) -> Any:
 
 
 def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int, folder: Path) -> Engine:
-    """Return the engine that a launcher's settings name.
-
-    Parameters
-    ----------
-    engine : {'here', 'ray', 'dask', 'slurm', 'local'}
-    settings : mapping of str to Any
-        The other keys of the file in conf/hydra/launcher, and what the user set of them.
-    jobs : int
-        How many are to run side by side on this machine.
-    n_jobs : int
-        How many there are.
-    folder : Path
-        Of the sweep.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is wrong, a package is not installed, or a cluster cannot be used.
-    """
+    """Return the engine that a launcher's settings name."""
     check_choice("hydra.launcher.engine", engine, get_args(Engines))
     if engine == "here":
         return Engine() if min(jobs, n_jobs) == 1 else Processes(min(jobs, n_jobs))

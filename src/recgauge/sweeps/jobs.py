@@ -53,45 +53,19 @@ _OF_ROWS = ("dataset", "filters", "split", "candidates", "conventions", "ties", 
 
 @dataclass(frozen=True)
 class Job:
-    """A job whose settings have been checked; it can be sent to another process.
+    """A job whose settings have been checked; it can be sent to another process."""
 
-    Parameters
-    ----------
-    number : int
-        Position in the sweep, from 0.
-    words : tuple of str
-        The overrides as they were typed.
-    typed : RunSettings
-        The settings as components get them, with the passwords of addresses.
-    names : dict of str to str
-        The chosen option of each group.
-    folder : Path
-        Gets the files; absolute.
-    store : dict of str to Any
-        What the record says of the store that is to have the run.
-    sweep : Path or None
-        The folder of the sweep that the job is one of.
-    experiment : str
-        As in ``experiment=NAME``.
-    index : Path or None
-        Remembers where finished runs are, by fingerprint.
-    log : bool
-        Whether what is printed goes to a file in the folder.
-    search : SearchFacts or None
-        The search that chose the model's settings.
-    """
-
-    number: int
-    words: tuple[str, ...]
-    typed: RunSettings
-    names: dict[str, str]
-    folder: Path
-    store: dict[str, Any] = field(default_factory=dict)
-    sweep: Path | None = None
-    experiment: str = ""
-    index: Path | None = None
-    log: bool = False
-    search: SearchFacts | None = None
+    number: int  # position in the sweep, from 0
+    words: tuple[str, ...]  # the overrides as they were typed
+    typed: RunSettings  # as components get them, with the passwords of addresses
+    names: dict[str, str]  # the chosen option of each group
+    folder: Path  # absolute
+    store: dict[str, Any] = field(default_factory=dict)  # what the record says of the store
+    sweep: Path | None = None  # the folder of the sweep that the job is one of
+    experiment: str = ""  # as in experiment=NAME
+    index: Path | None = None  # remembers where finished runs are, by fingerprint
+    log: bool = False  # what is printed goes to a file in the folder
+    search: SearchFacts | None = None  # chose the model's settings
 
     @property
     def label(self) -> str:
@@ -132,26 +106,7 @@ class Job:
 
 
 def checked_job(job: Job, choices: Mapping[str, Any]) -> tuple[Job, Experiment | None]:
-    """Check the settings of a job, without looking at data or at a store.
-
-    Parameters
-    ----------
-    job : Job
-        Without names.
-    choices : mapping of str to Any
-        The chosen option of each group, as far as Hydra knows it.
-
-    Returns
-    -------
-    job : Job
-    experiment : Experiment or None
-        None for a study that needs no runs.
-
-    Raises
-    ------
-    RecgaugeError
-        If a setting cannot be used.
-    """
+    """Check the settings of a job, without looking at data or at a store."""
     plain = asdict(job.typed)
     check_targets(plain, allowed_packages(job.typed.allowed_targets))
     without_secrets(plain, learn=True)  # an error may show a password in another form
@@ -172,15 +127,6 @@ def run_job(job: Job) -> JobOutcome:
     """Run a job and return how it ended; whatever its components do, its folder is complete or says why not.
 
     The outcome has the record of a run that has results. Nothing here knows of a store.
-
-    Parameters
-    ----------
-    job : Job
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the job was interrupted.
     """
     started, here = time.time(), Path.cwd()
     with _printing_to(job.folder / LOG) if job.log else nullcontext():

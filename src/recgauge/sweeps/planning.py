@@ -19,23 +19,7 @@ _LATEST = 500  # runs of the store that estimates are made from
 
 
 def show_plan(planned: Sequence[Planned], sweep: Sweep) -> bool:
-    """Print what a command would do; nothing is run, tracked, downloaded or written.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-    sweep : Sweep
-
-    Returns
-    -------
-    bool
-        Whether all jobs can run, as far as that is known without work.
-
-    Raises
-    ------
-    RecgaugeError
-        If nothing can run.
-    """
+    """Print what a command would do; nothing is run, tracked, downloaded or written."""
     check(planned, sweep)
     look_for_data(planned, fetch_them=False)
     set_fingerprints([one for one in planned if not one.fetched])

@@ -41,21 +41,7 @@ _LOOK = 0.5  # seconds between two looks at jobs that another sweep is at
 
 @dataclass
 class Planned:
-    """A job before it runs, and what is known of its end by then.
-
-    Parameters
-    ----------
-    outcome : JobOutcome
-        Its status is ``done`` as long as nothing else is known.
-    job : Job or None
-        None if its settings are wrong.
-    experiment : Experiment or None
-        None for a study that needs no runs, too.
-    fetched : bool
-        Whether its data would have to be downloaded.
-    fingerprint : str
-        Of the run that it will be; empty if that is not known without a search or missing data.
-    """
+    """A job before it runs, and what is known of its end by then."""
 
     outcome: JobOutcome
     job: Job | None = None
@@ -71,19 +57,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What the jobs of a sweep share.
-
-    Parameters
-    ----------
-    folder : Path
-        Absolute.
-    store : Store or None
-        Gets the runs.
-    outputs : Path
-        The work folder's, where earlier runs may wait for a store.
-    alone : bool
-        Whether it is a single run.
-    """
+    """What the jobs of a sweep share."""
 
     folder: Path
     store: Store | None
@@ -94,23 +68,7 @@ class Sweep:
 def run_sweep(
     planned: Sequence[Planned], sweep: Sweep, engine: Engine, deliveries: Deliveries
 ) -> list[JobOutcome]:
-    """Run the jobs of a sweep, and return how each ended, in their order.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-        Checked, and their data looked for.
-    sweep : Sweep
-    engine : Engine
-        Has ended afterwards.
-    deliveries : Deliveries
-        Gets the folders.
-
-    Raises
-    ------
-    RecgaugeError
-        If the engine cannot be used.
-    """
+    """Run the jobs of a sweep, and return how each ended, in their order."""
 
     def deliver(folder: Path) -> None:
         if sweep.store is not None and (folder / CHECKSUMS).is_file():
@@ -169,15 +127,6 @@ class Line:
     A worker is given a job that needs the rows that it has, or else rows that nobody has. A job whose worker
     dies is tried once more. One that another sweep of this folder is at comes back when there is nothing else
     to do: then it is finished, or free.
-
-    Parameters
-    ----------
-    waiting : list of Planned
-    engine : Engine
-    begun : callable
-        Called as a job begins.
-    ended : callable
-        Told how each job ended.
     """
 
     waiting: list[Planned]
@@ -271,13 +220,7 @@ def _lock(one: Planned) -> FileLock | None:
 
 
 def check(planned: Sequence[Planned], sweep: Sweep) -> None:
-    """Name the jobs that cannot run; those that cannot for one reason share a message.
-
-    Raises
-    ------
-    RecgaugeError
-        If none can, or the study or the store of the sweep cannot be used.
-    """
+    """Name the jobs that cannot run; those that cannot for one reason share a message."""
     found: dict[str, list[JobOutcome]] = {}
     for one in planned:
         if one.outcome.status == "failed":
@@ -316,19 +259,7 @@ def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
 
 
 def look_for_data(planned: Sequence[Planned], *, fetch_them: bool = True) -> None:
-    """Look once for each data set; the jobs whose data cannot be had are left out.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-    fetch_them : bool
-        Otherwise nothing is downloaded.
-
-    Raises
-    ------
-    MissingDataError
-        If no job has data.
-    """
+    """Look once for each data set; the jobs whose data cannot be had are left out."""
     progress = ConsoleProgress()
     looked: dict[str, tuple[str | None, bool]] = {}
     for one in planned:
@@ -371,16 +302,7 @@ def set_fingerprints(planned: Sequence[Planned]) -> None:
 
 
 def reuse(planned: Sequence[Planned], sweep: Sweep, *, copy: bool = True) -> None:
-    """Find finished runs for jobs that may reuse one: in the store, which is asked once, or on this disk.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-        Those with a fingerprint get the outcome ``reused`` where there is a run.
-    sweep : Sweep
-    copy : bool
-        Whether the files of stored runs are needed here.
-    """
+    """Find finished runs for jobs that may reuse one: in the store, which is asked once, or on this disk."""
     wanted = [one for one in planned if one.fingerprint and one.waits]
     stored: Mapping[str, Sequence[str]] = {}
     if sweep.store is not None and wanted:

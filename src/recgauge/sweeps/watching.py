@@ -26,19 +26,7 @@ if TYPE_CHECKING:
 
 
 class Watching:
-    """Shows a line for each job that ended, and a bar over all unless they show their stages in this process.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-        All jobs of the sweep.
-    todo : sequence of Planned
-        Those that will run.
-    engine : Engine
-        Runs them.
-    alone : bool
-        Whether it is one run, whose own table says all.
-    """
+    """Shows a line for each job that ended, and a bar over all if they run elsewhere."""
 
     def __init__(
         self, planned: Sequence["Planned"], todo: Sequence["Planned"], engine: Engine, *, alone: bool = False
