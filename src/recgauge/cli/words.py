@@ -18,6 +18,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
 from hydra.errors import HydraException
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
@@ -97,6 +98,14 @@ class Words:
         shows = {"help", "hydra_help", "version", "shell_completion", "cfg", "info"} & set(self.options)
         return not shows and not self.plan
 
+    def is_single(self, config: DictConfig) -> bool:
+        """Whether one job is to run, rather than a sweep, and nothing only shown."""
+        return (
+            self.options.keys() <= {"run", "config_path", "config_name", "config_dir", "package"}
+            and config.hydra.mode != RunMode.MULTIRUN
+            and not any(word.is_sweep_override() for word in self.parsed)
+        )
+
     def for_hydra(self, more: Sequence[str] = ()) -> list[str]:
         """Return the words in the order that Hydra's own parser understands."""
         found = []
@@ -116,7 +125,7 @@ class Words:
         own = [word for word in single if not word.startswith("hydra.searchpath=")]
         config_dir = self.options.get("config_dir")
         paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
-        with _beside_a_sweep(), initialize_config_dir(str(folder), version_base="1.3"):
+        with _beside_a_sweep(), initialize_config_dir(str(folder), job_name="run", version_base="1.3"):
             try:
                 config = compose(name, [*own, _search_path_word(paths)], return_hydra_config=True)
             except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):

@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from recgauge.datasets import DatasetSource
 from recgauge.errors import MissingDataError, SchemaError, message
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
@@ -60,17 +61,18 @@ class Job:
     typed: RunSettings  # as components get them, with the passwords of addresses
     names: dict[str, str]  # the chosen option of each group
     folder: Path  # absolute
+    index: Path  # remembers where finished runs are, by fingerprint
     store: dict[str, Any] = field(default_factory=dict)  # what the record says of the store
     sweep: Path | None = None  # the folder of the sweep that the job is one of
     experiment: str = ""  # as in experiment=NAME
-    index: Path | None = None  # remembers where finished runs are, by fingerprint
     log: bool = False  # what is printed goes to a file in the folder
     search: SearchFacts | None = None  # chose the model's settings
+    dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
 
     @property
     def label(self) -> str:
         """The words that make the job, without secrets."""
-        return " ".join(without_secrets([word for word in self.words if not word.startswith("hydra.")]))
+        return " ".join(without_secrets(list(self.words)))
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -105,7 +107,7 @@ class Job:
         return compose(self.typed, leave_out=leave_out, **({"tell": lambda _: None} if quiet else {}))
 
 
-def checked_job(job: Job, choices: Mapping[str, Any]) -> tuple[Job, Experiment | None]:
+def checked_job(job: Job, choices: Mapping[str, Any]) -> Job:
     """Check the settings of a job, without looking at data or at a store."""
     plain = asdict(job.typed)
     check_targets(plain, allowed_packages(job.typed.allowed_targets))
@@ -116,11 +118,9 @@ def checked_job(job: Job, choices: Mapping[str, Any]) -> tuple[Job, Experiment |
     check_study(job.typed.artifacts.lists, () if study is None else study.artifacts)
     job = replace(job, names=chosen_names(choices, list(job.words), job.typed))
     if study is not None and not study.needs_runs:
-        return job, None
-    experiment = job.compose(quiet=True)
-    return replace(
-        job, names=job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
-    ), experiment
+        return job
+    dataset = job.compose(quiet=True).dataset
+    return replace(job, names=job.names | {"dataset": dataset.label or job.names["dataset"]}, dataset=dataset)
 
 
 def run_job(job: Job) -> JobOutcome:
@@ -159,7 +159,7 @@ def _run(job: Job, started: float) -> JobOutcome:
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
-    ready, seconds = last_rows().of(job, experiment, progress)
+    ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
     record = RunRecord.from_result(
         replace(result, seconds={**seconds, **result.seconds}),
@@ -227,30 +227,24 @@ def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False
         write_failure(failure, job.folder)
 
 
-class LastRows:
-    """The rows that the last job of this process has trained on, for the next one that needs the same."""
-
-    def __init__(self) -> None:
-        self._key = ""
-        self._ready: PreparedData | None = None
-
-    def of(
-        self, job: Job, experiment: Experiment, progress: Progress
-    ) -> tuple[PreparedData, dict[str, float]]:
-        """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
-        ready = self._ready if self._key == job.rows else None
-        wants_lists = bool(experiment.list_metrics) and isinstance(experiment.model, Recommender)
-        if ready is not None and (ready.task is not None or not wants_lists):
-            return ready, {}
-        self._ready, timings = None, Timings(progress)
-        self._key, self._ready = job.rows, prepare(experiment, timings)
-        return self._ready, timings.seconds
-
-
 @cache
-def last_rows() -> LastRows:
-    """Return those of this process."""
-    return LastRows()
+def _last() -> dict[str, PreparedData]:
+    """Return the rows that the last job of this process has trained on, by what decides them."""
+    return {}
+
+
+def _rows_of(job: Job, experiment: Experiment, progress: Progress) -> tuple[PreparedData, dict[str, float]]:
+    """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
+    last = _last()
+    ready = last.get(job.rows)
+    wants_lists = bool(experiment.list_metrics) and isinstance(experiment.model, Recommender)
+    if ready is not None and (ready.task is not None or not wants_lists):
+        return ready, {}
+    del ready
+    last.clear()  # first: two data sets at a time may not fit
+    timings = Timings(progress)
+    last[job.rows] = prepare(experiment, timings)
+    return last[job.rows], timings.seconds
 
 
 def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, Experiment, str | None]:
@@ -285,8 +279,6 @@ def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
 
 def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     """Return the outcome of a job that a run on this disk has done already; its folder is that run's."""
-    if job.index is None:
-        return None
     with suppress(OSError, ValueError):
         folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
         if why_not(job, fingerprint, folder) is None:
@@ -322,12 +314,11 @@ def why_not(job: Job, fingerprint: str, folder: Path) -> str | None:
 
 def _remember(job: Job, fingerprint: str) -> None:
     """Note where the finished run is, for those who look for its fingerprint."""
-    if job.index is not None:
-        with suppress(OSError):
-            job.index.mkdir(parents=True, exist_ok=True)
-            note = job.index / f".{fingerprint}-{os.getpid()}"
-            note.write_text(str(job.folder), encoding="utf-8")
-            note.replace(job.index / fingerprint)
+    with suppress(OSError):
+        job.index.mkdir(parents=True, exist_ok=True)
+        note = job.index / f".{fingerprint}-{os.getpid()}"
+        note.write_text(str(job.folder), encoding="utf-8")
+        note.replace(job.index / fingerprint)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.ending import conclude_study
 from recgauge.sweeps.places import experiment_folder
+from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, Store
 from recgauge.tracking.page import LONGEST
 
@@ -75,8 +76,8 @@ def place(tmp_path, monkeypatch):
 def run(study, place, *words):
     """Conclude a study, and return the summary that is submitted with the names of its files."""
     deliveries, store = Submitted(), Store("sqlite:///none.db")
-    words, folder = ["experiment=x", *words], place / "outputs"
-    conclude_study(study, [], store=store, words=words, folder=folder, deliveries=deliveries)
+    sweep = Sweep(place / "outputs", store, place, words=["experiment=x", *words])
+    conclude_study(study, [], sweep, deliveries)
     (summary,) = deliveries.summaries
     return summary
 
