@@ -69,36 +69,32 @@ def normalised(package: str) -> str:
 
 LIBRARIES: Mapping[str, Library] = MappingProxyType(
     {
-        one.name: one
-        for one in (
-            Library(
-                "recbole",
-                "RecBole",
-                ("recbole", "torch"),
-                ((3, 10), (3, 11)),
-                "Ray 2.6.3, the newest that it accepts, cannot be installed with a newer one",
-                "1.6 GB, with a CUDA build of PyTorch about 6 GB",
-            ),
-            Library(
-                "lenskit",
-                "LensKit",
-                ("lenskit", "torch"),
-                ((3, 11), (3, 13)),
-                "the pinned packages are made for these",
-                "1.5 GB, with a CUDA build of PyTorch about 6 GB",
-            ),
-            Library(
-                "rectools",
-                "RecTools",
-                ("rectools",),
-                ((3, 11), (3, 13)),
-                "the pinned packages are made for these",
-                "0.4 GB",
-            ),
-        )
+        "recbole": Library(
+            "recbole",
+            "RecBole",
+            ("recbole", "torch"),
+            ((3, 10), (3, 11)),
+            "Ray 2.6.3, the newest that it accepts, cannot be installed with a newer one",
+            "1.6 GB, with a CUDA build of PyTorch about 6 GB",
+        ),
+        "lenskit": Library(
+            "lenskit",
+            "LensKit",
+            ("lenskit", "torch"),
+            ((3, 11), (3, 13)),
+            "the pinned packages are made for these",
+            "1.5 GB, with a CUDA build of PyTorch about 6 GB",
+        ),
+        "rectools": Library(
+            "rectools",
+            "RecTools",
+            ("rectools",),
+            ((3, 11), (3, 13)),
+            "the pinned packages are made for these",
+            "0.4 GB",
+        ),
     }
 )
-"""By name."""
 
 
 def library_of(name: str) -> Library:
