@@ -18,16 +18,7 @@ _APART = 0.008  # of a metric: names nearer than this share a line
 
 @dataclass(frozen=True)
 class TuningCurve(PublishedTable):
-    """Compares a published curve with ours, and its models with others at their best and without tuning.
-
-    Parameters
-    ----------
-    name, beside, drawn, not_drawn
-        As of `PublishedTable`; the curve is of the first metric of `drawn`. Its points have labels
-        ``model, setting = value``.
-    setting : str
-        What the axis is called.
-    """
+    """Compares a published curve with ours, and its models with others at their best and without tuning."""
 
     setting: str = ""
 

@@ -25,15 +25,7 @@ COLOURS = ("#5D5D5D", "#E69F00", "#D55E00", "#009E73", "#0072B2", "#CC79A7")
 
 @dataclass(frozen=True)
 class MetricDisagreement(Study):
-    """Collects what every run stored of its lists under every convention (``conventions_table=true``).
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    k : int
-        The cutoff that is looked at.
-    """
+    """Collects what every run stored of its lists under every convention (``conventions_table=true``)."""
 
     artifacts: ClassVar[tuple[str, ...]] = ("conventions.csv",)
     name: str
@@ -202,13 +194,7 @@ def refusals(rows: Sequence[Row]) -> list[str]:
 
 
 def plot_ranges(rows: Sequence[Row]) -> "Figure":
-    """Return one panel per data set; a line spans what the conventions make of one set of lists.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of results.csv that have a value.
-    """
+    """Return one panel per data set; a line spans what the conventions make of one set of lists."""
     from recgauge.report.figures.style import new_figure
 
     datasets, metrics = distinct(rows, "dataset"), distinct(rows, "metric")

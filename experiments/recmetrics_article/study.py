@@ -38,13 +38,6 @@ MISSING = "{dataset}"
 class RecmetricsArticle(Study):
     """Compares with the article's numbers, and the three models' numbers under three protocols.
 
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    more_than : mapping of str to int
-        Data set to the number of rows that users must exceed; the experiment's filter is set from it.
-
     Notes
     -----
     The protocols are distinguished by candidates and rows that the model learns from: *article* is the test

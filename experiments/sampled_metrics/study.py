@@ -23,15 +23,7 @@ SHOWN = "ndcg"
 
 @dataclass(frozen=True)
 class SampledMetrics(Study):
-    """Collects the metrics of every model under every candidate rule.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    k : int
-        The cutoff that is looked at.
-    """
+    """Collects the metrics of every model under every candidate rule."""
 
     name: str
     k: int = 10
@@ -188,13 +180,7 @@ def _other_rules(rows: Sequence[Row]) -> list[str]:
 
 
 def plot_ranks(rows: Sequence[Row]) -> "Figure":
-    """Return one line per model from rule to rule; lines that cross are models that change order.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of results.csv that have a value.
-    """
+    """Return one line per model from rule to rule; lines that cross are models that change order."""
     from recgauge.report.figures.style import INK, line_look, new_figure, write_beside
 
     rules, models = distinct(rows, "candidates"), distinct(rows, "model")

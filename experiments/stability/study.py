@@ -32,15 +32,7 @@ _BETWEEN = "; "
 
 @dataclass(frozen=True)
 class WinnerStability(Study):
-    """Compares the order of models along every choice that the runs and their lists show.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    metric : str
-        Key of the reference metric.
-    """
+    """Compares the order of models along every choice that the runs and their lists show."""
 
     artifacts: ClassVar[tuple[str, ...]] = (LISTS, TEST, PER_USER)
     name: str

@@ -23,15 +23,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class TunedModels(Study):
-    """Puts tuned models side by side: numbers, budgets, costs and the settings that were chosen.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    shown : tuple of str
-        Keys of the results in the table, the one that orders it first.
-    """
+    """Puts tuned models side by side: numbers, budgets, costs and the settings that were chosen."""
 
     measured: ClassVar[tuple[str, ...]] = MEASURED
     name: str
@@ -108,13 +100,7 @@ def _chosen(rows: Sequence[Row]) -> str:
 
 
 def plot_costs(rows: Sequence[Row]) -> "Figure":
-    """Return each model as a named point: seconds of training and recommending, and its value.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Of one metric.
-    """
+    """Return each model as a named point: seconds of training and recommending, and its value."""
     from recgauge.report.figures.style import PALETTE, name_points, new_figure
 
     points = {

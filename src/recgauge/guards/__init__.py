@@ -86,23 +86,7 @@ def check_selected_on(selected_on: object) -> SelectedOn | None:
 
 
 def enforce(results: Iterable[GuardResult], settings: GuardSettings) -> tuple[GuardResult, ...]:
-    """Stop the run at errors that are not overridden.
-
-    Parameters
-    ----------
-    results : iterable of GuardResult
-    settings : GuardSettings
-
-    Returns
-    -------
-    tuple of GuardResult
-        Overridden errors say that they are.
-
-    Raises
-    ------
-    GuardError
-        If there is an error that is not overridden; the message holds every one and how to override it.
-    """
+    """Stop the run at errors that are not overridden."""
     checked = tuple(
         replace(result, overridden=result.level == "error" and result.name in settings.override)
         for result in results

@@ -104,13 +104,7 @@ def _sealed(content: Failure | Summary, name: str, hidden: Path, files: Sequence
 
 
 def read_folder(folder: Path) -> RunRecord | Failure | Summary:
-    """Return what a complete folder is of.
-
-    Raises
-    ------
-    SchemaError
-        If it is not complete, or its file is damaged.
-    """
+    """Return what a complete folder is of."""
     sums = folder / CHECKSUMS
     names = read_checksums(sums) if sums.is_file() else {}
     kinds: dict[str, Any] = {RECORD: RunRecord, FAILURE: Failure, SUMMARY: Summary}
@@ -151,15 +145,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
-    """Move files that are complete from `hidden` to `folder`, in their order, and return them there.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        Inside `hidden`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
-    hidden, folder : Path
-        As of `unfinished`.
-    """
+    """Move files that are complete from `hidden` to `folder`, in their order, and return them there."""
     (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
     sums = read_checksums(hidden / CHECKSUMS)
     for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
@@ -174,14 +160,7 @@ def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
 
 
 def write_checksums(files: Sequence[Path], folder: Path) -> Path:
-    """Write SHA256SUMS, a line per file as ``sha256sum`` writes and checks it.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        Inside `folder`.
-    folder : Path
-    """
+    """Write SHA256SUMS, a line per file as ``sha256sum`` writes and checks it."""
     lines = (f"{file_digest(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
     path = folder / CHECKSUMS
     path.write_text("".join(lines), encoding="utf-8")

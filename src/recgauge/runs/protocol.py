@@ -25,20 +25,10 @@ CAUSES = {
 
 
 def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Protocol:
-    """Return what a run's numbers stand on.
+    """Return what a number stands on: settings by their names, digests of rows, definitions of `metrics`.
 
-    Parameters
-    ----------
-    records : sequence of RunRecord
-        One run, or the runs over several folds or seeds that one number is the mean of, in their order.
-    metrics : iterable of str
-        Result keys whose definitions count.
-
-    Returns
-    -------
-    dict of str to str
-        Settings by their name (``split.test_size``), and facts: digests of the rows, what becomes of equal
-        scores. Where runs differ, each value once, in the order of the runs.
+    The number is of one run, or the mean of runs over folds or seeds. Where these differ, each value is there
+    once, in the order of the runs.
     """
     keys = list(metrics)
     parts = [_of_one(record, keys) for record in records]

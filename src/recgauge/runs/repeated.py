@@ -40,12 +40,7 @@ class Difference:
 
 
 def differing_rows(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
-    """Return which rows are not those of the stored run: data set, parts of the split, candidates.
-
-    Parameters
-    ----------
-    stored, repeated : RunRecord
-    """
+    """Return which rows are not those of the stored run: data set, parts of the split, candidates."""
     pairs = {"data": (stored.dataset.sha256, repeated.dataset.sha256)}
     parts = stored.split.parts, repeated.split.parts
     for name in dict.fromkeys(name for part in parts for name in part):
@@ -64,10 +59,6 @@ def differing_values(stored: RunRecord, repeated: RunRecord) -> list[Difference]
 
     Results, standard errors, counts, the sanity rows and what was seen after each epoch are compared; times
     and memory are not.
-
-    Parameters
-    ----------
-    stored, repeated : RunRecord
     """
     then, now = _numbers(stored), _numbers(repeated)
     found = []
@@ -102,18 +93,7 @@ def _distance(then: float, now: float) -> float:
 
 
 def differing_table(stored: Path, repeated: Path) -> Difference | None:
-    """Return how the rows of a run's table differ from those of its repetition, None if they are equal.
-
-    Parameters
-    ----------
-    stored, repeated : Path
-        Parquet files of the same name.
-
-    Raises
-    ------
-    SchemaError
-        If one cannot be read.
-    """
+    """Return how the rows of a run's table differ from those of its repetition, None if they are equal."""
     then, now = read_table(stored), read_table(repeated)
     if then.column_names != now.column_names or len(then) != len(now):
         texts = [f"{len(table):,} rows of {', '.join(table.column_names)}" for table in (then, now)]
@@ -157,13 +137,7 @@ def _unequal(then: "pa.Table", now: "pa.Table", name: str) -> tuple[np.ndarray, 
 
 
 def differing_surroundings(stored: Mapping[str, Any], repeated: Mapping[str, Any]) -> list[Difference]:
-    """Return in what the code, libraries and machine of a run differ from those of its repetition.
-
-    Parameters
-    ----------
-    stored, repeated : mapping
-        `environment` of their records.
-    """
+    """Return in what the code, libraries and machine of a run differ from those of its repetition."""
     then, now = (flat_settings(facts) for facts in (stored, repeated))
     return [
         Difference(name.removeprefix("packages."), _text(then.get(name)), _text(now.get(name)), nan)

@@ -195,25 +195,8 @@ def fingerprint(
     """Return the digest of everything that can change a number.
 
     Runs with equal fingerprints have equal results, as far as the same machine and the same versions of the
-    libraries below recgauge give the same floating-point numbers.
-
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        The resolved configuration. What is not known to be free counts, so a setting that is new makes new
-        fingerprints rather than wrong ones.
-    data_sha256 : str
-        Digest of the content of the data; where they are does not count.
-    numeric_version : int
-        ``NUMERIC_VERSION`` of the package.
-    sources : mapping of str to str
-        What the run reads other than its data set, each with its digest: files that define classes outside
-        recgauge, and files that settings name.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    libraries below recgauge give the same floating-point numbers. `sources`: digests of what the run reads
+    other than its data set, files that define classes outside recgauge and files that settings name.
 
     Examples
     --------

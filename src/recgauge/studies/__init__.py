@@ -51,14 +51,9 @@ class Study(ABC):
 
     @abstractmethod
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
-        """Return the rows of results.csv, always in the same order.
+        """Return the rows of results.csv, always in the same order, from the runs in the order of the jobs.
 
-        Parameters
-        ----------
-        runs : sequence of JobOutcome
-            In the order of the jobs.
-        source : Path
-            The experiment's folder as it was published, with its inputs.
+        `source` is the experiment's folder as it was published, with its inputs.
         """
 
     @abstractmethod
@@ -75,13 +70,7 @@ class Study(ABC):
 
 
 def results_text(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV; equal rows give equal text.
-
-    Raises
-    ------
-    SchemaError
-        If rows have different columns.
-    """
+    """Return the rows as CSV; equal rows give equal text."""
     if not rows:
         raise SchemaError("results.csv: a study must have at least one row, got none.")
     text = io.StringIO()
@@ -127,13 +116,7 @@ def write_results(folder: Path, rows: Sequence[Row], figures: "Mapping[str, Figu
 
 
 def write_page(folder: Path, source: Path, part: str) -> None:
-    """Write the page of the folder `source` into `folder`, with another text between its markers.
-
-    Raises
-    ------
-    MissingDataError
-        If `source` has no page.
-    """
+    """Write the page of the folder `source` into `folder`, with another text between its markers."""
     page = source / "README.md"
     if not page.is_file():
         raise MissingDataError(f"{page}: there is no such file. An experiment's page is made from it.")
@@ -143,11 +126,6 @@ def write_page(folder: Path, source: Path, part: str) -> None:
 
 def marked_part(readme: str) -> str:
     """Return the text between the markers.
-
-    Raises
-    ------
-    SchemaError
-        If the markers are not there once each, in their order.
 
     Examples
     --------

@@ -111,15 +111,7 @@ class PublishedNumber:
 
 
 def read_published(path: Path) -> tuple[PublishedNumber, ...]:
-    """Read and check a published.csv.
-
-    Raises
-    ------
-    MissingDataError
-        If there is no such file.
-    SchemaError
-        If a column is unknown or missing, or a row is not valid; the message names the row.
-    """
+    """Read and check a published.csv."""
     if not path.is_file():
         raise MissingDataError(
             f"{path}: there is no such file. It holds the published numbers of the experiment."
@@ -165,26 +157,9 @@ def _setting(settings: Mapping[str, Any], key: str) -> str | None:
 
 
 def verdict(ours: float, published: float, tolerance: float, *, protocol_known: bool = True) -> str:
-    """Return the word for a pair of numbers.
+    """Return the word for a pair of numbers; `tolerance` is the largest difference that still reproduces.
 
-    Parameters
-    ----------
-    ours, published : float
-    tolerance : float
-        Largest difference that still reproduces; positive.
-    protocol_known : bool
-        Whether the source states everything that the number depends on. If not, a number that differs is
-        "protocol unknown" instead of "not reproduced".
-
-    Returns
-    -------
-    str
-        One of `VERDICTS` but "open".
-
-    Raises
-    ------
-    ConfigError
-        If the tolerance is not positive.
+    Where the source leaves open what the number depends on, one that differs is "protocol unknown".
 
     Examples
     --------

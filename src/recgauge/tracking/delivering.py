@@ -43,24 +43,6 @@ def deliver(folder: Path, store: Store) -> str:
 
     A delivery that was torn, at whatever step, is completed: its run is found by the digest of the folder's
     SHA256SUMS, and each step can be repeated.
-
-    Parameters
-    ----------
-    folder : Path
-        Complete, as its SHA256SUMS says.
-    store : Store
-
-    Returns
-    -------
-    str
-        Id of the run.
-
-    Raises
-    ------
-    TrackingError
-        If the store fails; nothing is lost, the folder waits.
-    DataError
-        If the folder is gone or damaged.
     """
     if not (folder / CHECKSUMS).is_file():
         raise MissingDataError(f"{folder}: is not the complete folder of a job: it has no {CHECKSUMS}.")
@@ -85,14 +67,7 @@ def deliver(folder: Path, store: Store) -> str:
 
 
 def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:
-    """Return the store that a complete folder is for, None if it is for none.
-
-    Parameters
-    ----------
-    folder : Path
-    named : collection of str
-        Addresses of the user's command line and environment: what is recorded has no login.
-    """
+    """Return the store that a complete folder is for, None if it is for none."""
     content = read_folder(folder)
     recorded: Any = content.job.store if content.job is not None else None
     if recorded is None and isinstance(content, RunRecord):  # of an earlier version
@@ -105,12 +80,6 @@ def waiting(outputs: Path, store: Store | None = None) -> list[Path]:
     """Return the complete folders below `outputs` that are for a store and were not delivered to any.
 
     Folders of earlier versions do not say when they ran, and do not count; `deliver` takes them all the same.
-
-    Parameters
-    ----------
-    outputs : Path
-    store : Store, optional
-        Only the folders that are for this one.
     """
     folders = (file.parent for file in sorted(outputs.rglob(CHECKSUMS)))
     return [

@@ -29,11 +29,6 @@ class Deliveries:
     """Delivers folders in the background; leaving the context waits for what is under way.
 
     A store that fails is left alone until then, when what it lacks is delivered once more.
-
-    Parameters
-    ----------
-    store : Store, optional
-        Is opened at once, so that the first folder need not wait for it.
     """
 
     def __init__(self, store: Store | None = None) -> None:

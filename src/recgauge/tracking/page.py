@@ -38,19 +38,7 @@ def experiment_tag(experiment: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """All that MLflow is told of a folder besides its files.
-
-    Parameters
-    ----------
-    job : JobFacts
-    status : str
-        As MLflow calls it.
-    params, tags : mapping of str to str
-    metrics : sequence of tuple of str, float and int
-        Name, value and step.
-    inputs : sequence of mapping of str to str
-        Parts of the data; see `dataset_inputs`.
-    """
+    """All that MLflow is told of a folder besides its files."""
 
     job: JobFacts
     status: str

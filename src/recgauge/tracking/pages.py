@@ -31,13 +31,7 @@ _FIRST, _CURVES, _REST = "recgauge-first", "recgauge-curves", "recgauge-rest"
 
 
 def address(store: Store, tag: str | None = None, value: str = "true") -> str:
-    """Return the deep link to the charts of all runs, or of those with one tag.
-
-    Raises
-    ------
-    TrackingError
-        If the store fails.
-    """
+    """Return the deep link to the charts of all runs, or of those with one tag."""
     opened = open_store(store)
     quoted = f'"{value}"' if "'" in value else f"'{value}'"
     search = "" if tag is None else f"tags.`{tag}` = {quoted}"
@@ -130,20 +124,6 @@ def view(metrics: Iterable[str], runs: Sequence[Mapping[str, str]], search: str)
     The first section has a bar chart for each metric at one cutoff (10, else the largest), nDCG, recall and
     MAP in front; the second draws metrics against the cutoff; the others are folded. Bars are runs, the best
     first, those that repeat each other side by side; of many runs, they are means over seeds and folds.
-
-    Parameters
-    ----------
-    metrics : iterable of str
-        Those that the runs have.
-    runs : sequence of mapping of str to str
-        The params of each run.
-    search : str
-        Finds the runs, in MLflow's language; empty: all.
-
-    Returns
-    -------
-    str or None
-        None if there is nothing to draw, or too much for a tag.
     """
     first, curves = _drawn(set(metrics))
     if not first:

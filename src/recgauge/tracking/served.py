@@ -21,12 +21,7 @@ USER, K = "user_id", "k"
 
 
 class Served:
-    """What MLflow's servers ask.
-
-    Parameters
-    ----------
-    saved : SavedModel
-    """
+    """What MLflow's servers ask."""
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved = saved
@@ -35,18 +30,6 @@ class Served:
         """Return a row per item: user_id, rank, item_id, title and score.
 
         A user who is named twice gets one list.
-
-        Parameters
-        ----------
-        model_input : DataFrame
-            Column ``user_id``.
-        params : dict, optional
-            ``k``: length of the lists.
-
-        Raises
-        ------
-        MlflowException
-            If a user is not known or `k` is no length; servers answer with status 400.
         """
         import pandas as pd
         from mlflow.exceptions import MlflowException
@@ -72,15 +55,7 @@ def _load(folder: Path) -> SavedModel:
 
 
 def register(client: "MlflowClient", run: "Run", folder: Path) -> None:
-    """Register a saved model as one that a run has made.
-
-    Parameters
-    ----------
-    client : MlflowClient
-    run : Run
-    folder : Path
-        Of the saved model; it is copied to the store.
-    """
+    """Register a saved model as one that a run has made."""
     import pandas as pd
     from mlflow import pyfunc
     from mlflow.entities import LoggedModelOutput

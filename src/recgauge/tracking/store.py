@@ -45,20 +45,6 @@ _LOGIN = (
 class Store:
     """An MLflow experiment in a tracking store.
 
-    Parameters
-    ----------
-    uri : str
-        Address of a server or a database, such as ``sqlite:///mlflow.db``.
-    experiment : str
-        Name of the MLflow experiment; made if it does not exist.
-    log_model : bool
-        Also register each run's fitted model, so that ``mlflow models serve`` finds it.
-
-    Raises
-    ------
-    TrackingError
-        If the address is none of a database or a server.
-
     Examples
     --------
     >>> Store("mlruns")
@@ -179,13 +165,7 @@ class Opened:
 
 
 def open_store(store: Store) -> Opened:
-    """Return the experiment, which is made if there is none, as is the file of an SQLite store.
-
-    Raises
-    ------
-    TrackingError
-        If the store cannot be used, or its file was there before and is gone.
-    """
+    """Return the experiment, which is made if there is none, as is the file of an SQLite store."""
     opened = _opened(store)
     check_still_there(store)
     return opened
@@ -248,12 +228,7 @@ def _experiment(store: Store, client: "MlflowClient") -> Opened:
 
 
 def check_still_there(store: Store) -> None:
-    """Refuse a store that was opened before and is gone: what is written now would be lost.
-
-    Raises
-    ------
-    TrackingError
-    """
+    """Refuse a store that was opened before and is gone: what is written now would be lost."""
     if store.file is not None and not (store.file.is_file() and store.file.stat().st_size):
         raise TrackingError(
             f"tracking.uri={store.shown}: {store.file} was there before and is gone. Put it back, then run "
@@ -263,13 +238,7 @@ def check_still_there(store: Store) -> None:
 
 
 def check_there(store: Store) -> None:
-    """Refuse at once what MLflow would try for minutes: a file or a database that cannot be opened.
-
-    Raises
-    ------
-    TrackingError
-        If it cannot; a server says so itself when it is asked.
-    """
+    """Refuse at once what MLflow would try for minutes: a file or a database that cannot be opened."""
     if store.file is not None:
         _check_file(store, store.file)
     elif not store.uri.startswith(("http", "databricks")):

@@ -24,13 +24,7 @@ _FEW = 20
 
 
 def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
-    """Return the ids of the finished runs with each of these fingerprints, newest first.
-
-    Raises
-    ------
-    TrackingError
-        If the store fails.
-    """
+    """Return the ids of the finished runs with each of these fingerprints, newest first."""
     found: dict[str, list[str]] = {fingerprint: [] for fingerprint in fingerprints}
     runs = RunStore(store.uri)
     if not runs.exists or not found:
@@ -46,15 +40,7 @@ def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
 
 
 def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None:
-    """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored.
-
-    Raises
-    ------
-    IntegrityError
-        If the run lacks one of them, or one was changed: what is wrong, in a few words.
-    TrackingError
-        If the store fails.
-    """
+    """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored."""
     wanted = (*names, CHECKSUMS)
     opened = open_store(store)
     with unfinished(folder) as hidden:
@@ -83,22 +69,7 @@ def mark(store: Store, run_id: str, experiment: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as its store describes it.
-
-    Parameters
-    ----------
-    run_id, name, status : str
-        The status is MLflow's, such as ``FINISHED``.
-    started : int
-        Milliseconds since 1970.
-    location : str
-        Address of its files.
-    seconds : float
-        What it took; 0 if it has not ended.
-    tags, params : mapping of str to str
-    metrics : mapping of str to float
-        The results, ``{"ndcg_at_10": ...}``.
-    """
+    """A run as its store describes it."""
 
     run_id: str
     name: str
@@ -118,13 +89,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class RunStore:
-    """Looks for runs in a store.
-
-    Parameters
-    ----------
-    uri : str
-        As for MLflow.
-    """
+    """Looks for runs in a store."""
 
     uri: str
 
@@ -156,21 +121,7 @@ class RunStore:
             ]
 
     def runs(self, experiment: str, where: str = "", most: int | None = None) -> list[StoredRun]:
-        """Return the runs of an experiment, newest first.
-
-        Parameters
-        ----------
-        experiment : str
-        where : str
-            Which ones, in MLflow's language: ``params.dataset = 'ml_1m' and metrics.ndcg_at_10 > 0.3``.
-        most : int, optional
-            Of the newest.
-
-        Raises
-        ------
-        TrackingError
-            If the store, or `where`, cannot be read.
-        """
+        """Return the runs of an experiment, newest first."""
         from mlflow.exceptions import MlflowException
 
         client = self._client()
@@ -199,13 +150,7 @@ class RunStore:
         return self.runs(experiment, "attributes.status = 'FINISHED'", most)
 
     def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
-        """Return a folder with those of a run's files that there are; copies of remote ones are temporary.
-
-        Raises
-        ------
-        MissingDataError
-            If the folder of a local store is gone, or the run has not come to its end.
-        """
+        """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
         folder = local_folder(run.location)
         if folder is None:
             folder = Path(mkdtemp(prefix="recgauge-"))

@@ -30,11 +30,6 @@ Listener: Any = numba_event.Listener
 def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     """Compile a function as ``numba.njit`` does, and keep its machine code where a folder can be written.
 
-    Parameters
-    ----------
-    **options
-        Of `numba.njit`, without ``cache``.
-
     Examples
     --------
     >>> @compiled(nogil=True)
@@ -89,11 +84,6 @@ def _kernel_folder(sources: Path) -> Path | None:
 
 class Compiling(Listener):  # type: ignore[misc] # numba is not typed
     """Measures how long this process compiles functions, or loads what was compiled earlier.
-
-    Parameters
-    ----------
-    on_compile : callable
-        Called once, when the first function begins to be compiled.
 
     Attributes
     ----------

@@ -98,20 +98,7 @@ def _first_word(path: Path) -> str:
 
 
 def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
-    """Refuse a file whose rows need more memory than there is.
-
-    Parameters
-    ----------
-    file : object
-    n_rows : float
-    bytes_per_row : int
-        At the peak.
-
-    Raises
-    ------
-    DataError
-        With rows, bytes and what to do.
-    """
+    """Refuse a file whose rows need more memory than there is."""
     free, needed = free_memory(), n_rows * bytes_per_row
     if free is not None and needed > free:
         raise DataError(

@@ -54,15 +54,6 @@ _known: set[str] = set()
 def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
     """Return a text, or a tree of mappings and lists, with ``***`` instead of every secret.
 
-    Parameters
-    ----------
-    node : Any
-        Numbers and other objects are returned as they are.
-    key : str
-        Name of the setting, if `node` is one: ``uri`` and ``mirror`` are addresses.
-    learn : bool
-        Remember the secrets, since errors of other libraries show them in other forms.
-
     Examples
     --------
     >>> without_secrets("postgresql://ann:secret@host/db")

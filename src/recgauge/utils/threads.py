@@ -34,18 +34,6 @@ def over_blocks(
 ) -> Sequence[Made]:
     """Return ``work(start, stop)`` of all blocks of ``range(n)``, in order, made side by side.
 
-    Parameters
-    ----------
-    work : callable
-        Releases Python's lock, as compiled kernels do; blocks must not write to the same place.
-    n : int
-    size : int
-        Length of a block, >= 1.
-    advance : callable, optional
-        Told how many of the `n` are done, from the calling thread.
-    n_threads : int, optional
-        `usable_cpus` if not given.
-
     Examples
     --------
     >>> over_blocks(lambda start, stop: sum(range(start, stop)), 10, 4)

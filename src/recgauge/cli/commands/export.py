@@ -40,14 +40,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> None:
-    """Write the files that were asked for, and about.md, which says what is in them.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown or has not stored what a format needs, the format cannot hold it, or a file is
-        there already or cannot be written.
-    """
+    """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = dict.fromkeys(word for part in asked.forms for word in part.split(",") if word)
     options = ExportOptions(
         tuple(forms), asked.scores, asked.grades, asked.gzip, not asked.no_train, asked.overwrite

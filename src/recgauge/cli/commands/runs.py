@@ -32,13 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> None:
-    """List the runs, the newest first, or delete some.
-
-    Raises
-    ------
-    RecgaugeError
-        If the store, an option or a run cannot be used.
-    """
+    """List the runs, the newest first, or delete some."""
     store = RunStore(store_uri(asked))
     if asked.delete:
         _delete(asked.delete, store, ask=not asked.yes)

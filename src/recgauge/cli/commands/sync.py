@@ -24,13 +24,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> int:
-    """Deliver the folders that wait; return 0 if none of them is left.
-
-    Raises
-    ------
-    RecgaugeError
-        If a folder has no run that waits.
-    """
+    """Deliver the folders that wait; return 0 if none of them is left."""
     chosen, console = list(_chosen(asked)), output()
     if not chosen:
         console.print("no run waits for its tracking store")

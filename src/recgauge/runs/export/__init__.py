@@ -31,28 +31,7 @@ Load = Callable[[RunFolder], tuple[Dataset, Split]]
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What of a run is exported, and how.
-
-    Parameters
-    ----------
-    forms : tuple of str
-        At least one of `FORMS`, each once.
-    scores : {"rank", "model"}
-        Of trec and ranx: falling with the rank, or the model's.
-    grades : {"rating", "binary"}
-        Of relevant items in trec and ranx.
-    gzip : bool
-        Whether text files are packed.
-    train : bool
-        Whether training and validation rows are wanted, for which the data set is loaded again.
-    overwrite : bool
-        Whether files that are there are replaced.
-
-    Raises
-    ------
-    ConfigError
-        If a format is unknown, or options do not go together.
-    """
+    """What of a run is exported, and how."""
 
     forms: tuple[Form, ...]
     scores: Scores = "rank"
@@ -76,16 +55,7 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class Exported:
-    """What `export_run` wrote.
-
-    Parameters
-    ----------
-    files : dict of Path to int or None
-        Number of rows of each file, where it has rows.
-    about : Path
-        The page that says what they hold.
-    notes : tuple of str
-    """
+    """What `export_run` wrote."""
 
     files: dict[Path, int | None]
     about: Path
@@ -93,25 +63,7 @@ class Exported:
 
 
 def export_run(run: RunFolder, name: str, folder: Path, options: ExportOptions, load: Load) -> Exported:
-    """Write a run's files for other tools, and about.md, which says what is in them.
-
-    Parameters
-    ----------
-    run : RunFolder
-        With recommendations.parquet or predictions.parquet, and test.parquet.
-    name : str
-        How the run was named, for about.md.
-    folder : Path
-        Made if missing.
-    options : ExportOptions
-    load : callable
-        Loads data and split of a run again.
-
-    Raises
-    ------
-    RecgaugeError
-        If a format cannot hold the run, or a file is there already or cannot be written.
-    """
+    """Write a run's files for other tools, and about.md, which says what is in them."""
     content, notes = _content(run, options, load)
     exporter = Exporter(content, options.scores, options.grades, options.gzip)
     files: dict[str, ExportFile] = {}

@@ -10,16 +10,7 @@ from recgauge.runs.record import RunRecord
 
 
 def about_page(asked: str, record: RunRecord, files: Mapping[str, ExportFile], exporter: Exporter) -> str:
-    """Return about.md: what the files hold, and how to evaluate them.
-
-    Parameters
-    ----------
-    asked : str
-        The run, as the user named it.
-    record : RunRecord
-    files : mapping of str to ExportFile
-    exporter : Exporter
-    """
+    """Return about.md: what the files hold, and how to evaluate them."""
     low = record.dataset.relevant_from
     grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
     text = f"""# {record.names["model"]} on {record.dataset.name}
