@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -114,14 +115,13 @@ def shown(uri: str) -> str:
     ('postgresql://***@host/db?***', 'postgresql:/***@host/db')
     """
     kind, colon, rest = uri.partition(":")
-    if not colon or kind == "sqlite":
-        return uri.split("?", 1)[0].rpartition("@")[2] if kind != "sqlite" else uri.split("?", 1)[0]
-    place = rest.lstrip("/")
-    slashes, (login, at, place) = rest[: len(rest) - len(place)], place.rpartition("@")
-    for mark in "?#;":
-        place, found, _ = place.partition(mark)
-        if found:
-            return f"{kind}:{slashes}{HIDDEN + at if login else ''}{place}{mark}{HIDDEN}"
+    if kind == "sqlite":
+        return uri.partition("?")[0]
+    if not colon:
+        return uri.partition("?")[0].rpartition("@")[2]
+    login, at, place = rest.lstrip("/").rpartition("@")
+    slashes = rest[: len(rest) - len(rest.lstrip("/"))]
+    place = re.sub("([?#;]).*", rf"\1{HIDDEN}", place, flags=re.DOTALL)
     return f"{kind}:{slashes}{HIDDEN + at if login else ''}{place}"
 
 
@@ -178,7 +178,7 @@ def _opened(store: Store) -> Opened:
         if store.file is None:
             return _experiment(store, client_of(store))
         lock = store.file.with_name(f"{store.file.name}.lock")
-        with exclusive(lock, waiting=lambda: None):  # two first runs would race in making the tables
+        with exclusive(lock):  # two first runs would race in making the tables
             _create(store.file)
             return _experiment(store, client_of(store))
 
@@ -198,11 +198,21 @@ def _create(file: Path) -> None:
     """Make an SQLite store under another name: a job that is killed leaves none that is half made."""
     if file.is_file() and file.stat().st_size:
         return
+    from sqlalchemy import Engine, event
+
     hidden = file.with_name(f".{file.name}.unfinished")
     hidden.unlink(missing_ok=True)
-    client_of(Store(f"{SQLITE}{hidden.absolute()}")).search_experiments(max_results=1)
+    event.listen(Engine, "connect", _do_not_sync)  # some hundred waits for the disk, for tables without rows
+    try:
+        client_of(Store(f"{SQLITE}{hidden.absolute()}")).search_experiments(max_results=1)
+    finally:
+        event.remove(Engine, "connect", _do_not_sync)
     with suppress(PermissionError):  # Windows keeps open files; the store is made under its own name then
         hidden.replace(file)
+
+
+def _do_not_sync(connection: sqlite3.Connection, _: object) -> None:
+    connection.execute("PRAGMA synchronous=OFF")
 
 
 def _experiment(store: Store, client: "MlflowClient") -> Opened:

@@ -58,7 +58,7 @@ def digest_of(stream: IO[bytes]) -> str:
 
 
 @contextmanager
-def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock file `path`, made if missing; wait for the process that holds it.
 
     The system frees the lock when its holder ends, however it ends: a killed job leaves nothing to clean up.
