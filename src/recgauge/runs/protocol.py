@@ -36,18 +36,6 @@ def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Proto
     return {name: ", ".join(dict.fromkeys(part.get(name, "none") for part in parts)) for name in names}
 
 
-def comparable(one: Protocol, other: Protocol) -> bool:
-    """Whether numbers with these protocols can be compared; seeds may differ as long as the rows do not.
-
-    Examples
-    --------
-    >>> one = {"seed": "0", "evaluated rows": "a1"}
-    >>> comparable(one, one | {"seed": "1"}), comparable(one, {"seed": "1", "evaluated rows": "b2"})
-    (True, False)
-    """
-    return not differences([one, other])
-
-
 def identity(found: Protocol) -> tuple[tuple[str, str], ...]:
     """Return what is equal for comparable protocols alone, to group by."""
     return tuple(sorted((name, value) for name, value in found.items() if name != "seed"))
@@ -56,8 +44,8 @@ def identity(found: Protocol) -> tuple[tuple[str, str], ...]:
 def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
     """Return in what protocols differ, with the value of each; empty if they are comparable.
 
-    What follows from another difference is left out: with another seed, the rows differ, and with another
-    split, its settings.
+    Seeds alone may differ. What follows from another difference is left out: with another seed, the rows
+    differ, and with another split, its settings.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any
 
 from recgauge.metrics import HEADLINE
 from recgauge.models.fitting import leak_mark
+from recgauge.report import markdown_table
 from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
 from recgauge.runs.facts import JobFacts, MetricValue, SanityFacts
 from recgauge.runs.folder import Failure, Summary
@@ -306,13 +307,11 @@ def _table(results: Sequence[MetricValue], cells: dict[str, str]) -> list[str]:
     """Return metrics by cutoffs, one row per metric."""
     entries = [entry for entry in results if entry.key in cells]
     ks = list(dict.fromkeys(entry.k for entry in entries))
-    keys = {(entry.name, entry.k): entry.key for entry in entries}
+    texts = {(entry.name, entry.k): SPACE + cells[entry.key] for entry in entries}
     heads = [SPACE + ("value" if k is None else f"@{k}") for k in ks]
-    lines = [f"| metric | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(ks)]
-    for name in dict.fromkeys(entry.name for entry in entries):
-        row = [SPACE + cells[keys[name, k]] if (name, k) in keys else "" for k in ks]
-        lines.append(f"| {name} | {' | '.join(row)} |")
-    return lines
+    names = dict.fromkeys(entry.name for entry in entries)
+    rows = [[name, *(texts.get((name, k), "") for k in ks)] for name in names]
+    return markdown_table(rows, ["metric", *heads], heads).split("\n")
 
 
 def _value(entry: MetricValue) -> str:

@@ -51,10 +51,7 @@ def refuse_irregular(path: Path, subject: str) -> None:
 
 def digest_of(stream: IO[bytes]) -> str:
     """Return the sha256 of all that is left to read, in hexadecimal."""
-    digest = hashlib.sha256()
-    while block := stream.read(1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type] # any binary file
 
 
 @contextmanager

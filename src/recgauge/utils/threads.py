@@ -1,7 +1,7 @@
 """Work in blocks, on as many threads as the process may use; results never depend on their number."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -46,19 +46,14 @@ def over_blocks(
         stop = min(start + size, n)
         return stop - start, work(start, stop)
 
-    if threads <= 1:
-        return _told(map(block, starts), advance)
-    pool = ThreadPoolExecutor(threads)
-    try:
-        return _told(pool.map(block, starts), advance)
-    finally:
-        pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
-
-
-def _told(done: Iterable[tuple[int, Made]], advance: Advance | None) -> list[Made]:
+    pool = ThreadPoolExecutor(threads) if threads > 1 else None
     made = []
-    for n_done, result in done:
-        made.append(result)
-        if advance is not None:
-            advance(n_done)
+    try:
+        for n_done, result in map(block, starts) if pool is None else pool.map(block, starts):
+            made.append(result)
+            if advance is not None:
+                advance(n_done)
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
     return made

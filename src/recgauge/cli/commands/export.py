@@ -11,7 +11,7 @@ from recgauge.cli.commands.run_data import data_of
 from recgauge.cli.commands.run_files import require_stored, run_folder
 from recgauge.errors import MissingDataError
 from recgauge.report.console import output
-from recgauge.runs.export import ExportOptions, export_run
+from recgauge.runs.export import ABOUT, ExportOptions, export_run
 from recgauge.runs.export.formats import FORMS, NEED_LISTS, PACKED, Form, Grades, Scores
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
 from recgauge.utils.files import user_path
@@ -47,13 +47,14 @@ def carry_out(asked: Namespace) -> None:
     )
     run = _run(asked.run, store_uri(asked), options.forms)
     load = partial(data_of, packages=asked.allow)
-    written = export_run(run, asked.run, user_path(str(asked.out)), options, load)
-    for note in written.notes:
+    out = user_path(str(asked.out))
+    files, notes = export_run(run, asked.run, out, options, load)
+    for note in notes:
         print_note(note)
     console = output()
-    for path, n_rows in written.files.items():
+    for path, n_rows in files.items():
         console.print(f"{path}{'' if n_rows is None else f': {n_rows:,} rows'}", soft_wrap=True)
-    console.print(f"{written.about} says what they hold, and how to evaluate them", soft_wrap=True)
+    console.print(f"{out / ABOUT} says what they hold, and how to evaluate them", soft_wrap=True)
 
 
 def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:

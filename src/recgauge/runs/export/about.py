@@ -18,7 +18,7 @@ def about_page(asked: str, record: RunRecord, files: Mapping[str, ExportFile], e
 Files of the run {asked}, written by `recgauge export` {__version__}. The run was: `{record.command}`
 
 - Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
-- `grade` is what an item counted as in the run: {grade}. ExportRows with grade 0 are judged and not relevant.
+- `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
 - `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
 """
     if any(name.startswith(("lists.trec", "run.parquet")) for name in files):

@@ -51,9 +51,9 @@ class Content:
 
     dataset: str
     model: str
-    evaluated: str
-    judged: pa.Table
-    parts: Mapping[str, pa.Table]
+    evaluated: str  # the part that the run was evaluated on: test or validation
+    judged: pa.Table  # user_id, item_id, grade: each pair of that part once, grade 0 if it is not relevant
+    parts: Mapping[str, pa.Table]  # user_id, item_id and, where there are, grade, rating and timestamp
     lists: Path | None = None
     predictions: Path | None = None
 
@@ -63,9 +63,11 @@ class Exporter:
     """Turns the content of a run into files."""
 
     content: Content
+    # of TREC and ranx: whole numbers that fall with the rank, so that every tool has the list's order; or the
+    # model's, whose ties each tool orders in its own way
     scores: Scores = "rank"
-    grades: Grades = "rating"
-    packed: bool = False
+    grades: Grades = "rating"  # of relevant items in TREC and ranx: the rating times `grade_factor`, or 1
+    packed: bool = False  # whether text files are gzip files
 
     def files(self, form: Form) -> dict[str, ExportFile]:
         """Return the files of a format by their path inside the folder of the export."""
