@@ -29,53 +29,26 @@ MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A job that failed or was stopped.
-
-    Parameters
-    ----------
-    job : JobFacts
-    error : str
-    names : dict of str to str
-        The chosen option of each group.
-    seed : int
-    command : str
-        Gives the job again.
-    settings, environment : dict of str to Any
-        As of a `RunRecord`, without secrets.
-    status : {"FAILED", "KILLED"}
-        ``KILLED``: by Ctrl-C or a signal.
-    """
+    """A job that failed or was stopped."""
 
     job: JobFacts
     error: str
-    names: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # the chosen option of each group
     seed: int = 0
-    command: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
+    command: str = ""  # gives the job again
+    settings: dict[str, Any] = field(default_factory=dict)  # as of a `RunRecord`, without secrets
     environment: dict[str, Any] = field(default_factory=dict)
-    status: Literal["FAILED", "KILLED"] = "FAILED"
+    status: Literal["FAILED", "KILLED"] = "FAILED"  # ``KILLED``: by Ctrl-C or a signal
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a sweep or a study ends with: a note, a few numbers, files.
-
-    Parameters
-    ----------
-    job : JobFacts
-    subject : str
-        The study, or ``comparison``.
-    fingerprint : str
-        Digest of the content; a store keeps each content once.
-    note : str
-        Markdown.
-    values : dict of str to float
-    """
+    """What a sweep or a study ends with: a note, a few numbers, files."""
 
     job: JobFacts
-    subject: str
-    fingerprint: str
-    note: str = ""
+    subject: str  # the study, or ``comparison``
+    fingerprint: str  # digest of the content; a store keeps each content once
+    note: str = ""  # in Markdown
     values: dict[str, float] = field(default_factory=dict)
 
 

@@ -21,22 +21,12 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as it was.
+    """One thing that is not as it was."""
 
-    Parameters
-    ----------
-    what : str
-        Such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``.
-    stored, repeated : str
-        What the stored run has, and the repeated one.
-    size : float
-        Largest difference of numbers; inf where something else differs.
-    """
-
-    what: str
-    stored: str
+    what: str  # such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``
+    stored: str  # what the stored run has, and the repeated one
     repeated: str
-    size: float = inf
+    size: float = inf  # largest difference of numbers; inf where something else differs
 
 
 def differing_rows(stored: RunRecord, repeated: RunRecord) -> list[Difference]:

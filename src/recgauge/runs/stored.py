@@ -30,13 +30,7 @@ _AGAIN = "Copy the run's folder once more, or run it again."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunFolder:
-    """A finished run and the folder of its files.
-
-    Parameters
-    ----------
-    record : RunRecord
-    folder : Path
-    """
+    """A finished run and the folder of its files."""
 
     record: RunRecord
     folder: Path
@@ -96,21 +90,11 @@ class RunFolder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredLists:
-    """Lists and held-out rows of a run, read once.
+    """Lists and held-out rows of a run, read once."""
 
-    Parameters
-    ----------
-    lists : pandas.DataFrame
-        With the columns user, item, score.
-    test : pandas.DataFrame
-        With the columns user_id, item_id, rating.
-    repeated : bool
-        Whether a user has an item in several held-out rows.
-    """
-
-    lists: "pd.DataFrame"
-    test: "pd.DataFrame"
-    repeated: bool
+    lists: "pd.DataFrame"  # with the columns user, item, score
+    test: "pd.DataFrame"  # with the columns user_id, item_id, rating
+    repeated: bool  # whether a user has an item in several held-out rows
 
     def inputs(self, relevant_from: float | None, *, listed_only: bool = False) -> EvaluationInputs:
         """Return lists and relevance as an evaluation takes them."""
