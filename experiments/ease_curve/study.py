@@ -20,7 +20,7 @@ _APART = 0.008  # of a metric: names nearer than this share a line
 class TuningCurve(PublishedTable):
     """Compares a published curve with ours, and its models with others at their best and without tuning."""
 
-    setting: str = ""
+    setting: str = ""  # what the axis is called
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the curve as a table with the largest difference at each point, the others, the figure."""

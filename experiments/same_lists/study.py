@@ -69,7 +69,7 @@ class SameLists(MetricDisagreement):
     """Judges every run's lists under all conventions, and tells why a value is not the default one."""
 
     artifacts: ClassVar[tuple[str, ...]] = ("conventions.csv",)
-    shown: str = "svd"
+    shown: str = "svd"  # the model whose values the page shows first
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return one row per data set, model, metric and convention, and why it differs."""
