@@ -54,26 +54,23 @@ class Summary:
 
 def write_failure(failure: Failure, folder: Path) -> None:
     """Write failure.json, which makes `folder` that of a failed job, complete or not at all."""
-    with unfinished(folder) as hidden:
-        finish(_sealed(failure, FAILURE, hidden), hidden, folder)
+    _write(failure, FAILURE, (), folder)
 
 
 def write_summary(summary: Summary, files: Sequence[Path], folder: Path) -> None:
     """Write summary.json and copies of `files`, which makes `folder` one that can be delivered."""
-    with unfinished(folder) as hidden:
-        copies = [hidden / file.name for file in files]
-        for file, copy in zip(files, copies, strict=True):
-            copyfile(file, copy)
-        finish(_sealed(summary, SUMMARY, hidden, copies), hidden, folder)
+    _write(summary, SUMMARY, files, folder)
 
 
-def _sealed(content: Failure | Summary, name: str, hidden: Path, files: Sequence[Path] = ()) -> list[Path]:
+def _write(content: Failure | Summary, name: str, files: Sequence[Path], folder: Path) -> None:
     if not content.job.ended:
         content = replace(content, job=replace(content.job, ended=time.time()))
     text = json.dumps(asdict(content), indent=2, ensure_ascii=False, default=str) + "\n"
-    (hidden / name).write_text(text, encoding="utf-8")
-    every = [*files, hidden / name]
-    return [*every, write_checksums(every, hidden)]
+    with unfinished(folder) as hidden:
+        copies = [Path(copyfile(file, hidden / file.name)) for file in files]
+        (hidden / name).write_text(text, encoding="utf-8")
+        every = [*copies, hidden / name]
+        finish([*every, write_checksums(every, hidden)], hidden, folder)
 
 
 def read_folder(folder: Path) -> RunRecord | Failure | Summary:

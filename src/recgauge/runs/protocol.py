@@ -31,7 +31,7 @@ def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Proto
     once, in the order of the runs.
     """
     keys = list(metrics)
-    parts = [_of_one(record, keys) for record in records]
+    parts = [_of_run(record, keys) for record in records]
     names = dict.fromkeys(name for part in parts for name in part)
     return {name: ", ".join(dict.fromkeys(part.get(name, "none") for part in parts)) for name in names}
 
@@ -52,8 +52,8 @@ def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
     >>> differences([{"seed": "0", "evaluated rows": "a1"}, {"seed": "1", "evaluated rows": "b2"}])
     {'seed': ('0', '1')}
     """
-    names = dict.fromkeys(name for one in protocols for name in one)
-    values = {name: tuple(one.get(name, "none") for one in protocols) for name in names}
+    names = dict.fromkeys(name for each in protocols for name in each)
+    values = {name: tuple(each.get(name, "none") for each in protocols) for name in names}
     found = {name: each for name, each in values.items() if len(set(each)) > 1}
     if not found.keys() - {"seed"}:
         return {}
@@ -68,7 +68,7 @@ def _covers(cause: str, found: Mapping[str, object]) -> bool:
     return any(name == cause or name.startswith(f"{cause}.") for name in found)
 
 
-def _of_one(record: RunRecord, keys: Sequence[str]) -> Protocol:
+def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
     split, results = record.split, {entry.key: entry for entry in record.results}
     policies = [policy.partition("=") for policy in record.policies.split(", ") if policy]
     found = {

@@ -51,27 +51,29 @@ def differing_values(stored: RunRecord, repeated: RunRecord) -> list[Difference]
     and memory are not.
     """
     then, now = _numbers(stored), _numbers(repeated)
-    found = []
+    different = []
     for name in dict.fromkeys([*then, *now]):
         size = _distance(then.get(name, inf), now.get(name, inf))
         if size:
             texts = [f"{values[name]:.10g}" if name in values else "not computed" for values in (then, now)]
-            found.append(Difference(name, texts[0], texts[1], size))
-    return sorted(found, key=lambda one: -one.size)
+            different.append(Difference(name, texts[0], texts[1], size))
+    return sorted(different, key=lambda number: -number.size)
 
 
 def _numbers(record: RunRecord) -> dict[str, float]:
-    found = record.values()
-    found |= {f"stderr of {one.key}": one.stderr for one in record.results if one.stderr is not None}
-    found |= {name: float(count) for name, count in record.counts.items()}
+    numbers = record.values()
+    numbers |= {
+        f"stderr of {entry.key}": entry.stderr for entry in record.results if entry.stderr is not None
+    }
+    numbers |= {name: float(count) for name, count in record.counts.items()}
     if record.sanity is not None:
-        found |= {f"chance {key}": value for key, value in record.sanity.chance.items()}
-        found |= {f"best {key}": value for key, value in record.sanity.oracle.items()}
+        numbers |= {f"chance {key}": value for key, value in record.sanity.chance.items()}
+        numbers |= {f"best {key}": value for key, value in record.sanity.oracle.items()}
     for point in record.learned:
-        found[f"loss of epoch {point.epoch}"] = point.loss
+        numbers[f"loss of epoch {point.epoch}"] = point.loss
         if point.value is not None:
-            found[f"{point.metric} of epoch {point.epoch}"] = point.value
-    return found
+            numbers[f"{point.metric} of epoch {point.epoch}"] = point.value
+    return numbers
 
 
 def _distance(then: float, now: float) -> float:
