@@ -84,11 +84,6 @@ def _column(text: str | None) -> Choice:
 def parse_metrics(text: str) -> dict[str, tuple[int | None, ...]]:
     """Return the cutoffs of each metric of a text; None is the whole list.
 
-    Raises
-    ------
-    ConfigError
-        If a part is no name with or without a cutoff.
-
     Examples
     --------
     >>> parse_metrics("ndcg@10,ndcg@5,map")

@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 from recgauge.cli.commands.options import ALLOWED, RUN, add_store, store_uri
 from recgauge.cli.commands.run_data import data_of
-from recgauge.cli.commands.run_files import require_stored, run_folder
 from recgauge.errors import MissingDataError
 from recgauge.report.console import output
 from recgauge.runs.export import ExportOptions, export_run
 from recgauge.runs.export.formats import FORMS, NEED_LISTS, PACKED, Form, Grades, Scores
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
 
@@ -40,14 +40,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> None:
-    """Write the files that were asked for, and about.md, which says what is in them.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown or has not stored what a format needs, the format cannot hold it, or a file is
-        there already or cannot be written.
-    """
+    """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = dict.fromkeys(word for part in asked.forms for word in part.split(",") if word)
     options = ExportOptions(
         tuple(forms), asked.scores, asked.grades, asked.gzip, not asked.no_train, asked.overwrite
