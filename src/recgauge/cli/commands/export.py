@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 from recgauge.cli.commands.options import ALLOWED, RUN, add_store, store_uri
 from recgauge.cli.commands.run_data import data_of
-from recgauge.cli.commands.run_files import require_stored, run_folder
 from recgauge.errors import MissingDataError
 from recgauge.report.console import output
 from recgauge.runs.export import ABOUT, ExportOptions, export_run
 from recgauge.runs.export.formats import FORMS, NEED_LISTS, PACKED, Form, Grades, Scores
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
 
