@@ -13,7 +13,7 @@ from recgauge.comparison.run_segments import SegmentOptions, segments_by
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
-from recgauge.comparison.stability_axes import StabilityOptions, stability_of
+from recgauge.comparison.stability_axes import stability_of
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
@@ -115,8 +115,9 @@ def _part(found: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
     confidence = found.comparison.procedure.confidence
     if _few(effort.values, first.n_users * sum(len(series.jobs) for series in runs.values())):
         folders = [folder for series in runs.values() for folder in _folders(series)]
-        asked = StabilityOptions(key, confidence=confidence)
-        stability = _tried("Does the winner stay?", notes, lambda: stability_of(folders, asked))
+        stability = _tried(
+            "Does the winner stay?", notes, lambda: stability_of(folders, key, confidence=confidence)
+        )
         part = replace(part, stability=stability)
     else:
         notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")

@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import settings_of
-from recgauge.cli.commands.run_files import run_folder
 from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.report.console import ConsoleProgress, output
@@ -32,6 +31,7 @@ from recgauge.sweeps.artifacts import (
     write_tables,
 )
 from recgauge.sweeps.compose import compose
+from recgauge.tracking import run_folder
 
 TABLES = (TEST, LISTS, HITS, PER_USER, "predictions.parquet")
 SHOWN = 10  # differences of one kind that are named
@@ -47,13 +47,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> int:
-    """Repeat the run and print what differs; return 0 if nothing does, else 1.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown, or its data or a setting cannot be used.
-    """
+    """Repeat the run and print what differs; return 0 if nothing does, else 1."""
     if not 0 <= asked.tolerance < inf:
         raise ConfigError(f"--tolerance: must be a number from 0, got {asked.tolerance}.")
     folder = run_folder(asked.run, store_uri(asked), [RECORD, CHECKSUMS, *TABLES])
