@@ -9,6 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.cli.explain import check_assignments, check_words, explain_config_error
-from recgauge.cli.trusted import check_hosts
+from recgauge.cli.trusted import ADDRESSES, check_hosts
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.runs.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.sweeps.names import check_single
@@ -74,15 +75,14 @@ class Words:
             if (folder := options.get(name)) is not None:
                 if not Path(folder).is_dir():
                     raise ConfigError(f"--{name.replace('_', '-')}={folder}: there is no such folder.")
-                options[name] = str(
-                    Path(folder).absolute()
-                )  # Hydra takes others for packages, and imports these
+                # Hydra takes others for packages, and imports these
+                options[name] = str(Path(folder).absolute())
         if _is_in_second_folder(options):  # Hydra's Compose API looks for the first file in the first folder
             first = options.get("config_path", str(conf_folder()))
             options |= {"config_path": options["config_dir"], "config_dir": first}
         return cls(options, tuple(overrides))
 
-    @property
+    @cached_property
     def parsed(self) -> list[Override]:
         """The overrides as Hydra reads them."""
         return OverridesParser.create().parse_overrides(list(self.overrides))
@@ -119,9 +119,8 @@ class Words:
         """Return the configuration with Hydra's part, without what is swept, checked."""
         folder = Path(self.options.get("config_path", conf_folder()))
         name = self.options.get("config_name", "config")
-        parsed = self.parsed
-        offer_metrics(parsed)
-        single = [str(word.input_line) for word in parsed if not word.is_sweep_override()]
+        offer_metrics(self.parsed)
+        single = [str(word.input_line) for word in self.parsed if not word.is_sweep_override()]
         own = [word for word in single if not word.startswith("hydra.searchpath=")]
         config_dir = self.options.get("config_dir")
         paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
@@ -304,9 +303,8 @@ def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
             f"trust on the command line: allowed_targets=[{','.join(map(str, named))}]."
         )
     allowed_packages(named)
-    addresses = {"data": "mirror", "dataset": "mirror", "tracking": "uri"}
-    places = {group: {key: _resolved(config, f"{group}.{key}")} for group, key in addresses.items()}
-    check_hosts(places, [str(word.input_line) for word in typed])
+    addresses = {path: _resolved(config, path) for path in ADDRESSES}
+    check_hosts(addresses, [str(word.input_line) for word in typed])
 
 
 def _check_plugin(hydra: Any, part: str, own: str, trusted: Sequence[str]) -> None:

@@ -21,15 +21,7 @@ from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card.build import data_card, split_settings
 from recgauge.report.data_card.page import write_card
-from recgauge.runs.folder import CHECKSUMS as CHECKSUMS
-from recgauge.runs.folder import MODEL as MODEL
-from recgauge.runs.folder import MODEL_FILES as MODEL_FILES
-from recgauge.runs.folder import RECORD as RECORD
-from recgauge.runs.folder import file_digest as file_digest
-from recgauge.runs.folder import finish as finish
-from recgauge.runs.folder import read_checksums as read_checksums
-from recgauge.runs.folder import unfinished as unfinished
-from recgauge.runs.folder import write_checksums as write_checksums
+from recgauge.runs.folder import MODEL, MODEL_FILES, write_checksums
 from recgauge.runs.list_files import which_lists, write_lists
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
@@ -84,7 +76,7 @@ def write_run(
 
 
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
-    """Write the run's tables as parquet, all with the publisher's ids."""
+    """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.dataset.interactions
     tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:

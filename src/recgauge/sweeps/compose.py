@@ -39,7 +39,11 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
 def compose(
     settings: RunSettings, *, leave_out: bool = False, tell: Callable[[str], None] = print_note
 ) -> Experiment:
-    """Build every component of a run."""
+    """Build every component of a run.
+
+    With `leave_out`, metrics that the model cannot be measured by are left out with a note, not refused: the
+    user wants every metric there is (``metrics=all``), or the same metrics of several models.
+    """
     packages = allowed_packages(settings.allowed_targets)
 
     def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:

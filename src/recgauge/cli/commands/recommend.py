@@ -15,8 +15,8 @@ from recgauge.errors import ConfigError, MissingDataError
 from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.report.console import output, print_table
+from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
-from recgauge.sweeps.artifacts import MODEL, MODEL_FILES
 from recgauge.tracking import run_folder
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import refuse_irregular

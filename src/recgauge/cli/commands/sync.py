@@ -47,7 +47,7 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
         if store in failed:
             continue
         try:
-            check_hosts({"tracking": {"uri": store.uri}}, words)
+            check_hosts({"tracking.uri": store.uri}, words)
             run_id = deliver(folder, store)
         except RecgaugeError as error:
             print_error(str(error))

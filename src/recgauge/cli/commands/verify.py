@@ -12,6 +12,7 @@ from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.report.console import ConsoleProgress, output
 from recgauge.runs.environment import environment_of
+from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
 from recgauge.runs.list_files import HITS, LISTS, which_lists
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import (
@@ -22,14 +23,7 @@ from recgauge.runs.repeated import (
     differing_values,
 )
 from recgauge.runs.stored import TEST, RunFolder
-from recgauge.sweeps.artifacts import (
-    CHECKSUMS,
-    PER_USER,
-    RECORD,
-    file_digest,
-    read_checksums,
-    write_tables,
-)
+from recgauge.sweeps.artifacts import PER_USER, write_tables
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 
