@@ -24,7 +24,7 @@ FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 LARGE = 100_000_000  # bytes; larger files are announced before they are written
 ROWS_OF_A_GROUP = 1_000_000
 
-# a quarter smaller than by default, see docs/reliability.md
+# a quarter smaller than by default, see benchmarks/results.md
 COLUMNS: dict[str, Any] = {
     "compression": "zstd",
     "use_dictionary": ["user_id", "item_id"],

@@ -189,7 +189,8 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     files = write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
     write_page(folder, source, part)
-    published = None if changed else _checkout_folder(study.name)
+    lacking = sum(job.record is None for job in runs)
+    published = None if changed or lacking else _checkout_folder(study.name)
     if published is not None:
         publish(study, rows, published)
     console = output()
@@ -199,6 +200,9 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
     if changed:
         told = f"experiments/{study.name} is unchanged, since {' '.join(changed)} makes another experiment"
+        console.print(f"note     {told}", soft_wrap=True)
+    elif lacking and _checkout_folder(study.name) is not None:
+        told = f"experiments/{study.name} is unchanged, since {lacking} of {len(runs)} runs have no results"
         console.print(f"note     {told}", soft_wrap=True)
     counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
     summary = Summary(
