@@ -17,7 +17,6 @@ import numpy as np
 from recgauge._version import __version__
 from recgauge.datasets.prepared import Prepared, prepared_folder, read_copy, write_copy
 from recgauge.errors import IntegrityError
-from recgauge.files.opening import state_of
 from recgauge.utils.files import digest_of, exclusive
 from recgauge.utils.progress import Progress
 
@@ -27,6 +26,17 @@ _PACKAGE = Path(__file__).parent.parent
 _CODE = (_PACKAGE / "datasets", _PACKAGE / "files", _PACKAGE / "data")  # what decides what reading gives
 # A file changed less than this long ago may change again within one tick of its file system's clock.
 _SETTLED_NS = 3_000_000_000
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """Return size, times of the last change, and which file it is, as the system knows them.
+
+    Programs may set the first time; only the system sets the second, which finds an edit whose size and time
+    were put back. A network file system answers from its memory unless the file is opened.
+    """
+    with path.open("rb") as file:
+        facts = os.fstat(file.fileno())
+    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_dev
 
 
 def known_digest(path: Path, folder: Path | None) -> str:

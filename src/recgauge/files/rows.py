@@ -28,60 +28,27 @@ TimeUnit = Literal["s", "ms", "us", "ns", "date"]
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows that are bad for the same reason.
-
-    Parameters
-    ----------
-    reason : str
-        Such as "the rating is not a finite number".
-    lines : ndarray of int64, shape (n,)
-        Where they are, ascending.
-    example : str
-        What the first one contains.
-    """
+    """Rows that are bad for the same reason, such as "the rating is not a finite number"."""
 
     reason: str
-    lines: LongArray
-    example: str
+    lines: LongArray  # ascending
+    example: str  # what the first one contains
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one file as they were written.
-
-    Parameters
-    ----------
-    file : TableFile
-    columns : mapping of role to pyarrow.ChunkedArray
-        The cells, as text or as the type that the file gives them.
-    labels : mapping of role to str
-        What the columns are called.
-    lines : ndarray of int64 or range, shape (n_rows,), or None
-        The line of each row; None if nobody has counted yet.
-    unit : str
-        "line", or "row" where rows and lines differ.
-    broken : tuple of Problem
-        Rows that could not be split into columns; they are not in `columns`.
-    remark : str
-        What the user should know about the way the file was read.
-    header : str
-        Whether the file has one, in words.
-    layout : str
-        What separates the columns, in words.
-    empty : ndarray of int64
-        Lines of users without items, where a row is a user.
-    """
+    """The rows of one file as they were written."""
 
     file: TableFile
-    columns: Mapping[Role, "pa.ChunkedArray"]
-    labels: Mapping[Role, str]
-    lines: Lines | None = None
-    unit: str = "line"
-    broken: tuple[Problem, ...] = ()
-    remark: str = ""
-    header: str = ""
-    layout: str = ""
-    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))
+    columns: Mapping[Role, "pa.ChunkedArray"]  # as text or as the type that the file gives them
+    labels: Mapping[Role, str]  # what the columns are called
+    lines: Lines | None = None  # the line of each row; None if nobody has counted yet
+    unit: str = "line"  # "row" where rows and lines differ
+    broken: tuple[Problem, ...] = ()  # rows that could not be split into columns
+    remark: str = ""  # what the user should know about the way the file was read
+    header: str = ""  # whether the file has one, in words
+    layout: str = ""  # what separates the columns, in words
+    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
 
     @property
     def n_rows(self) -> int:
@@ -97,40 +64,18 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The good rows of one file as numbers, or of one of its runs.
+    """The good rows of one file as numbers, or of one of its runs."""
 
-    Parameters
-    ----------
-    part : Part
-        Without its columns.
-    form : str
-        Format of the file.
-    user, item : Ids
-        Each row has one; without rows where they were not wanted.
-    numbers : mapping of role to ndarray, shape (n,)
-        Of rating (float32, or float64 where it was wanted), rank and score (float64), as far as there are.
-    time : ndarray of int64, shape (n,), or None
-        Seconds.
-    time_unit : str
-        What the times counted.
-    lines : ndarray of int64 or range, shape (n,)
-        Of each row.
-    problems : tuple of Problem
-        What is wrong with the other rows, and with rows that could not be split into columns.
-    tags : ndarray of object, shape (n,), or None
-        The run that a row belongs to, in TREC run files.
-    """
-
-    part: Part
+    part: Part  # without its columns
     form: str
-    user: Ids
+    user: Ids  # of each row; without rows where users were not wanted
     item: Ids
-    numbers: Mapping[Role, npt.NDArray[Any]]
-    time: LongArray | None
+    numbers: Mapping[Role, npt.NDArray[Any]]  # as far as there are; rating is float32 unless it was of lists
+    time: LongArray | None  # seconds
     time_unit: str
     lines: Lines
-    problems: tuple[Problem, ...]
-    tags: npt.NDArray[Any] | None = None
+    problems: tuple[Problem, ...]  # of the other rows
+    tags: npt.NDArray[Any] | None = None  # the run that a row belongs to, in TREC run files
 
     @property
     def file(self) -> TableFile:
@@ -159,13 +104,7 @@ class Rows:
         )
 
     def understood(self, *optional: Role) -> str:
-        """Return in one line how the file was read, so that a wrong guess is seen, without its name.
-
-        Parameters
-        ----------
-        *optional : role
-            Named also where the file has no such column.
-        """
+        """Return in one line how the file was read, so that a wrong guess is seen."""
         labels = self.part.labels
         texts = [f"{role}={label}" for role, label in labels.items() if role != "time"]
         texts += [f"no {role}" for role in optional if role not in labels]
@@ -285,8 +224,8 @@ def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
     texts = [str(cell) for cell in cells if isinstance(cell, str)]
     if any(map(is_date, texts)):
         return "date"
-    found = sorted(abs(number) for number in map(_as_number, cells) if number is not None)
-    middle = found[(len(found) - 1) // 2] if found else 0.0
+    sizes = sorted(abs(number) for number in map(_as_number, cells) if number is not None)
+    middle = sizes[(len(sizes) - 1) // 2] if sizes else 0.0
     units: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
     return next((unit for unit in units if middle / _PER_SECOND[unit] <= LATEST), "s")
 

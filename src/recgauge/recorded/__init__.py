@@ -187,7 +187,7 @@ def joint_codes(parts: Sequence[Ids], name: str, *, text: bool) -> tuple[IdArray
     if text or (mixed and not all(part.whole for part in parts)):
         parts = [replace(part, distinct=_as_text(part.distinct), whole=False) for part in parts]
     codes, ids = join_ids(parts, name)
-    edges = np.cumsum([0, *(part.n_rows for part in parts)])
+    edges = np.cumsum([0, *(len(part.codes) for part in parts)])
     return ids, [codes[begin:end] for begin, end in pairwise(edges)]
 
 

@@ -135,9 +135,8 @@ def _one_run(path: str, rows: Rows, tag: str | None) -> tuple[str, Rows]:
 
 
 def _as_ids(ids: np.ndarray) -> Ids:
-    codes = np.arange(len(ids), dtype=np.int32)
-    texts = ids if ids.dtype.kind in "iu" else ids.astype(str)
-    return Ids((codes,), (np.append(codes, np.int32(-1)),), texts, ids.dtype.kind in "iu", complete=True)
+    whole = ids.dtype.kind in "iu"
+    return Ids(np.arange(len(ids), dtype=np.int32), ids if whole else ids.astype(str), whole)
 
 
 def _coded(

@@ -58,14 +58,12 @@ def wanted(
         order,
         {role: choice for role, choice in (chosen or {}).items() if role in names},
         pair,
-        lenient=True,
         option=option,
         command="recgauge evaluate ..." if of_command else "recgauge run model=recorded ...",
         header="--header {}" if of_command else "model.header={}",
         unordered="--order rank or --order score" if of_command else "model.order=rank or model.order=score",
         of_lists=True,
         mixed_ids=True,
-        exact=True,
     )
 
 
