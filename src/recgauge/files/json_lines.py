@@ -27,33 +27,35 @@ def read_json_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful
     SchemaError
         If a field is absent, or mixes numbers and texts where that is not wanted.
     """
-    rows: list[dict[str, Any]] = []
+    names: dict[str, None] = {}
+    kept: dict[str, list[Any]] = {}
     lines: list[int] = []
-    kept: dict[str, bool] = {}
     broken: dict[str, list[tuple[int, str]]] = {}
     for number, text in _lines(file):
         try:
             row = _object(text)
         except UnicodeDecodeError as error:
-            raise not_utf8(file, number, text) from error
+            raise not_utf8(file) from error
         except ValueError as error:
             example = shortened(text.decode("utf-8", "replace").strip(), 60)
             broken.setdefault(str(error), []).append((number, example))
             continue
-        if not row.keys() <= kept.keys():
-            kept |= {name: wanted.may_be(name) for name in row if name not in kept}
-            file.limits.check_columns(len(kept), file)
-        rows.append({name: cell for name, cell in row.items() if kept[name]})
+        if not row.keys() <= names.keys():
+            kept |= {name: [None] * len(lines) for name in row if name not in names and wanted.may_be(name)}
+            names |= dict.fromkeys(row)
+            file.limits.check_columns(len(names), file)
+        for name, cells in kept.items():
+            cells.append(row.get(name))
         lines.append(number)
     problems = tuple(
         Problem(reason, np.array([number for number, _ in places], np.int64), places[0][1])
         for reason, places in broken.items()
     )
-    if not rows:
+    if not lines:
         raise _no_object(file, problems)
-    names = list(kept)
-    labels = {role: names[position] for role, position in wanted.by_name(names, str(file)).items()}
-    columns: dict[Role, Any] = {role: [row.get(label) for row in rows] for role, label in labels.items()}
+    positions = wanted.by_name(list(names), str(file))
+    labels = {role: list(names)[position] for role, position in positions.items()}
+    columns: dict[Role, Any] = {role: kept[label] for role, label in labels.items()}
     for role in {*columns} - {"items", "scores"}:
         ids = role in ("user", "item")
         cells = columns[role]

@@ -71,7 +71,7 @@ def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[tuple
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise not_utf8(file, number, line) from error
+                raise not_utf8(file) from error
             ids = text.strip().split(separator)
             if ids and ids[0]:
                 filled.append((number, ids))
@@ -84,7 +84,7 @@ def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[tuple
 
 def one_row_per_item(part: Part) -> Part:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
-    numbers = np.asarray(range(1, part.n_rows + 1) if part.lines is None else part.lines, np.int64)
+    numbers = np.asarray(part.numbered, np.int64)
     lists = _lists(part.columns["items"])
     scores = _lists(part.columns["scores"]) if "scores" in part.columns else None
     for row, items in enumerate(lists):

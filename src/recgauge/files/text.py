@@ -5,7 +5,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -137,7 +138,6 @@ def _columns(
         fast["time"] = pa.string()
     types = {"user": ids, "item": ids, "tag": ids, **fast}
     columns = {str(at): types.get(role, pa.string()) for role, at in layout.positions.items()}
-    single = len(layout.separator) == 1
     options = (
         arrow_csv.ReadOptions(
             use_threads=not careful,  # only then are broken rows given with their numbers
@@ -146,7 +146,7 @@ def _columns(
             column_names=[str(position) for position in range(layout.n_columns)],
         ),
         arrow_csv.ParseOptions(
-            delimiter=layout.separator if single else _UNIT_SEPARATOR,
+            delimiter=_sign(layout.separator),
             quote_char='"' if layout.quotes else False,
             newlines_in_values=layout.quotes,
             ignore_empty_lines=not careful,
@@ -214,9 +214,17 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
         how, number, line, more = replace(how, separator=said[1]), number + 1, more[0], more[1:]
     separator = how.separator or _guess_separator(file, line, wanted)
     quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
-    first = _fields(file, line, separator) if quotes else line.split(separator or None)
+    try:
+        first = _split([line], separator, quotes=quotes)[0]
+    except csv.Error as error:
+        raise SchemaError(
+            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
+            f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
+        ) from error
     file.limits.check_columns(len(first), file)
-    below = _rows_below(more, separator, quotes=quotes)
+    below: list[list[str]] = []
+    with suppress(csv.Error):  # the reading of the rows says where
+        below = _split(more, separator, quotes=quotes)
     if len(first) == 1:
         raise _one_column(file, line)
     location = f"{file}, line {number} {shown(line[:200])}"
@@ -247,34 +255,28 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
     )
 
 
-def _rows_below(lines: Sequence[str], separator: str, *, quotes: bool) -> list[list[str]]:
-    """Return the cells of the lines below the first, as far as they can be split."""
+def _split(lines: Iterable[str], separator: str, *, quotes: bool) -> list[list[str]]:
+    """Return the cells of the lines that are not blank."""
     if not quotes:
         return [line.split(separator or None) for line in lines if line.strip()]
-    sign = separator if len(separator) == 1 else _UNIT_SEPARATOR
-    reader = csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign)
-    rows = []
-    try:
-        rows = [row for row in reader if row]
-    except csv.Error:  # the reading of the rows says where
-        return rows
-    return rows
+    sign = _sign(separator)
+    return [
+        row for row in csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign) if row
+    ]
+
+
+def _sign(separator: str) -> str:
+    return separator if len(separator) == 1 else _UNIT_SEPARATOR
 
 
 def first_lines(file: TableFile) -> tuple[int, str, list[str]]:
-    """Return the number of the first line that is not blank, the line, and some lines below it.
-
-    Raises
-    ------
-    SchemaError
-        If the file is empty, no UTF-8 text, or the line too long.
-    """
+    """Return the number of the first line that is not blank, the line, and some lines below it."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 text = line.decode("utf-8-sig")
             except UnicodeDecodeError as error:
-                raise not_utf8(file, number, line) from error
+                raise not_utf8(file) from error
             if text.strip("\r\n "):
                 sample = stream.read(_SAMPLE).decode("utf-8", "replace").split("\n")
                 below = sample[:-1] if len(sample) > 1 else sample  # the last one may be cut
@@ -282,39 +284,21 @@ def first_lines(file: TableFile) -> tuple[int, str, list[str]]:
     raise SchemaError(f"{file} is empty. Name a file with rows.")
 
 
-def not_utf8(file: TableFile, number: int = 0, line: bytes = b"") -> SchemaError:
+def not_utf8(file: TableFile) -> SchemaError:
     """Return the error that names the first line that is not UTF-8."""
-    if not number:
-        number, line = _first_that_is_no_text(file)
-    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
-    remedy = (
-        f"Set dataset.encoding, for example to {likely}"
-        if file.limits.adjustable
-        else (f"Convert the file, perhaps from {likely}")
-    )
-    return SchemaError(f"{file}, line {number} is not utf-8 text. {remedy}.")
-
-
-def _first_that_is_no_text(file: TableFile) -> tuple[int, bytes]:
+    number, line = 1, b""
     with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(stream, start=1):  # noqa: B007 - the last one counts
             try:
                 line.decode()
             except UnicodeDecodeError:
-                return number, line
-    return 1, b""
-
-
-def _fields(file: TableFile, line: str, separator: str) -> list[str]:
-    sign = separator if len(separator) == 1 else _UNIT_SEPARATOR
-    try:
-        return next(csv.reader([line.replace(separator, sign)], delimiter=sign))
-    except csv.Error as error:
-        raise SchemaError(
-            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
-            f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
-        ) from error
+                break
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
+    remedy = (
+        "Set dataset.encoding, for example to" if file.limits.adjustable else "Convert the file, perhaps from"
+    )
+    return SchemaError(f"{file}, line {number} is not utf-8 text. {remedy} {likely}.")
 
 
 def _has_quotes(line: str, separator: str) -> bool:
@@ -406,7 +390,7 @@ def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
     SchemaError
         With the line where the quoted field begins.
     """
-    separator = layout.separator if len(layout.separator) == 1 else _UNIT_SEPARATOR
+    separator = _sign(layout.separator)
     rows = csv.reader(_lines(file, layout.separator, separator), delimiter=separator)
     first = 1
     try:

@@ -30,24 +30,13 @@ from recgauge.utils.grouped import repeats
 
 @dataclass(frozen=True, eq=False)
 class RecordedRuns:
-    """Runs with what they are measured on, over the same codes of items.
-
-    Parameters
-    ----------
-    runs : tuple of RecordedLists
-    relevant : Ragged
-    train : Ragged or None
-    item_ids : ndarray, shape (n_items,)
-        The id of every code, ascending.
-    understood : tuple of str
-        How each file was read, in words.
-    """
+    """Runs with what they are measured on, over the same codes of items."""
 
     runs: tuple[RecordedLists, ...]
     relevant: Ragged
     train: Ragged | None
-    item_ids: IdArray
-    understood: tuple[str, ...] = ()
+    item_ids: IdArray  # (n_items,) the id of every code, ascending
+    understood: tuple[str, ...] = ()  # how each file was read, in words
 
 
 def read_recorded(  # noqa: PLR0913 - what a command asks, by name
