@@ -101,18 +101,18 @@ class Wanted:
         SchemaError
             If columns are absent or not clear: all of them in one message.
         """
-        found, problems, unclear = {}, [], []
+        positions, problems, unclear = {}, [], []
         for role in self.names:
             at = self._places(role, names)
             if len(at) == 1:
-                found[role] = at[0]
+                positions[role] = at[0]
             elif at:
                 problems.append(f"several columns could be the {role}: {listed(names[p] for p in at)}")
                 unclear.append(role)
             elif self.choices.get(role) not in (None, False) and not self.of_lists:
                 problems.append(f"there is no column {self.choices[role]!r} for the {role}")
                 unclear.append(role)
-        missing = [roles for roles in self.needed if not {*found, *unclear} & set(roles)]
+        missing = [roles for roles in self.needed if not {*positions, *unclear} & set(roles)]
         if missing:
             problems.append(f"no column is known as the {_words(missing)}")
             unclear += [roles[0] for roles in missing]
@@ -121,7 +121,7 @@ class Wanted:
                 f"{location}: {'; '.join(problems)}. The columns are: {listed(names)}. Choose with "
                 f"{self._line(unclear)}."
             )
-        return _distinct(found, names, location)
+        return _distinct(positions, names, location)
 
     def by_position(
         self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
@@ -199,7 +199,7 @@ class Wanted:
     def _in_order(self, rows: Sequence[Sequence[str]]) -> tuple[dict[Role, int], list[str]]:
         """Return columns in their usual order, and what is wrong where rating or time would be text."""
         roles = [role for role in self.order if self.choices.get(role) is not False]
-        found: dict[Role, int] = {}
+        positions: dict[Role, int] = {}
         texts: list[str] = []
         for at in range(len(rows[0])):
             if not roles:
@@ -210,25 +210,25 @@ class Wanted:
                 role = "time"
             if role in ("rating", "time") and cells and not any(map(_is_value, cells)):
                 texts.append(f"column {at} is no {role}: {shown(cells[0])}")
-            found[role] = at
+            positions[role] = at
             roles = roles[roles.index(role) + 1 :]
-        return found, texts
+        return positions, texts
 
     def _places(self, role: Role, names: Sequence[str]) -> list[int]:
         choice = self.choices.get(role)
         if choice is False:
             return []
         if choice is not None:
-            found = [at for at, name in enumerate(names) if choice in (name, at)]
-            if found or not self.of_lists:
-                return found
+            places = [at for at, name in enumerate(names) if choice in (name, at)]
+            if places or not self.of_lists:
+                return places
         return self._usual(role, names)
 
     def _usual(self, role: Role, names: Sequence[str]) -> list[int]:
         plain = [_plain(name) for name in names]
         for group in self.names.get(role, ()):
-            if found := [at for at, name in enumerate(plain) if name in group]:
-                return found
+            if places := [at for at, name in enumerate(plain) if name in group]:
+                return places
         return []
 
     def _line(self, roles: Sequence[Role]) -> str:
