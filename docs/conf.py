@@ -22,6 +22,7 @@ include_patterns = [
     "docs/reference/*.rst",
     "experiments/*/README.md",
     "benchmarks/README.md",
+    "benchmarks/results.md",
 ]
 exclude_patterns = [".*", "build", "dist", "outputs", "mlruns", "mlartifacts", "src", "tests", "untracked"]
 suppress_warnings = ["ref.footnote"]  # a section "References" may name what no sentence points at

@@ -18,18 +18,9 @@ _APART = 0.008  # of a metric: names nearer than this share a line
 
 @dataclass(frozen=True)
 class TuningCurve(PublishedTable):
-    """Compares a published curve with ours, and its models with others at their best and without tuning.
+    """Compares a published curve with ours, and its models with others at their best and without tuning."""
 
-    Parameters
-    ----------
-    name, beside, drawn, not_drawn
-        As of `PublishedTable`; the curve is of the first metric of `drawn`. Its points have labels
-        ``model, setting = value``.
-    setting : str
-        What the axis is called.
-    """
-
-    setting: str = ""
+    setting: str = ""  # what the axis is called
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the curve as a table with the largest difference at each point, the others, the figure."""

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.report import markdown_table
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from recgauge.runs.record import RunRecord
+
 COLUMNS = ("dataset", "model", "metric", "convention", "value", "definition", "reason")
 DEFAULT = "standard"
 MISSING = "{dataset} {model}"
@@ -25,23 +26,17 @@ COLOURS = ("#5D5D5D", "#E69F00", "#D55E00", "#009E73", "#0072B2", "#CC79A7")
 
 @dataclass(frozen=True)
 class MetricDisagreement(Study):
-    """Collects what every run stored of its lists under every convention (``conventions_table=true``).
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    k : int
-        The cutoff that is looked at.
-    """
+    """Collects what every run stored of its lists under every convention (``conventions_table=true``)."""
 
     artifacts: ClassVar[tuple[str, ...]] = ("conventions.csv",)
+    columns: ClassVar[tuple[str, ...]] = COLUMNS
     name: str
-    k: int = 10
+    k: int = 10  # the cutoff that is looked at
 
-    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
-        """Return one row per data set, model, metric and convention, or with the reason for a missing run."""
-        return [row for run in runs for row in self._rows_of(run)]
+    def numbers(self, run: JobOutcome, record: "RunRecord") -> list[Row]:  # noqa: ARG002 - of the file
+        """Return one row per metric and convention."""
+        with (run.folder / "conventions.csv").open(newline="", encoding="utf-8") as file:
+            return [_row(row) for row in csv.DictReader(file) if row["metric"].endswith(f"_at_{self.k}")]
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return ranges, orders of the models and who computes what; missing runs are named."""
@@ -70,15 +65,6 @@ class MetricDisagreement(Study):
         """Return the ranges as a figure."""
         measured = [row for row in rows if row["value"]]
         return {"ranges": plot_ranges(measured)} if measured else {}
-
-    def _rows_of(self, run: JobOutcome) -> list[Row]:
-        named = {name: run.names.get(name, "") for name in ("dataset", "model")}
-        about = dict.fromkeys(COLUMNS, "") | named
-        if run.record is None:
-            return [about | {"reason": run.short_reason}]
-        with (run.folder / "conventions.csv").open(newline="", encoding="utf-8") as file:
-            stored = [row for row in csv.DictReader(file) if row["metric"].endswith(f"_at_{self.k}")]
-        return [about | _row(row) for row in stored]
 
 
 def _row(stored: Row) -> Row:
@@ -202,13 +188,7 @@ def refusals(rows: Sequence[Row]) -> list[str]:
 
 
 def plot_ranges(rows: Sequence[Row]) -> "Figure":
-    """Return one panel per data set; a line spans what the conventions make of one set of lists.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of results.csv that have a value.
-    """
+    """Return one panel per data set; a line spans what the conventions make of one set of lists."""
     from recgauge.report.figures.style import new_figure
 
     datasets, metrics = distinct(rows, "dataset"), distinct(rows, "metric")

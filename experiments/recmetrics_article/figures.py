@@ -25,13 +25,7 @@ from .study import (
 
 
 def plot_mar(rows: Sequence[Row]) -> Figure:
-    """Return MAR@K of the three models under each protocol, with one scale per data set.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of results.csv; the published numbers have a row of panels of their own.
-    """
+    """Return MAR@K of the three models under each protocol, with one scale per data set."""
     with look():
         figure, lines = _grid(rows, PROTOCOLS, heights=(1.0, 1.75), sharey="row")
         for dataset, its, panels in lines:
@@ -61,11 +55,6 @@ def _draw_mar(panel: Axes, rows: Sequence[Row], dataset: str, protocol: str) -> 
 
 def plot_coverages(rows: Sequence[Row]) -> Figure:
     """Return the coverage of the three models at K = 10 as bars, under two protocols.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of results.csv with a coverage of ours; the published ones have a row of panels of their own.
 
     Notes
     -----

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
@@ -14,6 +14,8 @@ from recgauge.studies.published_table import COLUMNS, compare, published_markdow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from recgauge.runs.record import RunRecord
 
 ARTICLE, TEST_ITEMS, HONEST = "article", "test items for all", "honest"
 PROTOCOLS = (ARTICLE, TEST_ITEMS, HONEST)
@@ -38,13 +40,6 @@ MISSING = "{dataset}"
 class RecmetricsArticle(Study):
     """Compares with the article's numbers, and the three models' numbers under three protocols.
 
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    more_than : mapping of str to int
-        Data set to the number of rows that users must exceed; the experiment's filter is set from it.
-
     Notes
     -----
     The protocols are distinguished by candidates and rows that the model learns from: *article* is the test
@@ -52,6 +47,7 @@ class RecmetricsArticle(Study):
     them to all three; *honest* gives all three the catalogue without what the user has seen in training.
     """
 
+    columns: ClassVar[tuple[str, ...]] = (*COLUMNS, "protocol", "stderr")
     name: str
     more_than: Mapping[str, int] = field(default_factory=dict)
 
@@ -66,8 +62,22 @@ class RecmetricsArticle(Study):
         """
         numbers = read_published(source / "published.csv")
         nothing = {"protocol": ARTICLE, "stderr": ""}
-        published = [compare(number, runs) | nothing for number in numbers]
-        return published + [row for run in runs for row in _rows_of(run)]
+        return [compare(number, runs) | nothing for number in numbers] + super().rows(runs, source)
+
+    def about(self, run: JobOutcome) -> Row:
+        """Return data set, model as the article calls it, and protocol."""
+        named = super().about(run)
+        model = LABELS.get(named["model"], named["model"])
+        return named | {"model": model, "protocol": _protocols(run)[0]}
+
+    def numbers(self, run: JobOutcome, record: "RunRecord") -> list[Row]:
+        """Return one row per protocol that the run belongs to and metric."""
+        return [
+            {"protocol": protocol, "runs": "1"} | number_row(entry, "ours")
+            for protocol in _protocols(run)
+            for entry in record.results
+            if entry.name == CURVE or entry.k in (None, K)
+        ]
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return orders, the line, other metrics and the published table; missing runs are named."""
@@ -101,21 +111,6 @@ class RecmetricsArticle(Study):
         figures = {"mar": plot_mar(rows)} if any(row["ours"] for row in rows) else {}
         covered = where(apart(rows)[1], metric=COVERAGE)
         return figures | ({"coverage": plot_coverages(rows)} if covered else {})
-
-
-def _rows_of(run: JobOutcome) -> list[Row]:
-    about = dict.fromkeys((*COLUMNS, "protocol", "stderr"), "") | {
-        "dataset": run.names.get("dataset", ""),
-        "model": LABELS.get(run.names.get("model", ""), run.names.get("model", "")),
-    }
-    if run.record is None:
-        return [about | {"protocol": _protocols(run)[0], "reason": run.short_reason}]
-    return [
-        about | {"protocol": protocol, "runs": "1"} | number_row(entry, "ours")
-        for protocol in _protocols(run)
-        for entry in run.record.results
-        if entry.name == CURVE or entry.k in (None, K)
-    ]
 
 
 def _protocols(run: JobOutcome) -> tuple[str, ...]:

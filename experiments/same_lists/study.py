@@ -66,20 +66,10 @@ OF_POLICY: Mapping[tuple[str, Any], str] = {
 
 @dataclass(frozen=True)
 class SameLists(MetricDisagreement):
-    """Judges every run's lists under all conventions, and tells why a value is not the default one.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    k : int
-        The cutoff that is looked at.
-    shown : str
-        Model whose values the page shows first.
-    """
+    """Judges every run's lists under all conventions, and tells why a value is not the default one."""
 
     artifacts: ClassVar[tuple[str, ...]] = ("conventions.csv",)
-    shown: str = "svd"
+    shown: str = "svd"  # the model whose values the page shows first
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return one row per data set, model, metric and convention, and why it differs."""

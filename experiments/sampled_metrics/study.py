@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
@@ -13,6 +12,8 @@ from recgauge.studies import Row, Study, distinct, label, missing_runs, number_r
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from recgauge.runs.record import RunRecord
 
 COLUMNS = ("dataset", "candidates", "model", "metric", "value", "stderr", "definition", "reason")
 FULL = "all"
@@ -23,22 +24,19 @@ SHOWN = "ndcg"
 
 @dataclass(frozen=True)
 class SampledMetrics(Study):
-    """Collects the metrics of every model under every candidate rule.
+    """Collects the metrics of every model under every candidate rule."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    k : int
-        The cutoff that is looked at.
-    """
-
+    columns: ClassVar[tuple[str, ...]] = COLUMNS
     name: str
-    k: int = 10
+    k: int = 10  # the cutoff that is looked at
 
-    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
-        """Return one row per candidate rule, model and metric; one with the reason for a missing run."""
-        return [row for run in runs for row in self._rows_of(run)]
+    def about(self, run: JobOutcome) -> Row:
+        """Return data set, candidate rule and model."""
+        return {"dataset": run.names.get("dataset", ""), "candidates": _rule(run), "model": _model(run)}
+
+    def numbers(self, run: JobOutcome, record: "RunRecord") -> list[Row]:  # noqa: ARG002 - of the record
+        """Return one row per metric."""
+        return [number_row(entry) for entry in record.results if entry.k == self.k]
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return values, rank agreement and what changes in the order; missing runs are named."""
@@ -60,16 +58,6 @@ class SampledMetrics(Study):
         """Return the ranks of the models as a figure."""
         found = [row for row in rows if row["value"]]
         return {"ranks": plot_ranks(found)} if found else {}
-
-    def _rows_of(self, run: JobOutcome) -> list[Row]:
-        about = dict.fromkeys(COLUMNS, "") | {
-            "dataset": run.names.get("dataset", ""),
-            "candidates": _rule(run),
-            "model": _model(run),
-        }
-        if run.record is None:
-            return [about | {"reason": run.short_reason}]
-        return [about | number_row(entry) for entry in run.record.results if entry.k == self.k]
 
 
 def _rule(run: JobOutcome) -> str:
@@ -188,13 +176,7 @@ def _other_rules(rows: Sequence[Row]) -> list[str]:
 
 
 def plot_ranks(rows: Sequence[Row]) -> "Figure":
-    """Return one line per model from rule to rule; lines that cross are models that change order.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of results.csv that have a value.
-    """
+    """Return one line per model from rule to rule; lines that cross are models that change order."""
     from recgauge.report.figures.style import INK, line_look, new_figure, write_beside
 
     rules, models = distinct(rows, "candidates"), distinct(rows, "model")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recgauge.comparison.stability import AxisOrders, Stability
-from recgauge.comparison.stability_axes import StabilityOptions, stability_of
+from recgauge.comparison.stability_axes import stability_of
 from recgauge.report import markdown_table
 from recgauge.report.stability_tables import (
     HEADER,
@@ -32,15 +32,7 @@ _BETWEEN = "; "
 
 @dataclass(frozen=True)
 class WinnerStability(Study):
-    """Compares the order of models along every choice that the runs and their lists show.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    metric : str
-        Key of the reference metric.
-    """
+    """Compares the order of models along every choice that the runs and their lists show."""
 
     artifacts: ClassVar[tuple[str, ...]] = (LISTS, TEST, PER_USER)
     name: str
@@ -52,7 +44,7 @@ class WinnerStability(Study):
         ``surely_below`` names the models that are above this one beyond noise.
         """
         stored = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
-        found = stability_of(stored, StabilityOptions(self.metric)).axes if stored else ()
+        found = stability_of(stored, self.metric).axes if stored else ()
         rows = [row for axis in found for row in _rows_of(axis)]
         missing = [run for run in runs if run.record is None]
         return rows + [_empty() | {"model": run.label, "reason": run.short_reason} for run in missing]

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study, folded, label, missing_runs, table, where
+from recgauge.studies import Row, Study, folded, label, missing_runs, number_row, table, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,23 +22,17 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class TunedModels(Study):
-    """Puts tuned models side by side: numbers, budgets, costs and the settings that were chosen.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    shown : tuple of str
-        Keys of the results in the table, the one that orders it first.
-    """
+    """Puts tuned models side by side: numbers, budgets, costs and the settings that were chosen."""
 
     measured: ClassVar[tuple[str, ...]] = MEASURED
+    columns: ClassVar[tuple[str, ...]] = COLUMNS
     name: str
-    shown: tuple[str, ...] = ("ndcg_at_10",)
+    shown: tuple[str, ...] = ("ndcg_at_10",)  # keys of results in the table, the one that orders it first
 
-    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
-        """Return one row per model and result that is shown; one with the reason for a missing run."""
-        return [row for run in runs for row in self._rows_of(run)]
+    def numbers(self, run: JobOutcome, record: "RunRecord") -> list[Row]:  # noqa: ARG002 - of the record
+        """Return one row per result that is shown."""
+        entries = [entry for key in self.shown if (entry := record.result(key)) is not None]
+        return [_costs(record) | number_row(entry) for entry in entries]
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the table, best model first, the total of the searches, the figure and what was chosen."""
@@ -64,21 +57,6 @@ class TunedModels(Study):
         """Return the models' quality over the seconds that training them takes."""
         found = where(rows, metric=self.shown[0])
         return {"cost": plot_costs(found)} if found else {}
-
-    def _rows_of(self, run: JobOutcome) -> list[Row]:
-        about = dict.fromkeys(COLUMNS, "")
-        about |= {name: run.names.get(name, "") for name in ("dataset", "model")}
-        record = run.record
-        if record is None:
-            return [about | {"reason": run.short_reason}]
-        entries = [entry for key in self.shown if (entry := record.result(key)) is not None]
-        about |= _costs(record)
-        return [
-            about
-            | {"metric": entry.key, "value": f"{entry.value:.8g}", "definition": entry.definition}
-            | {"stderr": "" if entry.stderr is None else f"{entry.stderr:.3g}"}
-            for entry in entries
-        ]
 
     def _line(self, row: Row, rows: Sequence[Row]) -> Row:
         own = {found["metric"]: found for found in where(rows, dataset=row["dataset"], model=row["model"])}
@@ -108,13 +86,7 @@ def _chosen(rows: Sequence[Row]) -> str:
 
 
 def plot_costs(rows: Sequence[Row]) -> "Figure":
-    """Return each model as a named point: seconds of training and recommending, and its value.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Of one metric.
-    """
+    """Return each model as a named point: seconds of training and recommending, and its value."""
     from recgauge.report.figures.style import PALETTE, name_points, new_figure
 
     points = {

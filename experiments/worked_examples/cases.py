@@ -40,15 +40,7 @@ class Computed:
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
-    """Read and check cases.json.
-
-    Raises
-    ------
-    MissingDataError
-        If there is no such file.
-    SchemaError
-        If a case lacks a part.
-    """
+    """Read and check cases.json."""
     if not path.is_file():
         raise MissingDataError(f"{path}: there is no such file. It holds the articles' worked cases.")
     cases = json.loads(path.read_text(encoding="utf-8"))

@@ -24,13 +24,7 @@ _UNSEEDED = {"diversity-seed0": "its features are drawn without a seed"}
 
 @dataclass(frozen=True)
 class WorkedExamples(Study):
-    """Compares every case of cases.json.
-
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    """
+    """Compares every case of cases.json."""
 
     needs_runs: ClassVar[bool] = False
     name: str

@@ -15,7 +15,7 @@ import pytest
 
 from clusters.slurm import Slurm, missing
 from e2e.conftest import Workplace
-from recgauge.sweeps.artifacts import file_digest
+from recgauge.runs.folder import file_digest
 
 pytestmark = pytest.mark.clusters
 WORDS = ("-m", "model=random,popularity", "seed=0,1", "cutoffs=[5]")

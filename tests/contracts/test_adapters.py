@@ -27,7 +27,7 @@ from recgauge.runs.environment import read_beside
 from recgauge.runs.outcome import JobOutcome
 from recgauge.sweeps.compose import compose as make
 from recgauge.sweeps.places import conf_folder
-from recgauge.sweeps.sweep import Planned, Sweep, check
+from recgauge.sweeps.sweep import Sweep, check
 from recgauge.sweeps.tuning import plan, tune
 from recgauge.utils.progress import NoProgress
 
@@ -139,16 +139,15 @@ def composed():
 def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
     labels = ["model=svd seed=1", "model=implicit_als seed=1", "model=implicit_als seed=2"]
-    jobs = [Planned(JobOutcome(number, label)) for number, label in enumerate(labels)]
-    for one in jobs[1:]:
+    sweep = Sweep(tmp_path, None, tmp_path, outcomes={0: JobOutcome(0, labels[0])})
+    for number, label in enumerate(labels[1:], 1):
         with pytest.raises(ConfigError) as error:
-            make(composed(*one.outcome.label.split(" ")))
-        one.outcome = replace(one.outcome, status="failed", reason=str(error.value))
-    sweep = Sweep(tmp_path, None, tmp_path)
-    check(jobs, sweep)
+            make(composed(*label.split(" ")))
+        sweep.outcomes[number] = JobOutcome(number, label, status="failed", reason=str(error.value))
+    check(sweep)
     assert "the jobs with model=implicit_als cannot run" in capsys.readouterr().err
     with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
-        check(jobs[1:], sweep)
+        check(replace(sweep, outcomes={1: sweep.outcomes[1], 2: sweep.outcomes[2]}))
 
 
 def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):

@@ -4,16 +4,21 @@ Reads a JSON object a line: folder, arguments, environment (what to add), out an
 with the exit code; or, if there is `leave` in it, with the process id of the fork, left at work. A line
 ``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. Most of the time
 of a short run goes to imports, to numba's tables of types and to the demo data; here they are paid for once.
+The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Runs that are
+started as a user starts them (`run_fresh`) have the real one.
 """
 
 import gc
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any
+from typing import Any, Self
 
 import hydra
 from hydra.core.singleton import Singleton
@@ -21,12 +26,16 @@ from numba.core.registry import cpu_target
 from omegaconf import OmegaConf
 
 import recgauge
+from recgauge.cli import main as program
 from recgauge.cli.main import command_line
 from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder, work_folder
+from recgauge.tracking import __main__ as tracking_program
+from recgauge.tracking import outbox
+from recgauge.tracking.store import MLFLOW_DEFAULTS
 
 IMPORTED_LATE = (
     "matplotlib.backends.backend_agg",
@@ -38,7 +47,9 @@ IMPORTED_LATE = (
 def warm_up() -> None:
     """Do once what every run does alike: import, make the demo data, read settings, load machine code."""
     ours = (module.name for module in walk_packages(recgauge.__path__, "recgauge."))
-    for name in (*ours, *IMPORTED_LATE):
+    for name in MLFLOW_DEFAULTS.keys() - os.environ.keys():
+        os.environ[name] = MLFLOW_DEFAULTS[name]  # MLflow reads some when it is imported
+    for name in (*ours, *IMPORTED_LATE, *tracking_program.TAKE_LONG):
         if not name.endswith("__main__"):
             import_module(name)
     cpu_target.typing_context.refresh()
@@ -53,6 +64,39 @@ def warm_up() -> None:
     work_folder.cache_clear()
     gc.collect()
     gc.freeze()  # a fork's collections pass over, and so do not copy, what was there before it
+
+
+class Delivering:
+    """A fork that delivers, as far as `outbox.Deliveries` needs the methods of a process."""
+
+    def __init__(self) -> None:
+        (theirs_in, ours_in), (ours_out, theirs_out) = os.pipe(), os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.dup2(theirs_in, 0)
+            os.dup2(theirs_out, 1)
+            for number in (theirs_in, theirs_out, ours_in, ours_out):
+                os.close(number)
+            sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
+            try:
+                tracking_program.main()
+            finally:
+                os._exit(0)
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self.stdin, self.stdout = os.fdopen(ours_in, "w"), os.fdopen(ours_out)
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+        self.stdout.close()
+        os.waitpid(self._pid, 0)
 
 
 def exit_code(child: int, options: int = 0) -> int | None:
@@ -79,6 +123,7 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
         for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         prepare()
+        outbox.delivering = program.delivering = cache(Delivering)
         code = command_line(words=asked["arguments"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

@@ -15,7 +15,7 @@ import pytest
 
 from e2e.crash_server import EVENTS, CrashServer
 from e2e.ratings_file import write_ratings
-from recgauge.sweeps.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
 RENAMES, FLUSHES = 32, 2  # at least as many as a run has

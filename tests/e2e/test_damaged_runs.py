@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from e2e.conftest import Workplace
-from recgauge.sweeps.artifacts import CHECKSUMS, file_digest, read_checksums
+from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
 RUN = ("model=popularity", "cutoffs=[5]", "hydra.run.dir=out")

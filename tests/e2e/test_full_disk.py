@@ -103,7 +103,7 @@ def test_a_place_that_takes_nothing_more(server, disk, tmp_path, place, harm):
         for path in (where["cache"] / "prepared").rglob("*.npy"):
             path.unlink()
     broken = (
-        disk.protected() if harm == "protected" else disk.full(left=0 if harm == "full at once" else 20_000)
+        disk.protected() if harm == "protected" else disk.full(left=0 if harm == "full at once" else 8_000)
     )
     with broken:
         harmed = server.run(*words(place, disk, tmp_path, 1)[0])

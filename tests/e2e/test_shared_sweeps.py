@@ -18,8 +18,7 @@ from mlflow import MlflowClient
 from mlflow.entities import ViewType
 
 from conftest import REPOSITORY
-from recgauge.runs.folder import load_record
-from recgauge.sweeps.artifacts import CHECKSUMS, read_checksums
+from recgauge.runs.folder import CHECKSUMS, load_record, read_checksums
 from recgauge.tracking.page import FINGERPRINT_TAG, SUMMARY_TAG
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from recgauge.sweeps.artifacts import file_digest
+from recgauge.runs.folder import file_digest
 
 pytestmark = pytest.mark.e2e
 WORDS = ("-m", "model=random,popularity", "seed=0,1,-1", "cutoffs=[5]", "tracking=off")

@@ -5,25 +5,6 @@ import sys
 
 import pytest
 
-CODE = """
-import gc
-from recgauge.utils import collecting
-collecting.go_on()
-before = gc.isenabled(), gc.get_freeze_count()
-collecting.pause()
-paused = gc.isenabled()
-collecting.go_on()
-print(before, paused, gc.isenabled(), gc.get_freeze_count() > 1000)
-frozen = gc.get_freeze_count()
-collecting.go_on()
-print(gc.get_freeze_count() == frozen)
-"""
-
-
-def test_it_is_paused_and_goes_on_among_new_objects():
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["(True, 0) False True True", "True"]
-
 
 def test_a_command_that_is_called_by_another_program_leaves_its_collection_alone():
     code = (

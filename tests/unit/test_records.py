@@ -17,7 +17,6 @@ from recgauge.report.run_tables import run_lines
 from recgauge.report.sweep_tables import headline_keys, sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings
 from recgauge.splits.shares import RandomRows
 from recgauge.tracking.page import (
     LONGEST,
@@ -122,10 +121,6 @@ def test_curves_have_one_point_a_cutoff(record):
         ("ndcg", 5), ("ndcg", 10), ("recall", 5), ("recall", 10),
         *((f"filters/{kind}", place) for kind in ("rows", "users", "items") for place in (0, 1)),
     ]  # fmt: skip
-
-
-def test_params_are_flat():
-    assert flat_settings({"a": {"b": {"c": None}}, "d": [1]}) == {"a.b.c": "None", "d": "[1]"}
 
 
 def test_the_note_holds_command_numbers_and_definitions(record):

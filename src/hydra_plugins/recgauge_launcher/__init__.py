@@ -12,15 +12,7 @@ __all__ = ["RecgaugeLauncher"]
 
 
 class RecgaugeLauncher(Launcher):
-    """Gets all jobs of a sweep at once, and gives them to `recgauge.sweeps.run_sweep`.
-
-    Parameters
-    ----------
-    engine : str
-        Where jobs run: ``here``, ``ray``, ``slurm``, ``local`` or ``dask``; see conf/hydra/launcher.
-    **settings
-        Of the engine.
-    """
+    """Gets all jobs of a sweep at once, and gives them to `recgauge.sweeps.run_sweep`."""
 
     def __init__(self, engine: str = "here", **settings: Any) -> None:
         self.engine, self.settings = engine, settings

@@ -33,13 +33,7 @@ LAUNCHER = "hydra/launcher"
 
 
 def check_words(words: Sequence[str]) -> None:
-    """Refuse words of the command line that are not text: nothing could record them.
-
-    Raises
-    ------
-    ConfigError
-        If a word has bytes that are not UTF-8.
-    """
+    """Refuse words of the command line that are not text: nothing could record them."""
     for word in words:
         try:
             word.encode()
@@ -51,13 +45,7 @@ def check_words(words: Sequence[str]) -> None:
 
 
 def check_assignments(options: Sequence[str], overrides: Sequence[str]) -> None:
-    """Refuse options that do not exist, and words that set nothing, with the way to write them.
-
-    Raises
-    ------
-    ConfigError
-        For ``--model svd`` and ``model svd``: write ``model=svd``.
-    """
+    """Refuse options that do not exist, and words that set nothing, with the way to write them."""
     values = [word for word in overrides if "=" not in word and not word.startswith("~")]
     lone = [word for word in values if _is_key(word)]
     for word in options:
@@ -75,15 +63,7 @@ def check_assignments(options: Sequence[str], overrides: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the command line chose, and the folders whose files it chose from.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Overrides as they were typed.
-    config_dir : str, optional
-        Another folder of configuration files next to conf/.
-    """
+    """What the command line chose, and the folders whose files it chose from."""
 
     words: Sequence[str] = ()
     config_dir: str | None = None
@@ -136,20 +116,7 @@ def group_options(group: str) -> list[str]:
 
 
 def explain_config_error(error: Exception, choices: Choices | None = None) -> str:
-    """Return the message for an error of Hydra or OmegaConf.
-
-    Parameters
-    ----------
-    error : Exception
-        Raised while the configuration was composed.
-    choices : Choices, optional
-        What the command line chose.
-
-    Returns
-    -------
-    str
-        For an unknown option or key: the valid ones and the nearest; else the error's own words.
-    """
+    """Return the message for an error of Hydra or OmegaConf."""
     choices = choices or Choices()
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."

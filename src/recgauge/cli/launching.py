@@ -28,7 +28,7 @@ from recgauge.sweeps.jobs import Job, checked_job
 from recgauge.sweeps.names import check_repeats
 from recgauge.sweeps.places import served_by, work_folder
 from recgauge.sweeps.planning import show_plan
-from recgauge.sweeps.sweep import Planned, Sweep, check, look_for_data, run_sweep
+from recgauge.sweeps.sweep import Sweep, check, look_for_data, run_sweep
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
 from recgauge.utils.messages import explain_error, print_error
@@ -36,41 +36,28 @@ from recgauge.utils.secrets import without_secrets
 
 
 def run_alone(config: DictConfig) -> bool:
-    """Run one job that is none of a sweep, print its table, and return whether all went well.
-
-    Parameters
-    ----------
-    config : DictConfig
-        Composed, with Hydra's own part.
-
-    Raises
-    ------
-    RecgaugeError
-        If its settings, its data or the store cannot be used.
-    """
-    one = planned_job(config, None)
-    if one.job is None:
-        raise ConfigError(str(one.outcome.reason))
-    job, store = one.job, build_store(one.job.typed.tracking)
-    sweep = Sweep(job.folder, store, _outputs(), alone=True)
+    """Run one job that is none of a sweep, print its table, and return whether all went well."""
+    job = job_of(config, None)
+    if isinstance(job, JobOutcome):
+        raise ConfigError(str(job.reason))
+    store = build_store(job.typed.tracking)
+    sweep = Sweep(job.folder, store, _outputs(), [job], words=job.words, alone=True)
     if job.typed.plan:
-        return show_plan([one], sweep)
+        return show_plan(sweep)
     study = job.study()
-    check([one], sweep)
-    look_for_data([one])
+    check(sweep)
+    look_for_data(sweep)
     with Deliveries(store) as deliveries:
         if study is not None and not study.needs_runs:
-            conclude_study(study, [], store=store, words=job.words, folder=job.folder, deliveries=deliveries)
+            conclude_study(study, [], sweep, deliveries)
             return True
-        (outcome,) = run_sweep([one], sweep, Engine(), deliveries)
+        (outcome,) = run_sweep(sweep, Engine(), deliveries)
         if outcome.record is not None:
-            address = None if store is None else deliveries.run_address(outcome.folder)
-            server = None if store is None else served_by(store.uri)
             print_run(
                 outcome.record,
                 outcome,
-                address=address,
-                server=server,
+                address=None if store is None else deliveries.run_address(outcome.folder),
+                server=None if store is None else served_by(store.uri),
                 folder=outcome.folder,
                 said=outcome.said,
             )
@@ -89,43 +76,33 @@ def launch(
 ) -> list[float | None]:
     """Run the jobs that a sweeper gives out, and return the first number of each for one that searches.
 
-    Parameters
-    ----------
-    config : DictConfig
-        Of the sweep, with Hydra's own part.
-    configs : sequence of DictConfig
-        Of the jobs.
-    first : int
-        Number of the first one.
-    engine, settings
-        See `make_engine`.
-
-    Raises
-    ------
-    SystemExit
-        If a job has failed, and the sweeper has given out all jobs at once.
+    `first` is the number of the first job; a sweeper can give out jobs in batches.
     """
-    folder = Path(config.hydra.sweep.dir).absolute()
-    _hide_secrets(folder / "multirun.yaml")
-    planned = [planned_job(one, first + place, config) for place, one in enumerate(configs)]
-    typed = next((one.job.typed for one in planned if one.job is not None), None)
-    store = None if typed is None else build_store(typed.tracking)
-    sweep = Sweep(folder, store, _outputs())
+    sweep = _sweep(config)
+    _hide_secrets(sweep.folder / "multirun.yaml")
+    for number, job_config in enumerate(configs, first):
+        job = job_of(job_config, number, config)
+        if isinstance(job, Job):
+            sweep.jobs.append(job)
+        else:
+            sweep.outcomes[number] = job
+    # a sweeper's own settings can name another store than the command line
+    sweep.store = next((build_store(job.typed.tracking) for job in sweep.jobs), sweep.store)
     plain = {key: OmegaConf.to_container(v) if OmegaConf.is_config(v) else v for key, v in settings.items()}
     check_int("jobs", config.jobs, minimum=1)
     if config.plan:
-        if not show_plan(planned, sweep):
+        if not show_plan(sweep):
             raise SystemExit(1)
-        return [None] * len(planned)
-    check(planned, sweep)
-    workers = make_engine(engine, plain, config.jobs, len(planned), folder)
-    look_for_data(planned)
-    with Deliveries(store) as deliveries:
-        outcomes = run_sweep(planned, sweep, workers, deliveries)
+        return [None] * len(configs)
+    check(sweep)
+    workers = make_engine(engine, plain, config.jobs, len(configs), sweep.folder)
+    look_for_data(sweep)
+    with Deliveries(sweep.store) as deliveries:
+        outcomes = run_sweep(sweep, workers, deliveries)
         if _in_batches(config):
-            write_jobs([*read_jobs(folder)[:first], *outcomes], folder)
-        elif not _end(config, outcomes, planned, deliveries):
-            raise SystemExit(1)
+            write_jobs([*read_jobs(sweep.folder)[:first], *outcomes], sweep.folder)
+        else:
+            _end(config, sweep, deliveries)
     return [_headline(outcome) for outcome in outcomes]
 
 
@@ -133,54 +110,34 @@ class SweepEnd(Callback):
     """Sums up a sweep that its sweeper has given out in batches; others have their table by then."""
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Print one table over all jobs.
-
-        Raises
-        ------
-        SystemExit
-            If a job has failed; Hydra turns other errors of a callback into warnings.
-        """
+        """Print one table over all jobs; of a callback's errors Hydra lets only SystemExit pass."""
         if not _in_batches(config) or config.plan:
             return
         try:
-            outcomes = [_with_record(job) for job in read_jobs(Path(config.hydra.sweep.dir).absolute())]
-            store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
-            with Deliveries(store) as deliveries:
-                ended_well = _end(config, outcomes, [], deliveries)
+            sweep = _sweep(config)
+            sweep.outcomes = {job.number: _with_record(job) for job in read_jobs(sweep.folder)}
+            with Deliveries(sweep.store) as deliveries:
+                _end(config, sweep, deliveries)
         except Exception as error:
-            print_error(
-                explain_error(error, Path(config.hydra.sweep.dir)) or f"{type(error).__name__}: {error}"
-            )
-            ended_well = False
-        if not ended_well:
-            raise SystemExit(1)
+            folder = Path(config.hydra.sweep.dir)
+            print_error(explain_error(error, folder) or f"{type(error).__name__}: {error}")
+            raise SystemExit(1) from error
 
 
-def _end(
-    config: DictConfig, outcomes: Sequence[JobOutcome], planned: Sequence[Planned], deliveries: Deliveries
-) -> bool:
-    """Sum up a sweep; return whether all of it went well.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it was stopped.
-    """
+def _sweep(config: DictConfig) -> Sweep:
     store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
-    sweep = Sweep(Path(config.hydra.sweep.dir).absolute(), store, _outputs())
-    study = next((one.job.study() for one in planned if one.job is not None), None)
-    ended_well = end_sweep(
-        outcomes,
-        sweep,
-        deliveries,
-        experiment=config.hydra.runtime.choices.get("experiment") or "",
-        study=study,
-        words=_typed_words(config),
-        load=data_again if config.report else None,
-    )
-    if any(outcome.status == "stopped" for outcome in outcomes):
+    experiment = config.hydra.runtime.choices.get("experiment") or ""
+    folder = Path(config.hydra.sweep.dir).absolute()
+    return Sweep(folder, store, _outputs(), words=_typed_words(config), experiment=experiment)
+
+
+def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> None:
+    """Sum up a sweep; KeyboardInterrupt if it was stopped, SystemExit if a job has failed."""
+    ended_well = end_sweep(sweep, deliveries, load=data_again if config.report else None)
+    if any(outcome.status == "stopped" for outcome in sweep.every):
         raise KeyboardInterrupt
-    return ended_well
+    if not ended_well:
+        raise SystemExit(1)
 
 
 def _in_batches(config: DictConfig) -> bool:
@@ -207,17 +164,10 @@ def _with_record(job: JobOutcome) -> JobOutcome:
         return replace(job, status="failed", reason=reason)
 
 
-def planned_job(config: DictConfig, number: int | None, sweep: DictConfig | None = None) -> Planned:
-    """Return a job, or the outcome that says why it cannot run.
+def job_of(config: DictConfig, number: int | None, sweep: DictConfig | None = None) -> Job | JobOutcome:
+    """Return the job of a composed configuration, or the outcome that says why it cannot run.
 
-    Parameters
-    ----------
-    config : DictConfig
-        Composed, with Hydra's own part.
-    number : int or None
-        Position in the sweep; None: it is alone.
-    sweep : DictConfig, optional
-        The configuration of the sweep.
+    `number` is None, and there is no configuration of a `sweep`, where it is alone.
     """
     hydra = config.hydra
     if sweep is None:
@@ -227,11 +177,10 @@ def planned_job(config: DictConfig, number: int | None, sweep: DictConfig | None
         parent = Path(sweep.hydra.sweep.dir).absolute()
         folder = parent / str(hydra.sweep.subdir)
     words = _typed_words(config)
-    label = " ".join(word for word in words if not word.startswith("hydra."))
-    outcome = JobOutcome(number or 0, str(without_secrets(label)), folder=folder)
+    outcome = JobOutcome(number or 0, " ".join(without_secrets(words)), status="failed", folder=folder)
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
-        typed = OverridesParser.create().parse_overrides(_typed_words(config if sweep is None else sweep))
+        typed = OverridesParser.create().parse_overrides(_typed_words(sweep or config))
         check_trust(config, typed)
         check_repeats(words)
         job = Job(
@@ -246,13 +195,11 @@ def planned_job(config: DictConfig, number: int | None, sweep: DictConfig | None
         )
         store = build_store(job.typed.tracking)
         job = replace(job, store={} if store is None else store.plain())
-        job, experiment = checked_job(job, dict(hydra.runtime.choices))
+        return checked_job(job, dict(hydra.runtime.choices))
     except OmegaConfBaseException as error:
-        reason = explain_config_error(error, Choices(words))
-        return Planned(replace(outcome, status="failed", reason=reason))
+        return replace(outcome, reason=explain_config_error(error, Choices(words)))
     except RecgaugeError as error:
-        return Planned(replace(outcome, status="failed", reason=str(error)))
-    return Planned(job.outcome, job, experiment)
+        return replace(outcome, reason=str(error))
 
 
 def _typed_words(config: DictConfig) -> list[str]:

@@ -5,14 +5,13 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
@@ -37,36 +36,30 @@ def main(config: DictConfig) -> None:
 
 
 def run(config: DictConfig) -> None:
-    """Run one job with the settings that Hydra has composed.
-
-    Raises
-    ------
-    SystemExit
-        If it failed; the reason has been printed.
-    """
+    """Run one job by its composed settings, Hydra's among them; SystemExit if it fails, after its message."""
     from recgauge.cli.launching import run_alone  # takes a second to import, which `--help` need not wait for
 
     collecting.go_on()
-    with open_dict(config):
-        config.hydra = HydraConfig.get()
+    HydraConfig.instance().set_config(config)  # other settings may refer to it
+    folder = Path(os.path.normpath(Path.cwd() / config.hydra.run.dir))
+    with read_write(config.hydra.runtime):
+        config.hydra.runtime.output_dir = str(folder)
     try:
+        if not config.plan:
+            folder.mkdir(parents=True, exist_ok=True)
+        if config.hydra.job.chdir:
+            os.chdir(folder)
         if not run_alone(config):
             raise SystemExit(1)
-    except (RecgaugeError, OSError) as error:  # Hydra would say a second time that there is one
-        print_error(explain_error(error, Path(HydraConfig.get().runtime.output_dir)) or str(error))
+    except (RecgaugeError, OSError) as error:
+        print_error(str(explain_error(error, folder)))
         raise SystemExit(1) from error
 
 
-def command_line(hydra_main: Callable[[], None] = main, words: Sequence[str] | None = None) -> int:
+def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | None = None) -> int:
     """Do what a command line says by a function that `hydra.main` decorates; return the exit code.
 
     Errors that the user can mend are printed as one message on standard error; others keep their traceback.
-
-    Parameters
-    ----------
-    hydra_main : callable
-    words : sequence of str, optional
-        Default: those of this process.
     """
     prepare_streams()
     words = sys.argv[1:] if words is None else list(words)
@@ -80,11 +73,11 @@ def command_line(hydra_main: Callable[[], None] = main, words: Sequence[str] | N
             forget_empty_variables()
             give_libraries_a_home()
             register_schema()
-            found = Words.read(words)
-            choices = Choices(found.overrides, found.options.get("config_dir"))
-            if found.runs and "tracking=off" not in words:
+            command = Words.read(words)
+            choices = Choices(command.overrides, command.options.get("config_dir"))
+            if command.runs and "tracking=off" not in words:
                 delivering()  # takes two seconds to import MLflow, beside all that follows
-            _hand_over(hydra_main, found)
+            _start(hydra_main, command)
         except KeyboardInterrupt:
             again = [] if "reuse=true" in words else ["reuse=true"]
             print_error(
@@ -107,16 +100,17 @@ def command_line(hydra_main: Callable[[], None] = main, words: Sequence[str] | N
     return 0
 
 
-def _hand_over(hydra_main: Callable[[], None], words: Words) -> None:
-    """Let Hydra do what is left, after its settings have been looked at."""
-    more: list[str] = []
-    with ExitStack() as stack:
-        if not {"version", "shell_completion"} & set(words.options):
-            words.composed()
-        if words.plan:  # Hydra makes the output folder before anything else
-            folder = stack.enter_context(TemporaryDirectory())
-            more = [f"hydra.run.dir={folder}", f"hydra.sweep.dir={folder}"]
-        sys.argv[1:] = words.for_hydra(more)
-        if "multirun" in words.options:
+def _start(hydra_main: Callable[..., None], command: Words) -> None:
+    """Run one job, or let Hydra start a sweep, show help, settings and the like."""
+    if not {"version", "shell_completion"} & set(command.options):
+        config = command.composed()
+        if command.is_single(config):
+            hydra_main(config)
+            return
+    with TemporaryDirectory() as nowhere:
+        # Hydra makes the output folder before anything else
+        more = [f"hydra.sweep.dir={nowhere}"] if command.plan else []
+        sys.argv[1:] = command.for_hydra(more)
+        if "multirun" in command.options:
             collecting.go_on()  # composing leaves garbage, most of a megabyte for each job
         hydra_main()

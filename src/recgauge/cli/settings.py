@@ -24,13 +24,7 @@ def register_schema() -> None:
 
 
 def typed_settings(config: DictConfig) -> RunSettings:
-    """Return a composed configuration, with Hydra's part or without, as the settings of a run.
-
-    Raises
-    ------
-    ConfigError
-        If it has a setting that does not exist, or not those that conf/config.yaml gives.
-    """
+    """Return a composed configuration, with Hydra's part or without, as the settings of a run."""
     known = [field.name for field in fields(RunSettings)]
     if unknown := [str(key) for key in config if key not in (*known, "hydra")]:
         raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")

@@ -11,7 +11,7 @@ from recgauge.errors import ConfigError
 
 READABLE = "RECGAUGE_"
 """How the names of the variables begin that a configuration may read."""
-_ADDRESSES = {  # settings that hold an address, and the variable by which the user can name its host
+ADDRESSES = {  # settings that hold an address, and the variable by which the user can name its host
     "data.mirror": "RECGAUGE_MIRROR",
     "dataset.mirror": "RECGAUGE_MIRROR",
     "tracking.uri": "MLFLOW_TRACKING_URI",
@@ -45,28 +45,15 @@ def _read_variable(name: str, *default: Any) -> str | None:
 
 
 def check_hosts(
-    settings: Mapping[str, Any], words: Sequence[str], environment: Mapping[str, str] = os.environ
+    addresses: Mapping[str, Any], words: Sequence[str], environment: Mapping[str, str] = os.environ
 ) -> None:
     """Refuse to send anything to a host that only a file of settings names.
 
     A server gets passwords from the environment, and an address can carry whatever a file puts into it.
 
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        A composed configuration: plain mappings, lists and values.
-    words : sequence of str
-        What the user typed, without what a file adds to a sweep's jobs.
-    environment : mapping of str to str
-
-    Raises
-    ------
-    ConfigError
-        If neither a word nor ``RECGAUGE_MIRROR`` or ``MLFLOW_TRACKING_URI`` names the host of an address.
-
     Examples
     --------
-    >>> found = {"tracking": {"uri": "http://somewhere:5000/"}}
+    >>> found = {"tracking.uri": "http://somewhere:5000/"}
     >>> check_hosts(found, ["tracking.uri=http://ann:secret@somewhere:5000"], {})
     >>> check_hosts(found, [], {"MLFLOW_TRACKING_URI": "http://here:5000"})
     Traceback (most recent call last):
@@ -76,11 +63,11 @@ def check_hosts(
     typed = {word.lstrip("+").partition("=")[0] for word in words}
     found = [
         (path, place)
-        for path in _ADDRESSES
-        for address in _texts(_at(settings, path))
+        for path, setting in addresses.items()
+        for address in _texts(setting)
         if (place := _place(address)) is not None
     ]
-    texts = [*words, *(environment.get(name, "") for name in _ADDRESSES.values())]
+    texts = [*words, *(environment.get(name, "") for name in ADDRESSES.values())]
     named = {_place(address) for text in texts for address in (*_texts(text), *_IN_A_WORD.findall(text))}
     named |= {_place(address.rstrip("]})")) for text in words for address in _IN_A_WORD.findall(text)}
     named |= {place for path, place in found if path in typed}
@@ -88,16 +75,8 @@ def check_hosts(
         if place not in named:
             raise ConfigError(
                 f"{path}: a file of settings, not you, names {place}. If you trust it with your data and "
-                f"passwords, name it yourself: {path}=ADDRESS on the command line, or {_ADDRESSES[path]}."
+                f"passwords, name it yourself: {path}=ADDRESS on the command line, or {ADDRESSES[path]}."
             )
-
-
-def _at(settings: Mapping[str, Any], path: str) -> Any:
-    """Return the setting at a path such as data.mirror; None if there is none."""
-    node: Any = settings
-    for key in path.split("."):
-        node = node.get(key) if isinstance(node, Mapping) else None
-    return node
 
 
 def _texts(node: Any) -> Iterator[str]:

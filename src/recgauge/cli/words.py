@@ -9,6 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
 from hydra.errors import HydraException
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.cli.explain import check_assignments, check_words, explain_config_error
-from recgauge.cli.trusted import check_hosts
+from recgauge.cli.trusted import ADDRESSES, check_hosts
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.runs.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.sweeps.names import check_single
@@ -48,30 +50,14 @@ _NO_VARIABLES = (
 
 @dataclass(frozen=True)
 class Words:
-    """A command line as Hydra takes it apart.
-
-    Parameters
-    ----------
-    options : mapping of str to Any
-        Hydra's, by their long names with underscores.
-    overrides : tuple of str
-        ``GROUP=OPTION`` and ``KEY=VALUE``.
-    """
+    """A command line as Hydra takes it apart."""
 
     options: Mapping[str, Any]
     overrides: tuple[str, ...]
 
     @classmethod
     def read(cls, words: Sequence[str]) -> "Words":
-        """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``.
-
-        Raises
-        ------
-        ConfigError
-            If a word is not text or sets nothing, or an option does not exist or would make Hydra run code.
-        SystemExit
-            If an option lacks its value.
-        """
+        """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``."""
         check_words(words)
         known, rest = _parser().parse_known_args(
             ["plan=true" if word == "--plan" else word for word in words]
@@ -89,15 +75,14 @@ class Words:
             if (folder := options.get(name)) is not None:
                 if not Path(folder).is_dir():
                     raise ConfigError(f"--{name.replace('_', '-')}={folder}: there is no such folder.")
-                options[name] = str(
-                    Path(folder).absolute()
-                )  # Hydra takes others for packages, and imports these
+                # Hydra takes others for packages, and imports these
+                options[name] = str(Path(folder).absolute())
         if _is_in_second_folder(options):  # Hydra's Compose API looks for the first file in the first folder
             first = options.get("config_path", str(conf_folder()))
             options |= {"config_path": options["config_dir"], "config_dir": first}
         return cls(options, tuple(overrides))
 
-    @property
+    @cached_property
     def parsed(self) -> list[Override]:
         """The overrides as Hydra reads them."""
         return OverridesParser.create().parse_overrides(list(self.overrides))
@@ -113,6 +98,14 @@ class Words:
         shows = {"help", "hydra_help", "version", "shell_completion", "cfg", "info"} & set(self.options)
         return not shows and not self.plan
 
+    def is_single(self, config: DictConfig) -> bool:
+        """Whether one job is to run, rather than a sweep, and nothing only shown."""
+        return (
+            self.options.keys() <= {"run", "config_path", "config_name", "config_dir", "package"}
+            and config.hydra.mode != RunMode.MULTIRUN
+            and not any(word.is_sweep_override() for word in self.parsed)
+        )
+
     def for_hydra(self, more: Sequence[str] = ()) -> list[str]:
         """Return the words in the order that Hydra's own parser understands."""
         found = []
@@ -123,22 +116,15 @@ class Words:
         return [*found, *own, _search_path_word(self.search_path()), *more]
 
     def composed(self) -> DictConfig:
-        """Return the configuration with Hydra's part, without what is swept, checked.
-
-        Raises
-        ------
-        ConfigError
-            If acting on it would run code that the user has not allowed.
-        """
+        """Return the configuration with Hydra's part, without what is swept, checked."""
         folder = Path(self.options.get("config_path", conf_folder()))
         name = self.options.get("config_name", "config")
-        parsed = self.parsed
-        offer_metrics(parsed)
-        single = [str(word.input_line) for word in parsed if not word.is_sweep_override()]
+        offer_metrics(self.parsed)
+        single = [str(word.input_line) for word in self.parsed if not word.is_sweep_override()]
         own = [word for word in single if not word.startswith("hydra.searchpath=")]
         config_dir = self.options.get("config_dir")
         paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
-        with _beside_a_sweep(), initialize_config_dir(str(folder), version_base="1.3"):
+        with _beside_a_sweep(), initialize_config_dir(str(folder), job_name="run", version_base="1.3"):
             try:
                 config = compose(name, [*own, _search_path_word(paths)], return_hydra_config=True)
             except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
@@ -159,13 +145,7 @@ class Words:
         return config
 
     def search_path(self) -> list[str]:
-        """Return the folders of settings beside the first: of installed packages, and those that are named.
-
-        Raises
-        ------
-        ConfigError
-            If one is a package, which Hydra would import.
-        """
+        """Return the folders of settings beside the first: of installed packages, and named ones."""
         typed = [word.value() for word in self.parsed if word.key_or_group == "hydra.searchpath"]
         named = typed[0] if typed else self._search_path_of_file()
         if not isinstance(named, (list, tuple)):
@@ -238,13 +218,7 @@ def _quoted(path: str) -> str:
 
 
 def offer_metrics(parsed: Sequence[Override]) -> None:
-    """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``.
-
-    Raises
-    ------
-    ConfigError
-        If a mapping is given, which would only add to the suites.
-    """
+    """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``."""
     for word in (word for word in parsed if word.key_or_group == "metrics"):
         value = word.value()
         if isinstance(value, dict) and not word.is_add():
@@ -293,20 +267,7 @@ def trusted_packages(typed: Sequence[Override]) -> list[str]:
 
 
 def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
-    """Refuse a configuration that would run code which the user has not allowed.
-
-    Parameters
-    ----------
-    config : DictConfig
-        With Hydra's own part.
-    typed : sequence of Override
-        The words of the command line, which alone may say whose code is trusted.
-
-    Raises
-    ------
-    ConfigError
-        If it is one.
-    """
+    """Refuse a configuration that would run code which the user has not allowed."""
     check_trust(config, typed)
     trusted = trusted_packages(typed)
     hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
@@ -333,13 +294,7 @@ def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
 
 
 def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
-    """Refuse packages, and addresses, that a file of settings names and the command line does not.
-
-    Raises
-    ------
-    ConfigError
-        If there are some.
-    """
+    """Refuse packages, and addresses, that a file of settings names and the command line does not."""
     named = _resolved(config, "allowed_targets") or []
     trusted = trusted_packages(typed)
     if unknown := [name for name in named if name not in trusted]:
@@ -348,9 +303,8 @@ def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
             f"trust on the command line: allowed_targets=[{','.join(map(str, named))}]."
         )
     allowed_packages(named)
-    addresses = {"data": "mirror", "dataset": "mirror", "tracking": "uri"}
-    places = {group: {key: _resolved(config, f"{group}.{key}")} for group, key in addresses.items()}
-    check_hosts(places, [str(word.input_line) for word in typed])
+    addresses = {path: _resolved(config, path) for path in ADDRESSES}
+    check_hosts(addresses, [str(word.input_line) for word in typed])
 
 
 def _check_plugin(hydra: Any, part: str, own: str, trusted: Sequence[str]) -> None:

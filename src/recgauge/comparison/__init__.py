@@ -1,8 +1,8 @@
 """Is one run better than another, by how much, and how sure is that: from per-user values to claims.
 
 Start with `compare`, or, with arrays at hand, with `UserValues` and `compare_values`. Finished runs
-are found by `find_runs` and compared by `compare_runs`, `segment_runs` and `stability_of`. Results hold data;
-`recgauge.compare` and `recgauge.report.results` return the same with tables and figures.
+are found by `recgauge.tracking.find_runs` and compared by `compare_runs`, `segment_runs` and `stability_of`.
+Results hold data; `recgauge.compare` and `recgauge.report.results` return the same with tables and figures.
 """
 
 from typing import TYPE_CHECKING
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.comparing import compare_values as compare_values
     from recgauge.comparison.conditions import Condition as Condition
     from recgauge.comparison.conditions import ConditionLists as ConditionLists
-    from recgauge.comparison.finding import RunSource as RunSource
-    from recgauge.comparison.finding import TrackedRun as TrackedRun
-    from recgauge.comparison.finding import find_runs as find_runs
     from recgauge.comparison.groups import activity as activity
     from recgauge.comparison.groups import cut_groups as cut_groups
     from recgauge.comparison.groups import days_in_data as days_in_data
@@ -57,7 +54,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability import Stability as Stability
     from recgauge.comparison.stability import Turn as Turn
     from recgauge.comparison.stability import compare_orders as compare_orders
-    from recgauge.comparison.stability_axes import StabilityOptions as StabilityOptions
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.user_values import UserValues as UserValues
 else:

@@ -29,6 +29,8 @@ from recgauge.utils.files import refuse_irregular
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recgauge.runs.record import RunRecord
+
 BUILT_IN = ("activity", "item_popularity", "age", "genre", "items")
 _DECILES = 10
 
@@ -104,7 +106,7 @@ class RunSegments:
 
 
 def segment_runs(
-    runs: Sequence[RunFolder],
+    runs: Sequence[JobOutcome],
     options: SegmentOptions,
     load: Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]],
     *,
@@ -114,8 +116,8 @@ def segment_runs(
 
     Parameters
     ----------
-    runs : sequence of RunFolder
-        That differ in the model alone.
+    runs : sequence of JobOutcome
+        With records, as of `recgauge.tracking.find_runs`.
     options : SegmentOptions
     load : callable
         Loads data and split of a run; gets the run and the packages that may be used.
@@ -127,8 +129,8 @@ def segment_runs(
     RecgaugeError
         If runs differ in more than the model, or an attribute or the data cannot be used.
     """
-    runs, notes = largest_group(runs) if choose else (runs, [])
-    alike = only_condition(runs)
+    runs, notes = _largest_group(runs) if choose else (runs, [])
+    alike = only_condition([RunFolder(run.record, run.folder) for run in runs if run.record is not None])
     own = own_table(options.users)
     dataset, split = load(alike.first, options.packages)
     key = reference_key(alike, options.metric)
@@ -136,26 +138,24 @@ def segment_runs(
     return RunSegments(found, alike, key, dataset, split, tuple(notes))
 
 
-def largest_group(runs: Sequence[RunFolder]) -> tuple[list[RunFolder], list[str]]:
+def _largest_group(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
     """Return the most runs on one data set that differ in the model alone, one seed of each, and a note."""
-    jobs = [
-        JobOutcome(i, str(run.folder), record=run.record, folder=run.folder) for i, run in enumerate(runs)
-    ]
-    agree, notes = agreeing(jobs)
-    records = {job.number: job.record for job in agree if job.record is not None}
-    groups: dict[tuple[str, str], list[int]] = {}
-    for number, record in records.items():
-        groups.setdefault((record.names["dataset"], record.split.train.sha256), []).append(number)
+    agree, notes = agreeing(runs)
+    groups: dict[tuple[str, str], list[tuple[JobOutcome, RunRecord]]] = {}
+    for run in agree:
+        if (record := run.record) is not None:
+            place = record.names["dataset"], record.split.train.sha256
+            groups.setdefault(place, []).append((run, record))
     if not groups:
         return list(runs), []
     kept = max(groups.values(), key=len)
-    if others := len(records) - len(kept):
-        record = runs[kept[0]].record
+    if others := len(agree) - len(kept):
+        record = kept[0][1]
         notes.append(
             f"{others} runs on other data or with another seed are left out; these are on "
             f"{record.names['dataset']}, seed {record.seed}. Name runs to choose others"
         )
-    return [runs[number] for number in kept], notes
+    return [run for run, _ in kept], notes
 
 
 def segments_by(

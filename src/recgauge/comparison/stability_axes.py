@@ -1,7 +1,6 @@
 """The order of models among stored runs, along every choice that the runs and their lists show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from recgauge.comparison.conditions import (
@@ -31,25 +30,9 @@ _CLOSE = 1e-9
 _MOST_THRESHOLDS = 10
 
 
-@dataclass(frozen=True)
-class StabilityOptions:
-    """What the order of models is looked at by.
-
-    Parameters
-    ----------
-    metric : str
-        The reference, such as ``ndcg_at_10``; empty: nDCG at 10, else at the largest cutoff.
-    metrics : tuple of str
-        Names of the metrics that are compared; empty: metrics of accuracy, the runs' and the usual ones.
-    confidence : float
-    """
-
-    metric: str = ""
-    metrics: tuple[str, ...] = ()
-    confidence: float = 0.95
-
-
-def stability_of(runs: Sequence[RunFolder], asked: StabilityOptions) -> Stability:
+def stability_of(
+    runs: Sequence[RunFolder], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
+) -> Stability:
     """Compare the order of models among stored runs, along every choice that runs and their lists show.
 
     The reference is the setting with the most models. Metric, cutoff, convention and relevance threshold are
@@ -59,7 +42,11 @@ def stability_of(runs: Sequence[RunFolder], asked: StabilityOptions) -> Stabilit
     Parameters
     ----------
     runs : sequence of RunFolder
-    asked : StabilityOptions
+    metric : str
+        The reference, such as ``ndcg_at_10``; empty: nDCG at 10, else at the largest cutoff.
+    metrics : sequence of str
+        Names of the metrics that are compared; empty: metrics of accuracy, the runs' and the usual ones.
+    confidence : float
 
     Returns
     -------
@@ -85,27 +72,23 @@ def stability_of(runs: Sequence[RunFolder], asked: StabilityOptions) -> Stabilit
             "Such runs come from recgauge run -m model=popularity,svd,ease."
         )
     base.check()
-    key = reference_key(base, asked.metric)
-    axes, higher = _of_lists(base, key, asked, notes)
+    key = reference_key(base, metric)
+    axes, higher = _of_lists(base, key, metrics, notes)
     axes |= _of_runs(table, reference, base, key, notes)
     if not axes:
         raise ConfigError("stability: the runs differ in nothing but their models, and no list is stored.")
-    found = compare_orders(
-        axes, lower_is_better=_lower_is_better(axes, key, higher), confidence=asked.confidence
-    )
+    found = compare_orders(axes, lower_is_better=_lower_is_better(axes, key, higher), confidence=confidence)
     return Stability(found.axes, tuple(dict.fromkeys(notes)))
 
 
 def _of_lists(
-    base: Condition, key: str, asked: StabilityOptions, notes: list[str]
+    base: Condition, key: str, chosen: Sequence[str], notes: list[str]
 ) -> tuple[dict[str, Frames], dict[str, bool]]:
     """Return values under other metrics, cutoffs, conventions and thresholds; by key, if higher is better."""
     name, k = split_key(key)
     record = base.first.record
-    values, higher = (
-        {key: base.values(key) for key in base.metrics},
-        {e.key: e.higher_is_better for e in record.results},
-    )
+    values = {each: base.values(each) for each in base.metrics}
+    higher = {entry.key: entry.higher_is_better for entry in record.results}
     lists = None if k is None else _usable_lists(base, key, notes)
     if k is not None and lists is not None:
         convention = _convention(record.settings)
@@ -116,7 +99,7 @@ def _of_lists(
         made, directions = lists.values(suite, sorted({k, *ks}), record.dataset.relevant_from)
         values, higher = made | values, directions | higher
     axes = {
-        "metric": _metric_axis(values, key, asked.metrics),
+        "metric": _metric_axis(values, key, chosen),
         "cutoff": {str(c): values[metric_key(name, c)] for c in _cutoffs(values, key)},
     }
     if k is not None and lists is not None:

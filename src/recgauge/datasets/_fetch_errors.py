@@ -24,27 +24,13 @@ _ANSWERS = {
 
 @dataclass
 class TransferError(Exception):
-    """An address did not give the file.
+    """An address did not give the file."""
 
-    Parameters
-    ----------
-    reason : str
-        Why, as part of a sentence.
-    again : bool
-        Whether the same request may succeed a little later.
-    wait : float
-        Seconds that the server asks to wait.
-    certificate : bool
-        Whether the server's certificate was refused.
-    too_large : bool
-        Whether the server sends more than the file has.
-    """
-
-    reason: str
-    again: bool
-    wait: float = 0.0
-    certificate: bool = False
-    too_large: bool = False
+    reason: str  # as part of a sentence
+    again: bool  # whether the same request may succeed a little later
+    wait: float = 0.0  # seconds that the server asks to wait
+    certificate: bool = False  # whether the server's certificate was refused
+    too_large: bool = False  # whether the server sends more than the file has
 
     def __str__(self) -> str:
         return self.reason

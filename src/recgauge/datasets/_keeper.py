@@ -17,7 +17,6 @@ import numpy as np
 from recgauge._version import __version__
 from recgauge.datasets.prepared import Prepared, prepared_folder, read_copy, write_copy
 from recgauge.errors import IntegrityError
-from recgauge.files.opening import state_of
 from recgauge.utils.files import digest_of, exclusive
 from recgauge.utils.progress import Progress
 
@@ -27,6 +26,17 @@ _PACKAGE = Path(__file__).parent.parent
 _CODE = (_PACKAGE / "datasets", _PACKAGE / "files", _PACKAGE / "data")  # what decides what reading gives
 # A file changed less than this long ago may change again within one tick of its file system's clock.
 _SETTLED_NS = 3_000_000_000
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """Return size, times of the last change, and which file it is, as the system knows them.
+
+    Programs may set the first time; only the system sets the second, which finds an edit whose size and time
+    were put back. A network file system answers from its memory unless the file is opened.
+    """
+    with path.open("rb") as file:
+        facts = os.fstat(file.fileno())
+    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_dev
 
 
 def known_digest(path: Path, folder: Path | None) -> str:
@@ -50,17 +60,7 @@ def known_digest(path: Path, folder: Path | None) -> str:
 
 
 class Inputs:
-    """The files of a data set, looked at before they are read.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-        One may stand in it several times.
-    cache : str or None
-        The cache folder.
-    prepared : bool
-        Whether what is read may be kept.
-    """
+    """The files of a data set, looked at before they are read; one may stand in `paths` several times."""
 
     def __init__(self, paths: Iterable[Path], cache: str | None, *, prepared: bool) -> None:
         self._states = {path: state_of(path) for path in paths}
@@ -87,16 +87,7 @@ class Inputs:
     ) -> Prepared:
         """Return the kept data set, or what `read` gives.
 
-        Parameters
-        ----------
-        read : callable
-        digests : sequence of str
-            Of the files.
-        options : mapping
-            All that decides what `read` gives; must survive JSON.
-        label : (str, str)
-            The data set's name and its files, for people.
-        progress : Progress
+        `options`, as JSON, are all that decides what `read` gives; `label` is the data set's name and files.
 
         Raises
         ------
@@ -105,14 +96,14 @@ class Inputs:
         """
 
         def checked() -> Prepared:
-            found = read()
+            prepared = read()
             for path, state in self._states.items():
                 if state_of(path) != state:
                     raise IntegrityError(
                         f"{path} was changed while it was read, so its digest and its rows may not belong "
                         "together. Run again when nothing writes to it any more."
                     )
-            return found
+            return prepared
 
         if self._folder is None:
             return checked()
@@ -122,42 +113,38 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Keeper:
-    """Keeps what was read from one source; trouble with the folder never stops a run.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds a file for each copy.
-    key : str
-        Of the files' content and the reader's options.
-    name, source : str
-        The data set's name and its files, for people.
-    progress : Progress
-        Notified about waiting, damage and why something could not be kept.
-    """
+    """Keeps what was read from one source in a file of a folder, whose troubles never stop a run."""
 
     folder: Path
-    key: str
+    key: str  # of the files' content and the reader's options
     name: str
     source: str
     progress: Progress
 
     def get(self, read: Callable[[], Prepared]) -> Prepared:
-        """Return the kept data set, or what `read` gives, kept for the next time.
-
-        Errors of `read` are passed on, and nothing is kept.
-        """
-        if (found := self._find()) is not None:
-            return found
-        with ExitStack() as stack:
+        """Return the kept data set, or what `read` gives, kept for the next time."""
+        with ExitStack() as lock:
+            try:
+                with suppress(FileNotFoundError):
+                    return self._find()
+            except IntegrityError as damage:
+                self.progress.note(
+                    f"{self.name}: the prepared copy {self._path} is damaged: {damage}; preparing it anew."
+                )
+            except OSError as error:
+                self._note_trouble(error)
+                return read()
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(exclusive(self.folder / f".{self._path.stem}.lock", self._tell_waiting))
+                waiting = f"{self.name}: another job is preparing it; waiting."
+                lock.enter_context(
+                    exclusive(self.folder / f".{self._path.stem}.lock", lambda: self.progress.note(waiting))
+                )
             except OSError as error:
-                self._tell_trouble(error)
+                self._note_trouble(error)
                 return read()
-            if (found := self._find(quiet=True)) is not None:
-                return found  # another job kept it while this one waited
+            with suppress(IntegrityError, OSError):
+                return self._find()  # another job kept it while this one waited
             prepared = read()
             self._keep(prepared)
             return prepared
@@ -166,49 +153,27 @@ class Keeper:
     def _path(self) -> Path:
         return self.folder / f"{self.key[:32]}.npz"
 
-    def _find(self, *, quiet: bool = False) -> Prepared | None:
-        try:
-            found, about = read_copy(self._path, self.key)
-        except FileNotFoundError:
-            return None
-        except IntegrityError as damage:
-            if not quiet:
-                self.progress.note(
-                    f"{self.name}: the prepared copy {self._path} is damaged: {damage}; preparing it anew."
-                )
-            return None
-        except OSError as error:
-            if not quiet:
-                self._tell_trouble(error)
-            return None
-        if about.get("made_by") != _versions():
-            return None  # other code may read other rows; the new copy replaces this one
+    def _find(self) -> Prepared:
+        prepared, about = read_copy(self._path, self.key)
+        if about.get("made_by") != _versions():  # other code may read other rows
+            raise FileNotFoundError
         with suppress(OSError):  # in a read-only folder copies only look older than they are
             os.utime(self._path)
-        return found
+        return prepared
 
     def _keep(self, prepared: Prepared) -> None:
         rows = prepared.interactions
-        about = {
-            "key": self.key,
-            "made_by": _versions(),
-            "name": self.name,
-            "source": self.source,
-            "n_rows": len(rows),
-        }
+        about = {"key": self.key, "made_by": _versions(), "name": self.name, "source": self.source}
         columns = (rows.user, rows.item, rows.value, rows.timestamp, rows.user_ids, rows.item_ids)
         try:
             needed = sum(column.nbytes for column in columns if column is not None)
             if shutil.disk_usage(self.folder).free < needed + _SPARE:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            write_copy(self._path, prepared, about)
+            write_copy(self._path, prepared, about | {"n_rows": len(rows)})
         except OSError as error:
-            self._tell_trouble(error)
+            self._note_trouble(error)
 
-    def _tell_waiting(self) -> None:
-        self.progress.note(f"{self.name}: another job is preparing it; waiting.")
-
-    def _tell_trouble(self, error: OSError) -> None:
+    def _note_trouble(self, error: OSError) -> None:
         self.progress.note(
             f"{self.name}: the prepared copy cannot be used or kept in {self.folder} "
             f"({error.strerror or error}), so the files are read. Repair the folder, choose another with "

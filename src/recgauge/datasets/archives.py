@@ -112,19 +112,6 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
     A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
     server is noted and the next location is tried.
 
-    Parameters
-    ----------
-    published : PublishedFile
-        What is looked for.
-    locations : Locations
-        Where to look.
-    progress : Progress
-        Notified about downloads.
-
-    Returns
-    -------
-    VerifiedFile
-
     Raises
     ------
     IntegrityError
@@ -151,25 +138,20 @@ class _Search:
     certificate_refused: bool = False
 
     def run(self) -> VerifiedFile:
-        found = self._ask_folder("cache folder", self._cached.parent, self.locations.pin)
+        file = self._ask_folder("cache folder", self._cached.parent, self.locations.pin)
         for mirror in self.locations.mirrors:
-            found = found or self._ask_mirror(mirror)
+            file = file or self._ask_mirror(mirror)
         if self.published.by_hand:
             self.tried.append(f"publisher {self.published.address}: offers the files, but no archive of them")
         else:
-            found = found or self._ask_server("publisher", self.published.address)
-        if found is None:
+            file = file or self._ask_server("publisher", self.published.address)
+        if file is None:
             raise (IntegrityError if self.found_wrong else MissingDataError)(self._nowhere())
-        return found
+        return file
 
     @property
     def _cached(self) -> Path:
         return self.locations.cache_folder / self.published.filename
-
-    @property
-    def _size(self) -> int | None:
-        """Bytes that a server may send; another file that is pinned may have any size."""
-        return None if self.locations.pin is not None else self.published.size or None
 
     def _ask_folder(self, owner: str, folder: Path, pin: Pin | None) -> VerifiedFile | None:
         path = folder / self.published.filename
@@ -196,13 +178,16 @@ class _Search:
             self.tried.append(f"{owner} {address}: not tried, since offline is set")
             return None
 
+        # another file that is pinned may have any size
+        size = None if self.locations.pin is not None else self.published.size or None
+
         def check(path: Path) -> VerifiedFile:
             return verify(
                 path, self.published, self.locations.pin, origin=None if path == self._cached else address
             )
 
         try:
-            return Download(address, self._cached, self._size, check, self.progress).run()
+            return Download(address, self._cached, size, check, self.progress).run()
         except TransferError as error:
             self.certificate_refused |= error.certificate
             self.found_wrong |= error.too_large
@@ -231,18 +216,7 @@ class _Search:
 
 
 def local_place(published: PublishedFile, locations: Locations) -> str:
-    """Return where on this machine a run would take the archive from, without looking into the file.
-
-    Parameters
-    ----------
-    published : PublishedFile
-    locations : Locations
-
-    Returns
-    -------
-    str
-        "archive", "cache" or "mirror"; empty if it would have to be downloaded.
-    """
+    """Return where a run would take the archive from: "archive", "cache", "mirror", or "" for the network."""
     if locations.archive is not None:
         return "archive"
     folders = [("cache", locations.cache_folder)]
@@ -251,12 +225,7 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
 
 
 def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFile, str]:
-    """Copy an archive from a mirror folder into the cache folder, if it can be verified there, too.
-
-    Returns
-    -------
-    (VerifiedFile, str)
-        Its path, and in words what was done; empty if it was in the cache folder already.
+    """Copy a verified archive of a mirror folder into the cache folder, and say what was done.
 
     Raises
     ------

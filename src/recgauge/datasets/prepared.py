@@ -91,11 +91,6 @@ def entries(cache: str | None = None) -> list[PreparedCopy]:
     cache : str, optional
         The cache folder; by default the user's own.
 
-    Returns
-    -------
-    list of PreparedCopy
-        File, name, source, rows, bytes and time of the last use of each.
-
     Examples
     --------
     >>> entries("/no/such/folder")
@@ -147,21 +142,12 @@ def clear(cache: str | None = None, name: str | None = None) -> list[PreparedCop
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """All that reading a source gives; what a run's settings add to it is not part.
-
-    Parameters
-    ----------
-    interactions : Interactions
-    item_titles : ndarray of str, shape (n_items,), or None
-    item_features : ItemFeatures or None
-    facts : mapping of str to Any
-        The reader's notes about the files; survives a JSON round trip.
-    """
+    """All that reading a source gives; what a run's settings add to it is not part."""
 
     interactions: Interactions
     item_titles: npt.NDArray[Any] | None = None
     item_features: ItemFeatures | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the reader's notes; survives JSON
 
 
 def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None:
@@ -185,18 +171,14 @@ def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None
 
 
 def read_copy(path: Path, key: str) -> tuple[Prepared, dict[str, Any]]:
-    """Return a kept data set, mapped into memory (jobs share the system's pages), and what it says of itself.
-
-    Every byte is checked against its checksum.
+    """Return a kept data set, mapped into memory, which jobs share, and what it says of itself.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no copy.
     IntegrityError
-        If anything about it is not as it was written.
+        If anything about it is not as it was written: every byte is checked against its checksum.
     OSError
-        If it cannot be read.
+        If it cannot be read; FileNotFoundError if there is none.
     """
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -273,7 +255,6 @@ def _from_columns(columns: Columns, described: Mapping[str, Any]) -> Prepared:
         _restored("user_ids", columns),
         _restored("item_ids", columns),
     )
-    has_titles = "item_titles" in columns or "item_titles_json" in columns
     features = None
     if (names := described.get("feature_names")) is not None:
         parts = tuple(columns[f"features_{part}"] for part in ("data", "indices", "indptr"))
@@ -281,6 +262,7 @@ def _from_columns(columns: Columns, described: Mapping[str, Any]) -> Prepared:
 
         matrix = sparse.csr_array(parts, shape=(rows.n_items, len(names)))
         features = ItemFeatures(matrix, tuple(names))
+    has_titles = "item_titles" in columns or "item_titles_json" in columns
     titles = _restored("item_titles", columns) if has_titles else None
     return Prepared(rows, titles, features, described["facts"])
 

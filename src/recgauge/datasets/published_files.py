@@ -187,22 +187,8 @@ def verify(
 ) -> VerifiedFile:
     """Return `path` with the strongest true statement about it.
 
-    Parameters
-    ----------
-    path : Path
-        The file that was found or fetched.
-    published : PublishedFile
-        What it should be.
-    pin : Pin or None
-        A digest that the user vouches for.
-    origin : str, optional
-        The address that `path` has just been fetched from, to be named instead of a file that will not stay.
-    named : bool
-        Whether the user named this very file, which may well be a good one of another data set.
-
-    Returns
-    -------
-    VerifiedFile
+    `origin` is the address that it has just been fetched from, to be named instead of a file that will not
+    stay; `named`: whether the user named this very file, which may well be a good one of another data set.
 
     Raises
     ------

@@ -19,12 +19,12 @@ from recgauge.datasets.prepared import Prepared
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files import columns
 from recgauge.files.columns import Choice, Role, Wanted
-from recgauge.files.formats import FORMATS, format_of, read
+from recgauge.files.formats import FORMATS, read
 from recgauge.files.ids import join_ids
 from recgauge.files.limits import Limits
-from recgauge.files.opening import EncodedFile, TableFile, check_encoding, find_files
+from recgauge.files.opening import TableFile, check_encoding, find_files
 from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
-from recgauge.files.text import TextFormat, find_layout, first_lines
+from recgauge.files.text import TextFormat
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.memory import memory_named
 from recgauge.utils.progress import NoProgress, Progress
@@ -170,11 +170,7 @@ class Table(DatasetSource):
 
     def find(self, progress: Progress | None = None) -> None:  # noqa: ARG002 - nothing to tell
         """Find the files, and refuse those beyond the limits as far as their beginning tells."""
-        for file in self._files():
-            decoded = EncodedFile(file.path, file.member, file.limits, check_encoding(self.encoding))
-            form = self.format or format_of(decoded, self._wanted())
-            if form in ("text", "csv") and len(first_lines(decoded)[1]) > file.limits.columns:
-                find_layout(decoded, self._wanted(), self._text_format())
+        self._files()
 
     def digest(self, progress: Progress | None = None) -> str:  # noqa: ARG002 - nothing to tell
         """Return the digest of the files' bytes, without reading rows."""
@@ -225,7 +221,9 @@ class Table(DatasetSource):
         )
 
     def _files(self) -> tuple[TableFile, ...]:
-        return find_files(self._paths, self.member, Limits.of(self.limits))
+        return find_files(
+            self._paths, self.member, Limits.of(self.limits), encoding=check_encoding(self.encoding)
+        )
 
     def _inputs(self, files: Sequence[TableFile]) -> Inputs:
         return Inputs((file.path for file in files), self.cache, prepared=self.prepared)
@@ -240,7 +238,6 @@ class Table(DatasetSource):
                     self._text_format(),
                     form=self.format,
                     unit=self.time_unit,
-                    encoding=check_encoding(self.encoding),
                 )
                 if rows.problems and self.on_bad_rows == "error":
                     raise refuse(rows, headless=all(map(_is_numbered, rows.part.labels.values())))
@@ -358,7 +355,7 @@ def join(parts: Sequence[Rows]) -> Interactions:
                 f"Table: {listed(have)} has a {role} column, other files have none. Choose the columns, "
                 f"or set dataset.{role}=false."
             )
-    if not any(rows.user.n_rows for rows in parts):
+    if not any(len(rows.lines) for rows in parts):
         files = listed(rows.file for rows in parts)
         raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
     with ThreadPoolExecutor(2) as threads:

@@ -67,47 +67,21 @@ _FIRST_TIME = 100_000_000  # smaller whole numbers in a third column are ratings
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns that a file is read for, and how a user says which they are.
-
-    Parameters
-    ----------
-    names : mapping of role to groups of names
-    order : tuple of role
-        Of the columns where there is no header and none is chosen.
-    choices : mapping of role to name, position, False or None
-    needed : tuple of tuples of role
-        Of each at least one must be there.
-    lenient : bool
-        Whether a chosen name counts only in files that have it: one command names columns of several files.
-    option : str
-        How a column is chosen, with the role and the column: ``dataset.{}={}``; empty: not at all.
-    command : str
-        What comes before.
-    header : str
-        How to say whether there is a header, with true or false.
-    unordered : str
-        How to say what the third column is if `order` is empty.
-    of_lists : bool
-        Whether files may be those of evaluation tools: blanks may separate columns without a header, and
-        TREC's columns are recognised by their looks, which a table of four columns may have, too.
-    mixed_ids : bool
-        Whether ids may be numbers and texts in one column; they are texts then.
-    exact : bool
-        Whether ratings are float64 instead of float32.
-    """
+    """The columns that a file is read for, and how a user says which they are."""
 
     names: Mapping[Role, Names]
-    order: tuple[Role, ...]
+    order: tuple[Role, ...]  # of the columns where there is no header and none is chosen
     choices: Mapping[Role, Choice] = field(default_factory=dict)
-    needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))
-    lenient: bool = False
-    option: str = "dataset.{}={}"
-    command: str = ""
-    header: str = "dataset.header={}"
-    unordered: str = ""
+    needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
+    option: str = "dataset.{}={}"  # how a column is chosen, with the role and the column; empty: not at all
+    command: str = ""  # what comes before
+    header: str = "dataset.header={}"  # how to say whether there is a header
+    unordered: str = ""  # how to say what the third column is if `order` is empty
+    # Files of lists may be those of evaluation tools: blanks may separate columns without a header, and
+    # TREC's are recognised by their looks, which a table may have, too. One command names columns of several
+    # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32.
     of_lists: bool = False
-    mixed_ids: bool = False
-    exact: bool = False
+    mixed_ids: bool = False  # whether ids may be numbers and texts in one column; they are texts then
 
     def __post_init__(self) -> None:
         for role, choice in self.choices.items():
@@ -127,18 +101,18 @@ class Wanted:
         SchemaError
             If columns are absent or not clear: all of them in one message.
         """
-        found, problems, unclear = {}, [], []
+        positions, problems, unclear = {}, [], []
         for role in self.names:
             at = self._places(role, names)
             if len(at) == 1:
-                found[role] = at[0]
+                positions[role] = at[0]
             elif at:
                 problems.append(f"several columns could be the {role}: {listed(names[p] for p in at)}")
                 unclear.append(role)
-            elif self.choices.get(role) not in (None, False) and not self.lenient:
+            elif self.choices.get(role) not in (None, False) and not self.of_lists:
                 problems.append(f"there is no column {self.choices[role]!r} for the {role}")
                 unclear.append(role)
-        missing = [roles for roles in self.needed if not {*found, *unclear} & set(roles)]
+        missing = [roles for roles in self.needed if not {*positions, *unclear} & set(roles)]
         if missing:
             problems.append(f"no column is known as the {_words(missing)}")
             unclear += [roles[0] for roles in missing]
@@ -147,7 +121,7 @@ class Wanted:
                 f"{location}: {'; '.join(problems)}. The columns are: {listed(names)}. Choose with "
                 f"{self._line(unclear)}."
             )
-        return _distinct(found, names, location)
+        return _distinct(positions, names, location)
 
     def by_position(
         self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
@@ -161,7 +135,7 @@ class Wanted:
         """
         chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
         named = [
-            role for role, choice in self.choices.items() if isinstance(choice, str) and not self.lenient
+            role for role, choice in self.choices.items() if isinstance(choice, str) and not self.of_lists
         ]
         texts: list[str] = []
         if not chosen and not named:
@@ -192,25 +166,17 @@ class Wanted:
     ) -> bool:
         """Whether the first row of a file names its columns, by the rule of docs/data.md.
 
-        Parameters
-        ----------
-        first : sequence of str
-            Its cells.
-        below : sequence of sequence of str
-            Those of some rows below it.
-        location : str
-        said : bool, optional
-            What the user says: that counts, of several files where nobody can tell.
+        `said` is what the user says, which counts, of several files where nobody can tell.
 
         Raises
         ------
         SchemaError
             If nobody can tell.
         """
-        if said is not None and not self.lenient:
+        if said is not None and not self.of_lists:
             return said
         chosen = [choice for choice in self.choices.values() if isinstance(choice, str)]
-        if (chosen and not self.lenient) or any(choice in first for choice in chosen):
+        if (chosen and not self.of_lists) or any(choice in first for choice in chosen):
             return True
         unknown = [roles[0] for roles in self.needed if not any(self._usual(role, first) for role in roles)]
         if not {"user", "item"} & {*unknown}:
@@ -225,10 +191,15 @@ class Wanted:
             )
         return header
 
+    def may_be(self, name: str) -> bool:
+        """Whether a column of this name may be one of the wanted, whatever other columns there are."""
+        chosen = any(choice == name or _is_position(choice) for choice in self.choices.values())
+        return chosen or any(self._usual(role, [name]) for role in self.names)
+
     def _in_order(self, rows: Sequence[Sequence[str]]) -> tuple[dict[Role, int], list[str]]:
         """Return columns in their usual order, and what is wrong where rating or time would be text."""
         roles = [role for role in self.order if self.choices.get(role) is not False]
-        found: dict[Role, int] = {}
+        positions: dict[Role, int] = {}
         texts: list[str] = []
         for at in range(len(rows[0])):
             if not roles:
@@ -239,25 +210,25 @@ class Wanted:
                 role = "time"
             if role in ("rating", "time") and cells and not any(map(_is_value, cells)):
                 texts.append(f"column {at} is no {role}: {shown(cells[0])}")
-            found[role] = at
+            positions[role] = at
             roles = roles[roles.index(role) + 1 :]
-        return found, texts
+        return positions, texts
 
     def _places(self, role: Role, names: Sequence[str]) -> list[int]:
         choice = self.choices.get(role)
         if choice is False:
             return []
         if choice is not None:
-            found = [at for at, name in enumerate(names) if choice in (name, at)]
-            if found or not self.lenient:
-                return found
+            places = [at for at, name in enumerate(names) if choice in (name, at)]
+            if places or not self.of_lists:
+                return places
         return self._usual(role, names)
 
     def _usual(self, role: Role, names: Sequence[str]) -> list[int]:
         plain = [_plain(name) for name in names]
         for group in self.names.get(role, ()):
-            if found := [at for at, name in enumerate(plain) if name in group]:
-                return found
+            if places := [at for at, name in enumerate(plain) if name in group]:
+                return places
         return []
 
     def _line(self, roles: Sequence[Role]) -> str:

@@ -5,12 +5,13 @@ A new format is a function that returns a `Part` and an entry of `FORMATS`; noth
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recgauge.errors import SchemaError, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.json_lines import read_json_lines
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.opening import EncodedFile, TableFile
+from recgauge.files.opening import TableFile
 from recgauge.files.parquet import read_parquet
 from recgauge.files.per_user import one_row_per_item, read_user_lines
 from recgauge.files.rows import Part, Rows, TimeUnit, check
@@ -24,37 +25,22 @@ Reader = Callable[..., Part]
 class Format:
     """A kind of file.
 
-    Parameters
-    ----------
-    read : callable
-        Takes a file, the wanted columns, how text is laid out, and `careful`: whether to collect broken rows
-        and to know lines, slowly, instead of failing fast. Returns a `Part`, or raises a SchemaError, or an
-        ArrowException where it should be called again with `careful`.
-    endings : tuple of str
-        Of names of such files.
-    begins : callable, optional
-        Whether the first lines, each split at blanks, are those of such a file.
-    of_lists : bool
-        Whether they tell so only where lists are read, not tables.
+    `read` takes a file, the wanted columns, how text is laid out, and `careful`: whether to collect broken
+    rows and to know lines, slowly, instead of failing fast. It returns a `Part`, or raises a SchemaError, or
+    an ArrowException where it should be called again with `careful`.
     """
 
     read: Reader
-    endings: tuple[str, ...] = ()
-    begins: Callable[[Sequence[Sequence[str]]], bool] | None = None
-    of_lists: bool = False
+    endings: tuple[str, ...] = ()  # of names of such files
+    begins: Callable[[Sequence[Sequence[str]]], bool] | None = None  # the first lines, split at blanks
+    of_lists: bool = False  # whether they tell so only where lists are read, not tables
 
 
-def _separated(sign: str | None, *, header: bool | None = None, quotes: bool | None = None) -> Reader:
+def _text(**known: Any) -> Reader:
     """Return a reader of text of which something is known."""
 
     def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:
-        known = replace(
-            how,
-            separator=sign or how.separator,
-            header=how.header if header is None else header,
-            quotes=how.quotes if quotes is None else quotes,
-        )
-        return read_text(file, wanted, known, careful=careful)
+        return read_text(file, wanted, replace(how, **known), careful=careful)
 
     return read
 
@@ -77,14 +63,14 @@ def _trec(*columns: Role | None) -> Reader:
 FORMATS: Mapping[str, Format] = {
     "text": Format(read_text),
     "csv": Format(read_text),
-    "tsv": Format(_separated("\t")),
+    "tsv": Format(_text(separator="\t")),
     "parquet": Format(read_parquet, (".parquet", ".pq"), lambda rows: rows[0][0].startswith("PAR1")),
     "jsonl": Format(
         read_json_lines,
         (".json", ".jsonl", ".ndjson"),
         lambda rows: rows[0][0].lstrip("\ufeff").startswith("{"),
     ),
-    "recbole": Format(_separated("\t", header=True, quotes=False), (".inter",)),
+    "recbole": Format(_text(separator="\t", header=True, quotes=False), (".inter",)),
     "user_lines": Format(read_user_lines),
     "trec_run": Format(
         _trec("user", None, "item", "rank", "score", "tag"),
@@ -123,26 +109,12 @@ def read(
     *,
     form: str | None = None,
     unit: TimeUnit | None = None,
-    encoding: str = "utf-8",
     lines: bool = False,
 ) -> Rows:
     """Return the rows of a file, checked.
 
-    Parameters
-    ----------
-    file : TableFile
-    wanted : Wanted
-        The columns.
-    how : TextFormat, optional
-        What is known of text.
-    form : str, optional
-        A key of `FORMATS`; by default recognised.
-    unit : {"s", "ms", "us", "ns", "date"}, optional
-        What times count; by default recognised.
-    encoding : str
-        Of text and JSON, as `check_encoding` returns it.
-    lines : bool
-        Whether the line of each row must be known.
+    `how` is what is known of text, `form` a key of `FORMATS` and `unit` what times count; all are recognised
+    otherwise. `lines`: whether the line of each row must be known.
 
     Raises
     ------
@@ -153,12 +125,10 @@ def read(
     DataError
         If it needs more memory than there is.
     """
-    if encoding != "utf-8":
-        file = EncodedFile(file.path, file.member, file.limits, encoding)
     form = form or format_of(file, wanted)
-    size = file.size()
-    n_rows = size.n_fields if form == "user_lines" else size.n_rows
-    needed = BYTES_PER_ROW["lists" if wanted.of_lists else form if form in BYTES_PER_ROW else "text"]
+    n_lines, n_ids = file.size()
+    n_rows = n_ids if form == "user_lines" else n_lines
+    needed = 100 if wanted.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
     check_memory(file, n_rows, needed)
     with memory_named(file, n_rows, needed):
         return _read_twice(file, wanted, how or TextFormat(), form, unit, lines=lines)
@@ -175,7 +145,7 @@ def _read_twice(
         known = part.lines is not None
         if "items" in part.columns:
             part = one_row_per_item(part)
-        return check(part, form, unit, exact=wanted.exact), known
+        return check(part, form, unit, exact=wanted.of_lists), known
 
     try:
         rows, known = attempt(careful=False)

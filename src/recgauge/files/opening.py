@@ -1,17 +1,14 @@
 """Finds and opens the files of a table: plain, gzip or in a zip archive, in any encoding, given as UTF-8."""
 
 import codecs
-import errno
 import fnmatch
 import gzip
 import io
-import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -25,31 +22,25 @@ from recgauge.errors import (
     said,
     shortened,
 )
-from recgauge.files.limits import BLOCK, LimitedStream, Limits, Size, check_size
+from recgauge.files.limits import BLOCK, LimitedStream, Limits
 from recgauge.utils.files import irregular, refuse_irregular, user_path
 
 # What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
+_LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
+_PACKED_SAMPLE, _UNPACKED_SAMPLE, _PIECE = 1 << 18, 1 << 24, 1 << 12  # bytes of a gzip that tell its ratio
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """One file of rows.
-
-    Parameters
-    ----------
-    path : Path
-        A file on disk.
-    member : str or None
-        The member to read if `path` is a zip archive.
-    limits : Limits
-    """
+    """One file of rows: a path, or a member of a zip archive; `encoding` as `check_encoding` returns it."""
 
     path: Path
     member: str | None = None
     limits: Limits = field(default_factory=Limits, repr=False)
+    encoding: str = "utf-8"
 
     def __str__(self) -> str:
         return printable(str(self.path) if self.member is None else f"{self.path}:{self.member}")
@@ -74,36 +65,45 @@ class TableFile:
             return file.read(2) == b"\x1f\x8b"
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
-        """Open the unpacked bytes; whoever reads beyond a limit gets an error.
+    def unpacked(self) -> Iterator[IO[bytes]]:
+        """Open the unpacked bytes, without a limit.
 
         Raises
         ------
         IntegrityError
-            If the file cannot be unpacked.
-        SchemaError
-            While it is read, if it is larger than the limits allow.
+            If the file cannot be unpacked, now or while it is read.
         """
         try:
             with self.path.open("rb") as file:
                 if self.member is not None:
                     with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
-                        yield self._watched(member)
+                        yield member
                 elif self.packed:
-                    with gzip.open(file) as unpacked:
-                        yield self._watched(cast("IO[bytes]", unpacked))
+                    with gzip.open(file) as content:
+                        yield cast("IO[bytes]", content)
                 else:
-                    yield self._watched(file)
+                    yield file
         except UNPACKING_ERRORS as error:
             raise IntegrityError(
                 f"{self} cannot be read or unpacked: {said(error)}. Get the file again."
             ) from error
 
-    def _watched(self, stream: IO[bytes]) -> IO[bytes]:
-        return io.BufferedReader(LimitedStream(stream, self, self.limits, packed=self.packed), BLOCK)
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the content as UTF-8; reading beyond a limit, or what is no text, is a SchemaError."""
+        with self.unpacked() as stream:
+            decoded = stream if self.encoding == "utf-8" else cast("IO[bytes]", _Utf8(stream, self.encoding))
+            watched = LimitedStream(decoded, self, self.limits, packed=self.packed)
+            try:
+                yield io.BufferedReader(watched, BLOCK)
+            except UnicodeError as error:
+                where = f", after line {watched.n_lines:,}" if watched.n_lines else ""
+                raise SchemaError(
+                    f"{self}{where} is not {self.encoding} text. Correct dataset.encoding."
+                ) from error
 
-    def size(self) -> Size:
-        """Return what the beginning of the file tells about the whole, within the limits.
+    def size(self) -> tuple[float, float]:
+        """Return how many lines and ids the file has, if a line is ids and all are as at its beginning.
 
         Raises
         ------
@@ -112,40 +112,83 @@ class TableFile:
         SchemaError
             If it is larger than the limits allow.
         """
-        return _size(self, state_of(self.path))
+        n_bytes, exact = self._unpacked_bytes()
+        with replace(self, encoding="utf-8").open() as stream:
+            sample = stream.read(BLOCK)
+            if self.packed:
+                self.limits.check_unpacked(n_bytes, self, guessed=not exact)
+            if sample.startswith(b"PAR1"):
+                return 0, 0  # it says itself
+            if len(sample) - sample.rfind(b"\n") > _LONG:
+                sample += stream.readline()
+        share = n_bytes / max(len(sample), 1)
+        n_lines = sample.count(b"\n")
+        self.limits.check_rows(n_lines * share, self, guessed=True)
+        return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
+
+    def _unpacked_bytes(self) -> tuple[float, bool]:
+        """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
+        if self.member is not None:
+            with zipfile.ZipFile(self.path) as archive:
+                about = archive.getinfo(self.member)
+            if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                # zipfile unpacks 4 kB of these at once, which may become gigabytes
+                raise SchemaError(
+                    f"{self}: packed in a way that cannot be unpacked in pieces (method "
+                    f"{about.compress_type} of zip, such as bzip2 or LZMA). Pack it as a usual zip (deflate) "
+                    "or a gzip."
+                )
+            return about.file_size, True
+        size = self.path.stat().st_size
+        if not self.packed:
+            return size, True
+        with self.path.open("rb") as file:
+            unpacked, packed = _first_of_gzip(file)
+        return unpacked * size / packed, packed == size
 
 
-def state_of(path: Path) -> tuple[int, ...]:
-    """Return size, times of the last change, and which file it is, as the system knows them.
+def _first_of_gzip(file: IO[bytes]) -> tuple[int, int]:
+    """Return how many bytes the first packed ones become, and how many these are."""
+    unpacker, n_unpacked, n_packed = zlib.decompressobj(31), 0, 0
+    while n_unpacked < _UNPACKED_SAMPLE and n_packed < _PACKED_SAMPLE and (piece := file.read(_PIECE)):
+        n_packed += len(piece)
+        while piece:
+            try:
+                n_unpacked += len(unpacker.decompress(piece))
+            except zlib.error:  # blank bytes after the end, or damage: reading tells
+                return n_unpacked, n_packed
+            piece = unpacker.unused_data
+            if unpacker.eof:
+                unpacker = zlib.decompressobj(31)
+    return n_unpacked, n_packed
 
-    Programs may set the first time; only the system sets the second, which finds an edit whose size and time
-    were put back. A network file system answers from its memory unless the file is opened.
-    """
-    with path.open("rb") as file:
-        found = os.fstat(file.fileno())
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+
+class _Utf8:
+    """Text in another encoding, read as UTF-8."""
+
+    def __init__(self, stream: IO[bytes], encoding: str) -> None:
+        self._text = io.TextIOWrapper(stream, encoding, newline="")
+
+    def read(self, size: int) -> bytes:
+        return self._text.read(size // 4).encode("utf-8", "surrogatepass")  # a character has at most 4 bytes
 
 
-@lru_cache(maxsize=4096)
-def _size(file: TableFile, state: tuple[int, ...]) -> Size:
-    del state  # another one is another file
-    with file.open() as stream:
-        return check_size(stream, file.path, file.member, file, file.limits)
+def lines_read(stream: IO[bytes]) -> int:
+    """Return how many lines of a file that is open have been read."""
+    lines: int = stream.raw.n_lines  # type: ignore[attr-defined]
+    return lines
 
 
 def find_files(
-    paths: Sequence[str], member: str | None, limits: Limits | None = None, option: str = "dataset.path"
+    paths: Sequence[str],
+    member: str | None,
+    limits: Limits | None = None,
+    option: str = "dataset.path",
+    encoding: str = "utf-8",
 ) -> tuple[TableFile, ...]:
     """Return the files that `paths` name, in order; patterns such as ``part-*.csv`` are sorted.
 
-    Parameters
-    ----------
-    paths : sequence of str
-    member : str or None
-        Of zip archives.
-    limits : Limits, optional
-    option : str
-        What names the files, for messages.
+    `member` is that of zip archives; `option` names the files in messages.
 
     Raises
     ------
@@ -156,16 +199,16 @@ def find_files(
     ConfigError
         If a file is named twice.
     """
-    found = [path for text in paths for path in _expand(text, option)]
-    named: set[Path] = set()
-    for path in found:
-        if path.resolve() in named:
+    expanded = [path for text in paths for path in _expand(text, option)]
+    resolved: set[Path] = set()
+    for path in expanded:
+        if path.resolve() in resolved:
             raise ConfigError(
                 f"{option}={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
                 "file once."
             )
-        named.add(path.resolve())
-    files = tuple(replace(_table_file(path, member), limits=limits or Limits()) for path in found)
+        resolved.add(path.resolve())
+    files = tuple(TableFile(path, _member(path, member), limits or Limits(), encoding) for path in expanded)
     for file in files:
         file.size()
     return files
@@ -184,40 +227,38 @@ def _expand(text: str, option: str) -> list[Path]:
             f"{named} is not a regular file but a folder; name a file in it ({inside or 'it has none'}) or a "
             "pattern."
         )
-    found = [path] if _is_there(path) else []
-    if not found and any(sign in path.name for sign in "*?["):
-        found = sorted(path.parent.glob(path.name))
-    if not found:
+    paths = [path] if _is_there(path) else []
+    if not paths and any(sign in path.name for sign in "*?["):
+        paths = sorted(path.parent.glob(path.name))
+    if not paths:
         raise MissingDataError(f"{named}: there is no such file, seen from {Path.cwd()}. Correct {option}.")
-    for one in found:
-        refuse_irregular(one, option)
-    return found
+    for expanded in paths:
+        refuse_irregular(expanded, option)
+    return paths
 
 
 def _is_there(path: Path) -> bool:
     try:
         path.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: with a NUL
+    except PermissionError as error:
+        raise _unreadable(path, error) from error
+    except (OSError, ValueError):  # ValueError: with a NUL
         return False
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return False
-        raise MissingDataError(
-            f"{printable(str(path))} cannot be read: {error.strerror}. Make it readable."
-        ) from error
     return True
 
 
-def _table_file(path: Path, member: str | None) -> TableFile:
+def _unreadable(path: Path, error: OSError) -> MissingDataError:
+    return MissingDataError(f"{printable(str(path))} cannot be read: {error.strerror}. Make it readable.")
+
+
+def _member(path: Path, member: str | None) -> str | None:
+    """Return the member of an archive that is meant, None for other files."""
     try:
         with path.open("rb") as stream:
-            packed = stream.read(4) == b"PK\x03\x04"
+            if stream.read(4) != b"PK\x03\x04":
+                return None
     except OSError as error:
-        raise MissingDataError(
-            f"{printable(str(path))} cannot be read: {error.strerror}. Make it readable."
-        ) from error
-    if not packed:
-        return TableFile(path)
+        raise _unreadable(path, error) from error
     try:
         with zipfile.ZipFile(path) as archive:
             names = [
@@ -226,15 +267,15 @@ def _table_file(path: Path, member: str | None) -> TableFile:
     except UNPACKING_ERRORS as error:
         raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
     if member is None and len(names) == 1:
-        return TableFile(path, names[0])
+        return names[0]
     if names.count(member or "") == 1:
-        return TableFile(path, member)
+        return member
     if not names:
         raise SchemaError(f"{path} holds no file of rows. Correct dataset.path.")
     if member in names or len(set(names)) == 1:
         raise SchemaError(f"{path} holds {member or names[0]} twice; pack it again with one of each.")
-    asked = "several files" if member is None else f"no file {member!r}"
-    raise SchemaError(f"{path} holds {asked}; choose one with dataset.member: {listed(names)}.")
+    problem = "several files" if member is None else f"no file {member!r}"
+    raise SchemaError(f"{path} holds {problem}; choose one with dataset.member: {listed(names)}.")
 
 
 _SAMPLE = 'user,item\r\n1,"a"\r\n'
@@ -265,71 +306,3 @@ def check_encoding(encoding: object) -> str:
         f"Table: encoding must be one of text that Python knows, such as utf-8, utf-16 or iso-8859-1; got "
         f"{encoding!r}."
     )
-
-
-@dataclass(frozen=True)
-class EncodedFile(TableFile):
-    """A file in another encoding than UTF-8.
-
-    Parameters
-    ----------
-    encoding : str
-        As `check_encoding` returns it.
-    """
-
-    encoding: str = "utf-8"
-
-    @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
-        """Open the text as UTF-8.
-
-        Raises
-        ------
-        IntegrityError
-            If the file cannot be unpacked.
-        SchemaError
-            While it is read, if it has another encoding.
-        """
-        with super().open() as stream:
-            yield cast("IO[bytes]", io.BufferedReader(_Utf8(stream, self, self.encoding), BLOCK))
-
-
-def lines_read(stream: IO[bytes]) -> int:
-    """Return how many lines of a file that is open have been read."""
-    lines: int = stream.raw.n_lines  # type: ignore[attr-defined]
-    return lines
-
-
-class _Utf8(io.RawIOBase):
-    def __init__(self, stream: IO[bytes], file: TableFile, encoding: str) -> None:
-        self._stream, self._file, self._encoding = stream, file, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._lines, self._ready, self._ended, self._line_ended = 0, b"", False, True
-
-    @property
-    def n_lines(self) -> int:
-        return self._lines + (not self._line_ended)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._ready and not self._ended:
-            block = self._stream.read(BLOCK)
-            self._ended = not block
-            self._ready = self._decoded(block).encode("utf-8", "surrogatepass")
-        count = min(len(buffer), len(self._ready))
-        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
-
-    def _decoded(self, block: bytes) -> str:
-        try:
-            text = self._decoder.decode(block, final=self._ended)
-        except UnicodeError as error:
-            where = f", after line {self._lines:,}" if self._lines else ""
-            raise SchemaError(
-                f"{self._file}{where} is not {self._encoding} text. Correct dataset.encoding."
-            ) from error
-        self._lines += text.count("\n")
-        self._line_ended = text.endswith("\n") if text else self._line_ended
-        return text

@@ -1,6 +1,6 @@
 """Reads parquet within the limits: an id that stands in many rows takes memory once."""
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from recgauge.errors import SchemaError
 from recgauge.files.columns import Wanted
@@ -12,7 +12,6 @@ from recgauge.utils.memory import check_memory, in_units
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow import parquet
 
 _LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
 
@@ -27,17 +26,20 @@ def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: b
     pyarrow.ArrowInvalid
         If the file is no parquet.
     """
-    with file.open() as stream:
-        table = _opened(file, stream)
-        names = table.schema_arrow.names
-        positions = wanted.by_name(names, str(file))
-        labels = {role: names[position] for role, position in positions.items()}
-        texts = [
-            label for label in labels.values() if _is_text(table.schema_arrow.field(names.index(label)).type)
-        ]
-        if texts:  # as a dictionary: plain, 40 million rows of one text of 3,000 bytes take 120 GB
-            table = _opened(file, stream, texts)
-        rows = table.read(columns=list(labels.values()))
+    from pyarrow import parquet
+
+    with file.unpacked() as stream:
+        source = _source(file, stream)
+        table = parquet.ParquetFile(source)
+        file.limits.check_columns(table.metadata.num_columns, file)
+        file.limits.check_rows(table.metadata.num_rows, file)
+        check_memory(file, table.metadata.num_rows, BYTES_PER_ROW)
+        schema = table.schema_arrow
+        positions = wanted.by_name(schema.names, str(file))
+        labels = {role: schema.names[position] for role, position in positions.items()}
+        texts = [label for label in labels.values() if _is_text(schema.field(label).type)]
+        # texts as dictionaries: plain, 40 million rows of one text of 3,000 bytes take 120 GB
+        rows = parquet.ParquetFile(source, read_dictionary=texts).read(columns=list(labels.values()))
     columns = {role: rows.column(label) for role, label in labels.items()}
     for role in ("user", "item"):
         if role in columns:
@@ -45,27 +47,18 @@ def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: b
     return Part(file, columns, labels, range(1, len(rows) + 1), unit="row")
 
 
-def _opened(file: TableFile, stream: IO[bytes], texts: list[str] | None = None) -> "parquet.ParquetFile":
-    """Return a parquet file that is within the limits; a packed one is unpacked into memory."""
+def _source(file: TableFile, stream: IO[bytes]) -> "pa.NativeFile":
+    """Return a file that can be read from its end, where parquet keeps its list of columns."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     if not file.packed:
-        source: Any = pa.memory_map(str(file.path))  # no copy of the bytes, and Arrow's threads read them
-    else:  # parquet keeps its list of columns at its end, where packed files cannot be read from
-        stream.seek(0)
-        content = stream.read(_LARGEST_PACKED + 1)
-        if len(content) > _LARGEST_PACKED:
-            raise SchemaError(
-                f"{file}: a packed parquet file must not be larger than {in_units(_LARGEST_PACKED)}. Unpack "
-                "it."
-            )
-        source = pa.BufferReader(content)
-    table = parquet.ParquetFile(source, read_dictionary=texts)
-    file.limits.check_columns(table.metadata.num_columns, file)
-    file.limits.check_rows(table.metadata.num_rows, file)
-    check_memory(file, table.metadata.num_rows, BYTES_PER_ROW["parquet"])
-    return table
+        return pa.memory_map(str(file.path))  # no copy of the bytes, and Arrow's threads read them
+    content = stream.read(_LARGEST_PACKED + 1)
+    if len(content) > _LARGEST_PACKED:
+        raise SchemaError(
+            f"{file}: a packed parquet file must not be larger than {in_units(_LARGEST_PACKED)}. Unpack it."
+        )
+    return pa.BufferReader(content)
 
 
 def _is_text(kind: "pa.DataType") -> bool:

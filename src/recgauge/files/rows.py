@@ -28,109 +28,53 @@ TimeUnit = Literal["s", "ms", "us", "ns", "date"]
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows that are bad for the same reason.
-
-    Parameters
-    ----------
-    reason : str
-        Such as "the rating is not a finite number".
-    lines : ndarray of int64, shape (n,)
-        Where they are, ascending.
-    example : str
-        What the first one contains.
-    """
+    """Rows that are bad for the same reason, such as "the rating is not a finite number"."""
 
     reason: str
-    lines: LongArray
-    example: str
+    lines: LongArray  # ascending
+    example: str  # what the first one contains
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one file as they were written.
-
-    Parameters
-    ----------
-    file : TableFile
-    columns : mapping of role to pyarrow.ChunkedArray
-        The cells, as text or as the type that the file gives them.
-    labels : mapping of role to str
-        What the columns are called.
-    lines : ndarray of int64 or range, shape (n_rows,), or None
-        The line of each row; None if nobody has counted yet.
-    unit : str
-        "line", or "row" where rows and lines differ.
-    broken : tuple of Problem
-        Rows that could not be split into columns; they are not in `columns`.
-    remark : str
-        What the user should know about the way the file was read.
-    header : str
-        Whether the file has one, in words.
-    layout : str
-        What separates the columns, in words.
-    empty : ndarray of int64
-        Lines of users without items, where a row is a user.
-    """
+    """The rows of one file as they were written."""
 
     file: TableFile
-    columns: Mapping[Role, "pa.ChunkedArray"]
-    labels: Mapping[Role, str]
-    lines: Lines | None = None
-    unit: str = "line"
-    broken: tuple[Problem, ...] = ()
-    remark: str = ""
-    header: str = ""
-    layout: str = ""
-    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))
+    columns: Mapping[Role, "pa.ChunkedArray"]  # as text or as the type that the file gives them
+    labels: Mapping[Role, str]  # what the columns are called
+    lines: Lines | None = None  # the line of each row; None if nobody has counted yet
+    unit: str = "line"  # "row" where rows and lines differ
+    broken: tuple[Problem, ...] = ()  # rows that could not be split into columns
+    remark: str = ""  # what the user should know about the way the file was read
+    header: str = ""  # whether the file has one, in words
+    layout: str = ""  # what separates the columns, in words
+    empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
 
     @property
     def n_rows(self) -> int:
         """Rows that could be split into columns."""
         return len(self.columns["user"])
 
-    def lines_of(self, rows: LongArray) -> LongArray:
-        """Return the lines of rows; their numbers, counted from 1, if lines are not known."""
-        if self.lines is None:
-            return rows + 1
-        return rows + self.lines.start if isinstance(self.lines, range) else np.asarray(self.lines[rows])
+    @property
+    def numbered(self) -> Lines:
+        """The line of each row; its number, counted from 1, if lines are not known."""
+        return range(1, self.n_rows + 1) if self.lines is None else self.lines
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The good rows of one file as numbers, or of one of its runs.
+    """The good rows of one file as numbers, or of one of its runs."""
 
-    Parameters
-    ----------
-    part : Part
-        Without its columns.
-    form : str
-        Format of the file.
-    user, item : Ids
-        Each row has one; without rows where they were not wanted.
-    numbers : mapping of role to ndarray, shape (n,)
-        Of rating (float32, or float64 where it was wanted), rank and score (float64), as far as there are.
-    time : ndarray of int64, shape (n,), or None
-        Seconds.
-    time_unit : str
-        What the times counted.
-    lines : ndarray of int64 or range, shape (n,)
-        Of each row.
-    problems : tuple of Problem
-        What is wrong with the other rows, and with rows that could not be split into columns.
-    tags : ndarray of object, shape (n,), or None
-        The run that a row belongs to, in TREC run files.
-    """
-
-    part: Part
+    part: Part  # without its columns
     form: str
-    user: Ids
+    user: Ids  # of each row; without rows where users were not wanted
     item: Ids
-    numbers: Mapping[Role, npt.NDArray[Any]]
-    time: LongArray | None
+    numbers: Mapping[Role, npt.NDArray[Any]]  # as far as there are; rating is float32 unless it was of lists
+    time: LongArray | None  # seconds
     time_unit: str
     lines: Lines
-    problems: tuple[Problem, ...]
-    tags: npt.NDArray[Any] | None = None
+    problems: tuple[Problem, ...]  # of the other rows
+    tags: npt.NDArray[Any] | None = None  # the run that a row belongs to, in TREC run files
 
     @property
     def file(self) -> TableFile:
@@ -154,18 +98,12 @@ class Rows:
             item=self.item.take(kept),
             numbers={role: values[kept] for role, values in self.numbers.items()},
             time=None if self.time is None else self.time[kept],
-            lines=lines_at(self.lines, kept),
+            lines=lines_at(self.lines, np.flatnonzero(kept)),
             tags=None if self.tags is None else self.tags[kept],
         )
 
     def understood(self, *optional: Role) -> str:
-        """Return in one line how the file was read, so that a wrong guess is seen, without its name.
-
-        Parameters
-        ----------
-        *optional : role
-            Named also where the file has no such column.
-        """
+        """Return in one line how the file was read, so that a wrong guess is seen."""
         labels = self.part.labels
         texts = [f"{role}={label}" for role, label in labels.items() if role != "time"]
         texts += [f"no {role}" for role in optional if role not in labels]
@@ -187,25 +125,27 @@ def check(part: Part, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
     columns = part.columns
     unit = unit or unit_of(columns.get("time"))
     with ThreadPoolExecutor(4) as threads:  # these wait for memory, not for Python
-        ids = [
-            threads.submit(read_ids, columns[role]) if role in columns else None for role in ("user", "item")
-        ]
+        pair: tuple[Role, Role] = ("user", "item")
+        ids = {role: threads.submit(read_ids, columns[role]) for role in pair if role in columns}
         read = {
             role: threads.submit(read_numbers, columns[role], single=role == "rating" and not exact)
             for role in NUMBERS
             if role in columns
         }
         times = threads.submit(read_times, columns["time"], unit) if "time" in columns else None
-    user, item = (NO_IDS if future is None else future.result() for future in ids)
+    user, item = (ids[role].result() if role in ids else NO_IDS for role in pair)
     numbers = {role: future.result() for role, future in read.items()}
     time = None if times is None else times.result()
-    checks: list[tuple[Role, str, BoolArray | None]] = [
+    checks: list[tuple[Role, str, BoolArray]] = [
         *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
         *(("item", reason.format("the item"), good) for reason, good in item.lacking()),
-        *((role, f"the {role} is not a finite number", finite) for role, (_, finite) in numbers.items()),
+        *(
+            (role, f"the {role} is not a finite number", np.isfinite(cells))
+            for role, cells in numbers.items()
+        ),
     ]
     if "rank" in numbers:
-        rank = numbers["rank"][0]
+        rank = numbers["rank"]
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
     if time is not None:
         reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
@@ -216,28 +156,27 @@ def check(part: Part, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
         form,
         user,
         item,
-        {role: values for role, (values, _) in numbers.items()},
+        numbers,
         None if time is None else time[0],
         unit,
-        range(1, part.n_rows + 1) if part.lines is None else part.lines,
+        part.numbered,
         (*part.broken, *problems),
         _tags(columns),
     )
     return rows if kept.all() else rows.take(kept)
 
 
-def _kept(part: Part, checks: list[tuple[Role, str, BoolArray | None]]) -> tuple[BoolArray, list[Problem]]:
+def _kept(part: Part, checks: list[tuple[Role, str, BoolArray]]) -> tuple[BoolArray, list[Problem]]:
     """Return which rows pass all checks, and the others by the first that they do not pass."""
     kept, problems = np.ones(part.n_rows, dtype=np.bool_), []
     for role, reason, good in checks:
-        if good is None or good.all():
+        if good.all():
             continue
         bad = np.flatnonzero(kept & ~good)
         if len(bad):
-            problems.append(
-                Problem(reason, part.lines_of(bad), _example(part.columns[role][int(bad[0])].as_py()))
-            )
-            np.logical_and(kept, good, out=kept)
+            example = _example(part.columns[role][int(bad[0])].as_py())
+            problems.append(Problem(reason, lines_at(part.numbered, bad), example))
+            kept &= good
     return kept, problems
 
 
@@ -245,31 +184,26 @@ def _tags(columns: Mapping[Role, "pa.ChunkedArray"]) -> npt.NDArray[Any] | None:
     return np.array([str(tag) for tag in columns["tag"].to_pylist()], object) if "tag" in columns else None
 
 
-def lines_at(lines: Lines, rows: BoolArray) -> LongArray:
-    """Return the lines of the rows of a mask.
+def lines_at(lines: Lines, rows: LongArray) -> LongArray:
+    """Return the lines of some rows.
 
     Examples
     --------
-    >>> lines_at(range(2, 5), np.array([True, False, True])).tolist()
+    >>> lines_at(range(2, 5), np.array([0, 2])).tolist()
     [2, 4]
     """
-    return np.flatnonzero(rows) + lines.start if isinstance(lines, range) else lines[rows]
+    return rows + lines.start if isinstance(lines, range) else lines[rows]
 
 
-def read_numbers(column: "pa.ChunkedArray", *, single: bool) -> tuple[npt.NDArray[Any], BoolArray | None]:
-    """Return a column as float32 or float64, and which cells are finite numbers; None if all are."""
+def read_numbers(column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray[Any]:
+    """Return a column as float32 or float64."""
     import pyarrow as pa
 
     wanted = pa.types.is_float32 if single else pa.types.is_float64
     if wanted(column.type) and column.null_count == 0:
-        values = to_numpy(column)
-    else:
-        with np.errstate(over="ignore"):
-            values = _numbers(column).astype(np.float32 if single else np.float64)
-    # A sum in float64 is finite if all float32 are, and needs no memory for its answer.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum(dtype=np.float64)
-    return values, None if np.isfinite(total) else np.isfinite(values)
+        return to_numpy(column)
+    with np.errstate(over="ignore"):
+        return _numbers(column).astype(np.float32 if single else np.float64)
 
 
 def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
@@ -285,8 +219,8 @@ def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
     texts = [str(cell) for cell in cells if isinstance(cell, str)]
     if any(map(is_date, texts)):
         return "date"
-    found = sorted(abs(number) for number in map(_as_number, cells) if number is not None)
-    middle = found[(len(found) - 1) // 2] if found else 0.0
+    sizes = sorted(abs(number) for number in map(_as_number, cells) if number is not None)
+    middle = sizes[(len(sizes) - 1) // 2] if sizes else 0.0
     units: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
     return next((unit for unit in units if middle / _PER_SECOND[unit] <= LATEST), "s")
 
@@ -299,16 +233,14 @@ def _as_number(cell: object) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray | None]:
-    """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100; None if all are."""
+def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray]:
+    """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
         whole = to_numpy(column)
-        if not len(whole) or (whole.min() >= 0 and whole.max() <= LATEST):
-            return whole, None
         return whole, (whole >= 0) & (whole <= LATEST)
     seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
     good = (seconds >= 0) & (seconds <= LATEST)
@@ -321,11 +253,11 @@ def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):  # each distinct cell once: a few long ones may stand in many rows
-        parts = [
-            np.append(_numbers(pa.chunked_array([chunk.dictionary])), np.nan)[_places(chunk)]
-            for chunk in column.chunks
-        ]
-        return np.concatenate([np.empty(0), *parts])
+        parts = [np.empty(0)]
+        for chunk in column.chunks:
+            places = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
+            parts.append(np.append(_numbers(pa.chunked_array([chunk.dictionary])), np.nan)[places])
+        return np.concatenate(parts)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)
         # Also keeps out what Arrow would take for a number, such as "nan" and "inf".
@@ -336,13 +268,6 @@ def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
         return np.full(len(column), np.nan)
     numbers = column.cast(pa.float64(), safe=False)
     return np.asarray(to_numpy(filled(numbers, np.float64("nan"))))
-
-
-def _places(chunk: "pa.DictionaryArray") -> LongArray:
-    import pyarrow as pa
-
-    places: LongArray = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
-    return places
 
 
 def _dates(column: "pa.ChunkedArray") -> DoubleArray:

@@ -5,7 +5,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ import numpy as np
 from recgauge.errors import SchemaError
 from recgauge.files.columns import Role, Wanted, bare, is_date
 from recgauge.files.limits import BLOCK
-from recgauge.files.opening import TableFile
+from recgauge.files.opening import TableFile, lines_read
 from recgauge.files.rows import NUMBERS, Part, Problem
 from recgauge.utils.arrow import to_arrow
-from recgauge.utils.checks import LongArray, shown
+from recgauge.utils.checks import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,54 +34,25 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How text is to be read; None means: found out from the first lines.
+    """How text is to be read; None means: found out from the first lines."""
 
-    Parameters
-    ----------
-    separator : str or None
-        One or more characters.
-    header : bool or None
-        Whether the first line names the columns.
-    quotes : bool or None
-        Whether fields may be in double quotes; None: with commas and semicolons, or if the first line has
-        some.
-    """
-
-    separator: str | None = None
+    separator: str | None = None  # one or more characters
     header: bool | None = None
-    quotes: bool | None = None
+    quotes: bool | None = None  # found out: with commas and semicolons, or if the first line has some
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text file is laid out.
+    """How a text file is laid out."""
 
-    Parameters
-    ----------
-    separator : str
-        Empty: blanks, any number of them.
-    quotes : bool
-    names : tuple of str
-        Of all columns; empty without a header.
-    n_columns : int
-    n_skipped : int
-        Lines before the first row.
-    positions : mapping of role to int
-        Where the columns are.
-    decimal : str
-        What is before the decimals of numbers.
-    dates : bool
-        Whether times are text.
-    """
-
-    separator: str
+    separator: str  # empty: blanks, any number of them
     quotes: bool
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of all columns; empty without a header
     n_columns: int
-    n_skipped: int
+    n_skipped: int  # lines before the first row
     positions: dict[Role, int]
     decimal: str = "."
-    dates: bool = False
+    dates: bool = False  # whether times are text
 
     @property
     def labels(self) -> dict[Role, str]:
@@ -102,14 +74,8 @@ class Layout:
 def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:
     """Return the rows of a text file.
 
-    Parameters
-    ----------
-    file : TableFile
-    wanted : Wanted
-    how : TextFormat
-    careful : bool
-        False: read fast and fail at the first cell that is no number. True: keep cells as text, collect
-        broken rows and know the line of each row.
+    Not `careful`: fast, which fails at the first cell that is no number. Else cells stay text, broken rows
+    are collected and the line of each row is known.
 
     Raises
     ------
@@ -130,8 +96,8 @@ def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: b
             broken.append(row)
             return "skip"
 
-        columns, _ = _columns(file, layout, wanted, keep_broken=keep_broken)
-        part = _with_lines(file, columns, layout, broken)
+        columns, n_lines = _columns(file, layout, wanted, keep_broken=keep_broken)
+        part = _with_lines(file, columns, layout, broken, n_lines)
         if layout.quotes and part.unit == "row":
             refuse_swallowed_rows(file, layout)
         return part
@@ -140,14 +106,12 @@ def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: b
         columns, n_lines = _columns(file, replace(layout, quotes=False), wanted, refuse_quotes=layout.quotes)
     except _QuoteFoundError:
         columns, n_lines = _columns(file, layout, wanted)
-    n_rows = len(columns["user"])
-    n_more = n_lines - layout.n_skipped - n_rows
+    n_more = n_lines - layout.n_skipped - len(columns["user"])
+    remark = ""
     if n_more > 0 and layout.quotes:
         refuse_swallowed_rows(file, layout)
+        remark = f"{n_more:,} lines are blank or go on with a quoted field"
     lines = range(layout.n_skipped + 1, n_lines + 1) if n_more == 0 else None
-    remark = (
-        f"{n_more:,} lines are blank or go on with a quoted field" if n_more > 0 and layout.quotes else ""
-    )
     return Part(file, columns, layout.labels, lines, remark=remark, header=layout.header, layout=str(layout))
 
 
@@ -166,7 +130,7 @@ def _columns(
     careful = keep_broken is not None
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
-    number = pa.float64() if wanted.exact else pa.float32()
+    number = pa.float64() if wanted.of_lists else pa.float32()
     fast = {"rating": number, "rank": pa.float64(), "score": pa.float64(), "time": pa.int64()}
     if careful:
         fast = {}
@@ -174,7 +138,6 @@ def _columns(
         fast["time"] = pa.string()
     types = {"user": ids, "item": ids, "tag": ids, **fast}
     columns = {str(at): types.get(role, pa.string()) for role, at in layout.positions.items()}
-    single = len(layout.separator) == 1
     options = (
         arrow_csv.ReadOptions(
             use_threads=not careful,  # only then are broken rows given with their numbers
@@ -183,7 +146,7 @@ def _columns(
             column_names=[str(position) for position in range(layout.n_columns)],
         ),
         arrow_csv.ParseOptions(
-            delimiter=layout.separator if single else _UNIT_SEPARATOR,
+            delimiter=_sign(layout.separator),
             quote_char='"' if layout.quotes else False,
             newlines_in_values=layout.quotes,
             ignore_empty_lines=not careful,
@@ -200,11 +163,12 @@ def _columns(
     with file.open() as stream:
         source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
         table = arrow_csv.read_csv(source, *options)
-    return {role: table.column(str(position)) for role, position in layout.positions.items()}, source.n_lines
+        n_lines = lines_read(stream)
+    return {role: table.column(str(position)) for role, position in layout.positions.items()}, n_lines
 
 
 def _with_lines(
-    file: TableFile, columns: dict[Role, "pa.ChunkedArray"], layout: Layout, broken: list[Any]
+    file: TableFile, columns: dict[Role, "pa.ChunkedArray"], layout: Layout, broken: list[Any], n_lines: int
 ) -> Part:
     """Give each row its line, take out blank ones, and list broken ones."""
     if layout.decimal == ",":
@@ -217,10 +181,10 @@ def _with_lines(
     numbers = np.arange(first, first + n_rows + len(broken), dtype=np.int64)
     bad = np.array([row.number for row in broken], dtype=np.int64)
     lines = np.delete(numbers, bad - first)
-    n_lines, blank = _count_lines(file, f" \t\r\n{layout.separator}".encode())
     # Fewer rows than lines: quoted fields span lines, so that only rows can be counted.
     unit = "line" if len(numbers) == n_lines - layout.n_skipped else "row"
     if unit == "line":
+        blank = _blank_lines(file, f" \t\r\n{layout.separator}".encode())
         kept = np.flatnonzero(~np.isin(lines, blank))
         columns = {role: column.take(to_arrow(kept)) for role, column in columns.items()}
         lines = lines[kept]
@@ -231,14 +195,10 @@ def _with_lines(
     return Part(file, columns, layout.labels, lines, unit, problems, header=layout.header, layout=str(layout))
 
 
-def _count_lines(file: TableFile, blanks: bytes) -> tuple[int, LongArray]:
-    """Return how many lines there are, and which have nothing but separators and blanks."""
-    number, blank = 0, []
+def _blank_lines(file: TableFile, blanks: bytes) -> list[int]:
+    """Return the lines that have nothing but separators and blanks."""
     with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.strip(blanks):
-                blank.append(number)
-    return number, np.array(blank, dtype=np.int64)
+        return [number for number, line in enumerate(stream, start=1) if not line.strip(blanks)]
 
 
 def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
@@ -254,9 +214,17 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
         how, number, line, more = replace(how, separator=said[1]), number + 1, more[0], more[1:]
     separator = how.separator or _guess_separator(file, line, wanted)
     quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
-    file.limits.check_fields(line, separator or " ", file, quotes=quotes)
-    first = _fields(file, line, separator) if quotes else line.split(separator or None)
-    below = _rows_below(more, separator, quotes=quotes)
+    try:
+        first = _split([line], separator, quotes=quotes)[0]
+    except csv.Error as error:
+        raise SchemaError(
+            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
+            f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
+        ) from error
+    file.limits.check_columns(len(first), file)
+    below: list[list[str]] = []
+    with suppress(csv.Error):  # the reading of the rows says where
+        below = _split(more, separator, quotes=quotes)
     if len(first) == 1:
         raise _one_column(file, line)
     location = f"{file}, line {number} {shown(line[:200])}"
@@ -287,34 +255,28 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
     )
 
 
-def _rows_below(lines: Sequence[str], separator: str, *, quotes: bool) -> list[list[str]]:
-    """Return the cells of the lines below the first, as far as they can be split."""
+def _split(lines: Iterable[str], separator: str, *, quotes: bool) -> list[list[str]]:
+    """Return the cells of the lines that are not blank."""
     if not quotes:
         return [line.split(separator or None) for line in lines if line.strip()]
-    sign = separator if len(separator) == 1 else _UNIT_SEPARATOR
-    reader = csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign)
-    rows = []
-    try:
-        rows = [row for row in reader if row]
-    except csv.Error:  # the reading of the rows says where
-        return rows
-    return rows
+    sign = _sign(separator)
+    return [
+        row for row in csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign) if row
+    ]
+
+
+def _sign(separator: str) -> str:
+    return separator if len(separator) == 1 else _UNIT_SEPARATOR
 
 
 def first_lines(file: TableFile) -> tuple[int, str, list[str]]:
-    """Return the number of the first line that is not blank, the line, and some lines below it.
-
-    Raises
-    ------
-    SchemaError
-        If the file is empty, no UTF-8 text, or the line too long.
-    """
+    """Return the number of the first line that is not blank, the line, and some lines below it."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 text = line.decode("utf-8-sig")
             except UnicodeDecodeError as error:
-                raise not_utf8(file, number, line) from error
+                raise not_utf8(file) from error
             if text.strip("\r\n "):
                 sample = stream.read(_SAMPLE).decode("utf-8", "replace").split("\n")
                 below = sample[:-1] if len(sample) > 1 else sample  # the last one may be cut
@@ -322,39 +284,21 @@ def first_lines(file: TableFile) -> tuple[int, str, list[str]]:
     raise SchemaError(f"{file} is empty. Name a file with rows.")
 
 
-def not_utf8(file: TableFile, number: int = 0, line: bytes = b"") -> SchemaError:
+def not_utf8(file: TableFile) -> SchemaError:
     """Return the error that names the first line that is not UTF-8."""
-    if not number:
-        number, line = _first_that_is_no_text(file)
-    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
-    remedy = (
-        f"Set dataset.encoding, for example to {likely}"
-        if file.limits.adjustable
-        else (f"Convert the file, perhaps from {likely}")
-    )
-    return SchemaError(f"{file}, line {number} is not utf-8 text. {remedy}.")
-
-
-def _first_that_is_no_text(file: TableFile) -> tuple[int, bytes]:
+    number, line = 1, b""
     with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(stream, start=1):  # noqa: B007 - the last one counts
             try:
                 line.decode()
             except UnicodeDecodeError:
-                return number, line
-    return 1, b""
-
-
-def _fields(file: TableFile, line: str, separator: str) -> list[str]:
-    sign = separator if len(separator) == 1 else _UNIT_SEPARATOR
-    try:
-        return next(csv.reader([line.replace(separator, sign)], delimiter=sign))
-    except csv.Error as error:
-        raise SchemaError(
-            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
-            f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
-        ) from error
+                break
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
+    remedy = (
+        "Set dataset.encoding, for example to" if file.limits.adjustable else "Convert the file, perhaps from"
+    )
+    return SchemaError(f"{file}, line {number} is not utf-8 text. {remedy} {likely}.")
 
 
 def _has_quotes(line: str, separator: str) -> bool:
@@ -402,53 +346,36 @@ class _QuoteFoundError(Exception):
 
 
 class _Source(io.RawIOBase):
-    """Hands bytes on, counts lines, and replaces separators of several characters, and runs of blanks.
+    """Hands bytes on with one sign for each separator of several characters, and for each run of blanks.
 
     With `quoteless_after`, a quote after so many lines, which must fit into the first block, is an error.
     """
 
     def __init__(self, stream: IO[bytes], separator: str, quoteless_after: int | None = None) -> None:
-        self._stream = stream
-        self._separator = separator.encode() if len(separator) > 1 else b""
-        self._blanks = not separator
-        self._quoteless_after = quoteless_after
+        self._stream, self._separator, self._quoteless_after = stream, separator.encode(), quoteless_after
         self._rest = b""
-        self._n_ends, self._last = 0, b"\n"
-
-    @property
-    def n_lines(self) -> int:
-        """Lines that were handed on."""
-        return self._n_ends + (self._last != b"\n")
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if self._blanks:
-            block = self._between_blanks(size)
-        elif not self._separator:
+        if len(self._separator) == 1:
             block = self._stream.read(size)
         else:
-            block = self._stream.read(max(size - 64, 1))
-            while block[-1:] in self._separator and len(block) < size and (more := self._stream.read(1)):
-                block += more  # a block must not end inside a separator
-            block = block.replace(self._separator, _UNIT_SEPARATOR.encode())
+            if not self._rest:  # whole lines: no separator is cut in two
+                self._rest = self._separated(self._stream.read(BLOCK) + self._stream.readline())
+            block, self._rest = self._rest[:size], self._rest[size:]
         if self._quoteless_after is not None:
             if b'"' in block.split(b"\n", self._quoteless_after)[-1]:
                 raise _QuoteFoundError
             self._quoteless_after = 0
-        self._n_ends += block.count(b"\n")
-        self._last = block[-1:] or self._last
         return block
 
-    def _between_blanks(self, size: int) -> bytes:
-        """Return bytes with one sign for each run of blanks, and none where lines begin or end."""
-        if not self._rest:
-            text = self._stream.read(BLOCK) + self._stream.readline()
-            text = re.sub(rb"^[ \t]+|[ \t\r]+$", b"", text, flags=re.MULTILINE)
-            self._rest = re.sub(rb"[ \t]+", _UNIT_SEPARATOR.encode(), text)
-        block, self._rest = self._rest[:size], self._rest[size:]
-        return block
+    def _separated(self, lines: bytes) -> bytes:
+        sign = _UNIT_SEPARATOR.encode()
+        if self._separator:
+            return lines.replace(self._separator, sign)
+        return re.sub(rb"[ \t]+", sign, re.sub(rb"^[ \t]+|[ \t\r]+$", b"", lines, flags=re.MULTILINE))
 
 
 def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
@@ -463,7 +390,7 @@ def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
     SchemaError
         With the line where the quoted field begins.
     """
-    separator = layout.separator if len(layout.separator) == 1 else _UNIT_SEPARATOR
+    separator = _sign(layout.separator)
     rows = csv.reader(_lines(file, layout.separator, separator), delimiter=separator)
     first = 1
     try:

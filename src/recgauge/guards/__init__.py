@@ -15,27 +15,14 @@ STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items",
 
 @dataclass(frozen=True, slots=True)
 class GuardResult:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Parameters
-    ----------
-    name : str
-        Fixed, such as ``train_after_test``.
-    value : float
-        A share in [0, 1] or a count, as the message says.
-    level : {"note", "warning", "error"}
-        A note is as it should be or is expected; an error makes numbers meaningless and stops the run.
-    message : str
-        One sentence with what was found and, from a warning on, the remedy.
-    overridden : bool
-        Whether the user lets the run go on despite the error.
-    """
-
-    name: str
-    value: float
+    name: str  # fixed, such as ``train_after_test``
+    value: float  # a share in [0, 1] or a count, as the message says
+    # a note is as it should be or is expected; an error makes numbers meaningless and stops the run
     level: Level
-    message: str
-    overridden: bool = False
+    message: str  # one sentence with what was found and, from a warning on, the remedy
+    overridden: bool = False  # whether the user lets the run go on despite the error
 
     def __post_init__(self) -> None:
         check_choice(f"GuardResult {self.name}: level", self.level, get_args(Level))
@@ -86,23 +73,7 @@ def check_selected_on(selected_on: object) -> SelectedOn | None:
 
 
 def enforce(results: Iterable[GuardResult], settings: GuardSettings) -> tuple[GuardResult, ...]:
-    """Stop the run at errors that are not overridden.
-
-    Parameters
-    ----------
-    results : iterable of GuardResult
-    settings : GuardSettings
-
-    Returns
-    -------
-    tuple of GuardResult
-        Overridden errors say that they are.
-
-    Raises
-    ------
-    GuardError
-        If there is an error that is not overridden; the message holds every one and how to override it.
-    """
+    """Stop the run at errors that are not overridden."""
     checked = tuple(
         replace(result, overridden=result.level == "error" and result.name in settings.override)
         for result in results

@@ -26,17 +26,7 @@ SURE = 3.0
 def check_candidates(
     chosen: CandidateItems, relevant: Relevant, *, n_users: int, n_items: int, top_k: int
 ) -> list[GuardResult]:
-    """Look at candidates before lists are made from them.
-
-    Parameters
-    ----------
-    chosen : CandidateItems
-    relevant : Relevant
-    n_users, n_items : int
-        Numbers of codes.
-    top_k : int
-        Length of the lists.
-    """
+    """Look at candidates before lists are made from them."""
     owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
     held = chosen.holds(owner, relevant.items)
     results = [_unreachable(float((~held).mean()))]
@@ -74,15 +64,7 @@ def _few_candidates(share: float, top_k: int) -> GuardResult:
 
 
 def check_lengths(lists: TopK, chosen: CandidateItems, test: Interactions) -> GuardResult:
-    """Count lists that end although their user has more candidates, of models that give lists.
-
-    Parameters
-    ----------
-    lists : TopK
-    chosen : CandidateItems
-    test : Interactions
-        Says how many users and items there are.
-    """
+    """Count lists that end although their user has more candidates, of models that give lists."""
     possible = np.minimum(chosen.counts(test.n_users, test.n_items)[lists.users], lists.items.shape[1])
     short, none = lists.lengths < possible, lists.lengths == 0
     found = f"{short.sum():,} of {len(short):,} lists end before the largest cutoff, {none.sum():,} are empty"
@@ -134,16 +116,7 @@ def check_selection(settings: GuardSettings) -> GuardResult:
 
 
 def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardResult:
-    """Say whose lists are cut inside a group of equal scores, and what that does to the numbers.
-
-    Parameters
-    ----------
-    ties : Ties
-    evaluation : Evaluation
-        Of the run.
-    policies : Policies
-        Of the run; equal scores in random order are fair, and so a note.
-    """
+    """Say whose lists are cut inside a group of equal scores, and what that does to the numbers."""
     where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
     found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
     if ties.expected and not _changed(ties, evaluation):
@@ -182,14 +155,7 @@ def _beside(ties: Ties, evaluation: Evaluation) -> str:
 
 
 def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
-    """Compare a model's values with chance and with the best that can be reached.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of the model.
-    rows : SanityRows
-    """
+    """Compare a model's values with chance and with the best that can be reached."""
     below, above = [], []
     for entry in evaluation.results:
         if entry.key not in rows.oracle:

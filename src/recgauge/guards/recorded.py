@@ -6,13 +6,7 @@ from recgauge.recorded.findings import describe
 
 
 def check_recorded(model: object) -> tuple[GuardResult, ...]:
-    """Report what is odd about recorded lists: a warning for what stops a run unless it is kept.
-
-    Parameters
-    ----------
-    model : Recommender or RatingPredictor
-        Fitted; other models than recorded lists have nothing to report.
-    """
+    """Report what is odd about recorded lists: a warning for what stops a run unless it is kept."""
     if not isinstance(model, Recorded):
         return ()
     return tuple(

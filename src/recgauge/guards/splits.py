@@ -21,22 +21,10 @@ MANY_TIED = 0.1
 def check_split(
     split: Split, relevant: Relevant, *, temporal: bool, ties: str | None = None
 ) -> list[GuardResult]:
-    """Look at a split before anything is trained on it.
+    """Look at a split before anything is trained on it; guards of time are left out where rows have no time.
 
-    Parameters
-    ----------
-    split : Split
-    relevant : Relevant
-        What of the test part is relevant.
-    temporal : bool
-        Whether the strategy claims that no user's training rows are later than the user's test rows.
-    ties : str, optional
-        The strategy's rule for rows of one user and time; None: it does not order a user's rows.
-
-    Returns
-    -------
-    list of GuardResult
-        Guards of time are left out where rows have no time.
+    `temporal`: the strategy claims that no user's training rows are later than the user's test rows. `ties`:
+    its rule for rows of one user and time, None if it does not order a user's rows.
     """
     results = [_overlap(split)]
     if split.test.timestamp is not None and split.history.timestamp is not None:

@@ -14,30 +14,14 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that is run in an environment of its own.
+    """A library that is run in an environment of its own."""
 
-    Parameters
-    ----------
-    name : str
-        As in ``recgauge env make NAME`` and on the package index.
-    title : str
-        As its authors write it.
-    install : tuple of str
-        Packages that are asked for; all others come along, in the versions of `requirements`.
-    pythons : tuple of (int, int)
-        First and last version of Python that it can be installed with.
-    why : str
-        What limits the versions of Python.
-    space : str
-        What it takes on disk.
-    """
-
-    name: str
-    title: str
-    install: tuple[str, ...]
-    pythons: tuple[Version, Version]
-    why: str
-    space: str
+    name: str  # as in `recgauge env make NAME` and on the package index
+    title: str  # as its authors write it
+    install: tuple[str, ...]  # what is asked for; all others come along, in the pinned versions
+    pythons: tuple[Version, Version]  # first and last that it can be installed with
+    why: str  # what limits the versions of Python
+    space: str  # on disk
 
     def requirements(self) -> str:
         """Return the file that pins the version of every package."""
@@ -85,46 +69,36 @@ def normalised(package: str) -> str:
 
 LIBRARIES: Mapping[str, Library] = MappingProxyType(
     {
-        one.name: one
-        for one in (
-            Library(
-                "recbole",
-                "RecBole",
-                ("recbole", "torch"),
-                ((3, 10), (3, 11)),
-                "Ray 2.6.3, the newest that it accepts, cannot be installed with a newer one",
-                "1.6 GB, with a CUDA build of PyTorch about 6 GB",
-            ),
-            Library(
-                "lenskit",
-                "LensKit",
-                ("lenskit", "torch"),
-                ((3, 11), (3, 13)),
-                "the pinned packages are made for these",
-                "1.5 GB, with a CUDA build of PyTorch about 6 GB",
-            ),
-            Library(
-                "rectools",
-                "RecTools",
-                ("rectools",),
-                ((3, 11), (3, 13)),
-                "the pinned packages are made for these",
-                "0.4 GB",
-            ),
-        )
+        "recbole": Library(
+            "recbole",
+            "RecBole",
+            ("recbole", "torch"),
+            ((3, 10), (3, 11)),
+            "Ray 2.6.3, the newest that it accepts, cannot be installed with a newer one",
+            "1.6 GB, with a CUDA build of PyTorch about 6 GB",
+        ),
+        "lenskit": Library(
+            "lenskit",
+            "LensKit",
+            ("lenskit", "torch"),
+            ((3, 11), (3, 13)),
+            "the pinned packages are made for these",
+            "1.5 GB, with a CUDA build of PyTorch about 6 GB",
+        ),
+        "rectools": Library(
+            "rectools",
+            "RecTools",
+            ("rectools",),
+            ((3, 11), (3, 13)),
+            "the pinned packages are made for these",
+            "0.4 GB",
+        ),
     }
 )
-"""By name."""
 
 
 def library_of(name: str) -> Library:
-    """Return the library of a name.
-
-    Raises
-    ------
-    ConfigError
-        If there is none.
-    """
+    """Return the library of a name."""
     if name in LIBRARIES:
         return LIBRARIES[name]
     hint = did_you_mean(name, LIBRARIES)

@@ -25,20 +25,7 @@ TOLD = ("torch", "numpy")
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """An environment that can be used.
-
-    Parameters
-    ----------
-    library : str
-        Name of its library.
-    folder : Path
-    python : str
-        Version of its Python.
-    packages : mapping of str to str
-        Version of every package in it.
-    requirements_sha256 : str
-        Digest of the pins that it was made from.
-    """
+    """An environment that can be used."""
 
     library: str
     folder: Path
@@ -71,13 +58,7 @@ def environments_folder() -> Path:
 
 
 def find_environment(name: str) -> Environment:
-    """Return the environment of a library.
-
-    Raises
-    ------
-    ConfigError
-        If it is not there, cannot be used, or was made from other pins; with the command that makes it.
-    """
+    """Return the environment of a library."""
     library = library_of(name)
     folder = environments_folder() / name
     state = _state(library, folder)
@@ -93,30 +74,7 @@ def find_environment(name: str) -> Environment:
 def make_environment(
     name: str, progress: Progress, *, python: str | None = None, again: bool = False
 ) -> tuple[Environment, bool]:
-    """Make the environment of a library; leave alone one that is there and as it should be.
-
-    Parameters
-    ----------
-    name : str
-    progress : Progress
-    python : str, optional
-        Path of the interpreter; by default the one that runs.
-    again : bool
-        Make it anew even if it is there.
-
-    Returns
-    -------
-    environment : Environment
-    made : bool
-        Whether it was made just now.
-
-    Raises
-    ------
-    ConfigError
-        If the library or the interpreter cannot be used.
-    MissingDataError
-        If a package cannot be installed; nothing half made is left.
-    """
+    """Make the environment of a library; leave alone one that is there and as it should be."""
     library, root = library_of(name), environments_folder()
     interpreter = checked_interpreter(library, python)
     with _locked(root, name, progress):
@@ -140,13 +98,7 @@ def make_environment(
 
 
 def remove_environment(name: str, progress: Progress) -> Path:
-    """Remove the environment of a library, whatever state it is in; return where it was.
-
-    Raises
-    ------
-    ConfigError
-        If there is none.
-    """
+    """Remove the environment of a library, whatever state it is in; return where it was."""
     library_of(name)
     root = environments_folder()
     if not (root / name).exists():

@@ -33,13 +33,7 @@ def write_question(path: Path, users: IntArray, candidates: CandidateItems) -> N
 
 
 def read_lists(path: Path, users: IntArray, k: int, *, called: str) -> TopK:
-    """Return the lists that a worker wrote.
-
-    Raises
-    ------
-    ScoreError
-        If there is no whole file, or its arrays have other shapes or types.
-    """
+    """Return the lists that a worker wrote."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             items, scores = arrays["items"], arrays["scores"]
@@ -55,22 +49,7 @@ def read_lists(path: Path, users: IntArray, k: int, *, called: str) -> TopK:
 
 
 def check_lists(lists: TopK, candidates: CandidateItems, *, n_items: int, called: str) -> None:
-    """Refuse lists that no library may give.
-
-    Parameters
-    ----------
-    lists : TopK
-    candidates : CandidateItems
-    n_items : int
-    called : str
-        The library, for messages.
-
-    Raises
-    ------
-    ScoreError
-        If a list has items that do not exist, are repeated or are no candidates, scores that are no numbers
-        or rise, or items after an empty place; it counts the lists and names a user.
-    """
+    """Refuse lists that no library may give."""
     users, items, scores = lists.users, lists.items, lists.scores
     row, column = np.nonzero(items >= 0)
     found = items[row, column]

@@ -32,13 +32,7 @@ def interpreter_in(folder: Path) -> Path:
 
 
 def checked_interpreter(library: Library, python: str | None) -> str:
-    """Return the interpreter, by default the one that runs, if the library can be installed with it.
-
-    Raises
-    ------
-    ConfigError
-        If it is no Python, or one of a version that the library cannot use; it names one that can be used.
-    """
+    """Return the interpreter, by default the one that runs, if the library can be installed with it."""
     path = sys.executable if python is None else str(user_path(python))
     found, shown = _version_of(path), printable(path)
     if found is None:
@@ -81,13 +75,7 @@ def _dotted(version: Version) -> str:
 
 
 def fill(library: Library, folder: Path, interpreter: str, progress: Progress) -> dict[str, Any]:
-    """Install a library into a folder and return the versions of Python and of all packages.
-
-    Raises
-    ------
-    MissingDataError
-        If a step fails, with the last lines of its output, or a version is not the pinned one.
-    """
+    """Install a library into a folder and return the versions of Python and of all packages."""
     pins = folder / "requirements.txt"
     pins.write_text(library.requirements(), encoding="utf-8")
     _install(library, [interpreter, "-I", "-m", "venv", str(folder)], progress)

@@ -33,18 +33,7 @@ _LAST = 8  # lines of the log that a message has
 
 @dataclass(frozen=True)
 class Program:
-    """What is run and by which Python.
-
-    Parameters
-    ----------
-    interpreter : Path
-    module : str
-        Has the function ``main``.
-    called : str
-        The library and its version, for messages.
-    folders : sequence of Path
-        Where `module` and what it imports is found, after the environment's own packages.
-    """
+    """What is run and by which Python."""
 
     interpreter: Path
     module: str
@@ -53,15 +42,7 @@ class Program:
 
 
 class Worker:
-    """A process that is asked one thing at a time; it ends with this object, an error or Ctrl-C.
-
-    Parameters
-    ----------
-    program : Program
-    n_threads : int
-    log : Path or None
-        Gets what the library prints; None: a temporary file, which stays only if something fails.
-    """
+    """A process that is asked one thing at a time; it ends with this object, an error or Ctrl-C."""
 
     def __init__(self, program: Program, n_threads: int, log: Path | None) -> None:
         self.called = program.called
@@ -88,23 +69,7 @@ class Worker:
     def ask(
         self, command: Mapping[str, Any], *, timeout: float, advance: Advance | None = None
     ) -> dict[str, Any]:
-        """Return the answer to a command; an error ends the process.
-
-        Parameters
-        ----------
-        command : mapping of str to Any
-        timeout : float
-            Seconds.
-        advance : callable, optional
-            Told after each epoch of a training.
-
-        Raises
-        ------
-        ConfigError
-            If the library has no such model or setting.
-        FitError
-            If the library fails, the process dies, or nothing is answered in time.
-        """
+        """Return the answer to a command; an error ends the process."""
         try:
             return self._asked(command, monotonic() + timeout, advance)
         except Empty as error:

@@ -30,24 +30,13 @@ from recgauge.utils.grouped import repeats
 
 @dataclass(frozen=True, eq=False)
 class RecordedRuns:
-    """Runs with what they are measured on, over the same codes of items.
-
-    Parameters
-    ----------
-    runs : tuple of RecordedLists
-    relevant : Ragged
-    train : Ragged or None
-    item_ids : ndarray, shape (n_items,)
-        The id of every code, ascending.
-    understood : tuple of str
-        How each file was read, in words.
-    """
+    """Runs with what they are measured on, over the same codes of items."""
 
     runs: tuple[RecordedLists, ...]
     relevant: Ragged
     train: Ragged | None
-    item_ids: IdArray
-    understood: tuple[str, ...] = ()
+    item_ids: IdArray  # (n_items,) the id of every code, ascending
+    understood: tuple[str, ...] = ()  # how each file was read, in words
 
 
 def read_recorded(  # noqa: PLR0913 - what a command asks, by name
@@ -187,7 +176,7 @@ def joint_codes(parts: Sequence[Ids], name: str, *, text: bool) -> tuple[IdArray
     if text or (mixed and not all(part.whole for part in parts)):
         parts = [replace(part, distinct=_as_text(part.distinct), whole=False) for part in parts]
     codes, ids = join_ids(parts, name)
-    edges = np.cumsum([0, *(part.n_rows for part in parts)])
+    edges = np.cumsum([0, *(len(part.codes) for part in parts)])
     return ids, [codes[begin:end] for begin, end in pairwise(edges)]
 
 

@@ -69,24 +69,12 @@ _BLOCK = 1 << 18  # rows compared at a time, which stay near the processor
 
 @dataclass(frozen=True)
 class Found:
-    """How often something odd was found in the lists.
-
-    Parameters
-    ----------
-    name : str
-        One of `FINDINGS`.
-    count : int
-        Rows, lists or users; see `MEANINGS`.
-    first : str
-        Where the first one is: file and line, or the user.
-    fate : str
-        What became of it.
-    """
+    """How often something odd was found in the lists."""
 
     name: Finding
-    count: int
-    first: str
-    fate: str
+    count: int  # rows, lists or users; see `MEANINGS`
+    first: str  # where the first one is: file and line, or the user
+    fate: str  # what became of it
 
 
 @dataclass(frozen=True)

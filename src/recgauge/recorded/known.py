@@ -19,25 +19,13 @@ from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 @dataclass(frozen=True, eq=False)
 class KnownLists:
-    """Lists of codes, users back to back, best items first.
+    """Lists of codes, users back to back, best items first."""
 
-    Parameters
-    ----------
-    start : ndarray of int64, shape (n_users + 1,)
-        User u's items are at ``start[u]:start[u + 1]``.
-    items : ndarray of int32, shape (n,)
-    scores : ndarray of float64, shape (n,), or None
-        None where ranks order the lists.
-    found : tuple of Found
-    understood : str
-        How the file was read, in words.
-    """
-
-    start: LongArray
-    items: IntArray
-    scores: DoubleArray | None
+    start: LongArray  # (n_users + 1,) user u's items are at start[u]:start[u + 1]
+    items: IntArray  # (n,)
+    scores: DoubleArray | None  # (n,), None where ranks order the lists
     found: tuple[Found, ...]
-    understood: str = ""
+    understood: str = ""  # how the file was read, in words
 
     def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
         """Return the scores of pairs, NaN where a list does not have the item; there must be scores."""
@@ -135,9 +123,8 @@ def _one_run(path: str, rows: Rows, tag: str | None) -> tuple[str, Rows]:
 
 
 def _as_ids(ids: np.ndarray) -> Ids:
-    codes = np.arange(len(ids), dtype=np.int32)
-    texts = ids if ids.dtype.kind in "iu" else ids.astype(str)
-    return Ids((codes,), (np.append(codes, np.int32(-1)),), texts, ids.dtype.kind in "iu", complete=True)
+    whole = ids.dtype.kind in "iu"
+    return Ids(np.arange(len(ids), dtype=np.int32), ids if whole else ids.astype(str), whole)
 
 
 def _coded(

@@ -17,39 +17,20 @@ from recgauge.utils.grouped import run_starts, shared
 
 @dataclass(frozen=True, eq=False)
 class RecordedLists:
-    """The lists of one run.
-
-    Parameters
-    ----------
-    name : str
-    lists : Ragged
-        Ids of users, codes of items; best items first.
-    found : tuple of Found
-        Everything odd that was counted, in the order of `FINDINGS`.
-    n_rows : int
-        Rows of the file that were usable.
-    """
+    """The lists of one run."""
 
     name: str
-    lists: Ragged
-    found: tuple[Found, ...]
-    n_rows: int
+    lists: Ragged  # ids of users, codes of items; best items first
+    found: tuple[Found, ...]  # everything odd that was counted, in the order of `FINDINGS`
+    n_rows: int  # of the file that were usable
 
 
 @dataclass(frozen=True, eq=False)
 class UserRuns:
-    """The users of rows, once for each run of rows side by side: mostly once for a list.
+    """The users of rows, once for each run of rows side by side: mostly once for a list."""
 
-    Parameters
-    ----------
-    users : ndarray of int32, shape (n_runs,)
-        Codes; neighbours differ.
-    lengths : ndarray of int64, shape (n_runs,)
-        Rows of each run.
-    """
-
-    users: IntArray
-    lengths: LongArray
+    users: IntArray  # (n_runs,) codes; neighbours differ
+    lengths: LongArray  # (n_runs,)
 
     @classmethod
     def of(cls, user: IntArray, lengths: LongArray | None = None) -> Self:

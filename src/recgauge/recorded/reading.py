@@ -37,15 +37,7 @@ def wanted(
 ) -> Wanted:
     """Return what a file of a kind is read for.
 
-    Parameters
-    ----------
-    kind : {"lists", "relevant", "ratings", "train"}
-    chosen : mapping of role to name or position, optional
-        In files that have such a column.
-    third : {"rank", "score"}, optional
-        What the third column of lists without a header is.
-    option : str
-        How a column is chosen.
+    `third` is the third column of lists without a header, `option` how a column is chosen.
     """
     names, of_command = _NAMES[kind], option.startswith("--")
     order: tuple[Role, ...] = tuple(role for role in ("user", "item", "rating") if role in names)
@@ -58,14 +50,12 @@ def wanted(
         order,
         {role: choice for role, choice in (chosen or {}).items() if role in names},
         pair,
-        lenient=True,
         option=option,
         command="recgauge evaluate ..." if of_command else "recgauge run model=recorded ...",
         header="--header {}" if of_command else "model.header={}",
         unordered="--order rank or --order score" if of_command else "model.order=rank or model.order=score",
         of_lists=True,
         mixed_ids=True,
-        exact=True,
     )
 
 
@@ -78,18 +68,6 @@ def read_rows(
     header: bool | None = None,
 ) -> Rows:
     """Return the rows of a file with an item of a user each; one row per user becomes one row per item.
-
-    Parameters
-    ----------
-    file : TableFile
-    kind : {"lists", "relevant", "ratings", "train"}
-        What the rows are.
-    form : str, optional
-        By default recognised.
-    like : Wanted, optional
-        The columns; by default those of the kind.
-    header : bool, optional
-        Whether text begins with a header; by default recognised.
 
     Raises
     ------

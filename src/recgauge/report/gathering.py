@@ -13,7 +13,7 @@ from recgauge.comparison.conditions import Condition, split_key
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
-from recgauge.comparison.stability_axes import StabilityOptions, stability_of
+from recgauge.comparison.stability_axes import stability_of
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
@@ -82,8 +82,8 @@ def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
     part = DatasetPart(dataset, runs, _card(folders[first.rows[0].run][0].folder))
     if first.n_users * sum(map(len, folders.values())) <= effort.values:
         every = [run for repeats in folders.values() for run in repeats]
-        options = StabilityOptions(key, confidence=confidence)
-        stability = _tried("Does the winner stay?", notes, lambda: stability_of(every, options))
+        look = partial(stability_of, every, key, confidence=confidence)
+        stability = _tried("Does the winner stay?", notes, look)
         part = replace(part, stability=stability)
     else:
         notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")

@@ -68,11 +68,6 @@ def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     These are ``sources`` (`read_beside`), the library that trains the model among ``packages``, and
     ``model_environment``, the versions in the environment of its own in which the model is trained.
-
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        The resolved configuration.
     """
     facts = environment() | {"sources": read_beside(settings)}
     facts["packages"] = facts["packages"] | library(settings.get("model"))
@@ -112,16 +107,6 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     Beside them stands the version of the library that trains a model of `recgauge.models.adapters`, or what
     is in the environment of its own in which it is trained.
 
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        The resolved configuration.
-
-    Returns
-    -------
-    dict of str to str
-        By ``_target_``, the digest of the file that defines the class; by path, the digest of the file.
-
     Notes
     -----
     What a class's file imports is not looked at. A class without a file, such as a compiled one, has the
@@ -140,15 +125,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
-    """Return the fingerprint of a run, with the files beside its data as they are now.
-
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        The resolved configuration.
-    data_sha256 : str
-        Digest of the data set.
-    """
+    """Return the fingerprint of a run, with the files beside its data as they are now."""
     return fingerprint(settings, data_sha256, NUMERIC_VERSION, read_beside(settings))
 
 

@@ -15,30 +15,14 @@ PARTS = ("train", "fold_in", "validation", "test")
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """One number of a run.
+    """One number of a run."""
 
-    Parameters
-    ----------
-    key : str
-        Such as ``ndcg_at_10``.
-    name : str
-        The key without its cutoff.
-    k : int or None
-        The cutoff; None: the whole list, or no list at all.
-    value : float
-    stderr : float or None
-        Standard error of the mean over users, where there is one.
-    definition : str
-        The canonical text of the definition.
-    higher_is_better : bool
-    """
-
-    key: str
-    name: str
-    k: int | None
+    key: str  # such as ``ndcg_at_10``
+    name: str  # the key without its cutoff
+    k: int | None  # the cutoff; None: the whole list, or no list at all
     value: float
-    stderr: float | None
-    definition: str
+    stderr: float | None  # standard error of the mean over users, where there is one
+    definition: str  # the canonical text of the definition
     higher_is_better: bool
 
     @classmethod
@@ -49,28 +33,15 @@ class MetricValue:
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
-    """The data set after the filters.
-
-    Parameters
-    ----------
-    name : str
-    sha256 : str
-        Digest of the rows as they were loaded.
-    provenance, source, licence : str
-    feedback : str
-        "explicit" or "implicit".
-    relevant_from : float or None
-        Lowest rating that is relevant; None: every row.
-    n_rows, n_users, n_items : int
-    """
+    """The data set after the filters."""
 
     name: str
-    sha256: str
+    sha256: str  # digest of the rows as they were loaded
     provenance: str
     source: str
     licence: str
-    feedback: str
-    relevant_from: float | None
+    feedback: str  # "explicit" or "implicit"
+    relevant_from: float | None  # lowest rating that is relevant; None: every row
     n_rows: int
     n_users: int
     n_items: int
@@ -95,19 +66,11 @@ class DatasetFacts:
 
 @dataclass(frozen=True, slots=True)
 class PartFacts:
-    """One part of a split.
-
-    Parameters
-    ----------
-    rows, users : int
-        Users are those with at least one row.
-    sha256 : str
-        Digest of the rows.
-    """
+    """One part of a split."""
 
     rows: int
-    users: int
-    sha256: str
+    users: int  # with at least one row
+    sha256: str  # digest of the rows
 
     @classmethod
     def of(cls, part: Interactions) -> Self:
@@ -117,29 +80,18 @@ class PartFacts:
 
 @dataclass(frozen=True, slots=True)
 class SplitFacts:
-    """The parts of a split and the steps that led to them.
-
-    Parameters
-    ----------
-    train, test : PartFacts
-    validation, fold_in : PartFacts or None
-    steps : tuple of Step
-        Of the filters and of the split, in their order.
-    test_cold_users, test_cold_user_rows, test_cold_items, test_cold_item_rows : int
-        What of the test part the training part does not know.
-    evaluated : str
-        "test", or "validation" if the run was evaluated on validation rows, which `test` then describes.
-    """
+    """The parts of a split and the steps that led to them."""
 
     train: PartFacts
     test: PartFacts
     validation: PartFacts | None = None
     fold_in: PartFacts | None = None
-    steps: tuple[Step, ...] = ()
-    test_cold_users: int = 0
+    steps: tuple[Step, ...] = ()  # of the filters and of the split, in their order
+    test_cold_users: int = 0  # what of the test part the training part does not know
     test_cold_user_rows: int = 0
     test_cold_items: int = 0
     test_cold_item_rows: int = 0
+    # "test", or "validation" if the run was evaluated on validation rows, which `test` then describes
     evaluated: str = "test"
 
     @classmethod
@@ -165,21 +117,10 @@ class SplitFacts:
 
 @dataclass(frozen=True, slots=True)
 class SearchFacts:
-    """The search that chose a model's settings, by validation rows.
+    """The search that chose a model's settings, by validation rows."""
 
-    Parameters
-    ----------
-    sha256 : str
-        Digest of everything that decides a trial; the trials' runs have it as a tag.
-    metric : str
-        Result key that decided.
-    higher_is_better : bool
-    sampler, budget : str
-    trials : tuple of Trial
-    """
-
-    sha256: str
-    metric: str
+    sha256: str  # digest of everything that decides a trial; the trials' runs have it as a tag
+    metric: str  # result key that decided
     higher_is_better: bool
     sampler: str
     budget: str
@@ -210,57 +151,31 @@ class SearchFacts:
 
 @dataclass(frozen=True, slots=True)
 class SanityFacts:
-    """What random lists and the best lists reach, by result key.
+    """What random lists and the best lists reach, by result key."""
 
-    Parameters
-    ----------
-    chance, oracle : dict of str to float
-        The best reachable is known for metrics of relevance only.
-    """
-
-    chance: dict[str, float]
+    chance: dict[str, float]  # the best reachable is known for metrics of relevance only
     oracle: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class TieFacts:
-    """Equal scores at the cutoffs.
+    """Equal scores at the cutoffs."""
 
-    Parameters
-    ----------
-    share_at_cutoff : dict of str to float
-        Cutoff to the share of evaluated users for whom it falls inside a group of equal scores.
-    expected : dict of str to float
-        Result key to the expected value if these were in random order; empty if there are none.
-    """
-
+    # cutoff to the share of evaluated users for whom it falls inside a group of equal scores
     share_at_cutoff: dict[str, float]
+    # result key to the expected value if these were in random order; empty if there are none
     expected: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """When and as part of what a job ran, and which store is to have it.
+    """When and as part of what a job ran, and which store is to have it."""
 
-    Parameters
-    ----------
-    name : str
-        Shown in the table of runs.
-    started, ended : float
-        Seconds since 1970.
-    user : str
-    sweep : str
-        Folder of the sweep that the job was one of; empty for a single run.
-    experiment : str
-        As in ``experiment=NAME``; empty without one.
-    store : dict of str to Any
-        Address without secrets, MLflow experiment and ``log_model``; empty with ``tracking=off``.
-    """
-
-    name: str
-    started: float
+    name: str  # shown in the table of runs
+    started: float  # seconds since 1970
     ended: float = 0.0
     user: str = ""
-    sweep: str = ""
-    experiment: str = ""
+    sweep: str = ""  # folder of the sweep that the job was one of; empty for a single run
+    experiment: str = ""  # as in ``experiment=NAME``; empty without one
+    # address without secrets, MLflow experiment and ``log_model``; empty with ``tracking=off``
     store: dict[str, Any] = field(default_factory=dict)

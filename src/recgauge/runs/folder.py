@@ -29,88 +29,52 @@ MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A job that failed or was stopped.
-
-    Parameters
-    ----------
-    job : JobFacts
-    error : str
-    names : dict of str to str
-        The chosen option of each group.
-    seed : int
-    command : str
-        Gives the job again.
-    settings, environment : dict of str to Any
-        As of a `RunRecord`, without secrets.
-    status : {"FAILED", "KILLED"}
-        ``KILLED``: by Ctrl-C or a signal.
-    """
+    """A job that failed or was stopped."""
 
     job: JobFacts
     error: str
-    names: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # the chosen option of each group
     seed: int = 0
-    command: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
+    command: str = ""  # gives the job again
+    settings: dict[str, Any] = field(default_factory=dict)  # as of a `RunRecord`, without secrets
     environment: dict[str, Any] = field(default_factory=dict)
-    status: Literal["FAILED", "KILLED"] = "FAILED"
+    status: Literal["FAILED", "KILLED"] = "FAILED"  # ``KILLED``: by Ctrl-C or a signal
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a sweep or a study ends with: a note, a few numbers, files.
-
-    Parameters
-    ----------
-    job : JobFacts
-    subject : str
-        The study, or ``comparison``.
-    fingerprint : str
-        Digest of the content; a store keeps each content once.
-    note : str
-        Markdown.
-    values : dict of str to float
-    """
+    """What a sweep or a study ends with: a note, a few numbers, files."""
 
     job: JobFacts
-    subject: str
-    fingerprint: str
-    note: str = ""
+    subject: str  # the study, or ``comparison``
+    fingerprint: str  # digest of the content; a store keeps each content once
+    note: str = ""  # in Markdown
     values: dict[str, float] = field(default_factory=dict)
 
 
 def write_failure(failure: Failure, folder: Path) -> None:
     """Write failure.json, which makes `folder` that of a failed job, complete or not at all."""
-    with unfinished(folder) as hidden:
-        finish(_sealed(failure, FAILURE, hidden), hidden, folder)
+    _write(failure, FAILURE, (), folder)
 
 
 def write_summary(summary: Summary, files: Sequence[Path], folder: Path) -> None:
     """Write summary.json and copies of `files`, which makes `folder` one that can be delivered."""
-    with unfinished(folder) as hidden:
-        copies = [hidden / file.name for file in files]
-        for file, copy in zip(files, copies, strict=True):
-            copyfile(file, copy)
-        finish(_sealed(summary, SUMMARY, hidden, copies), hidden, folder)
+    _write(summary, SUMMARY, files, folder)
 
 
-def _sealed(content: Failure | Summary, name: str, hidden: Path, files: Sequence[Path] = ()) -> list[Path]:
+def _write(content: Failure | Summary, name: str, files: Sequence[Path], folder: Path) -> None:
     if not content.job.ended:
         content = replace(content, job=replace(content.job, ended=time.time()))
     text = json.dumps(asdict(content), indent=2, ensure_ascii=False, default=str) + "\n"
-    (hidden / name).write_text(text, encoding="utf-8")
-    every = [*files, hidden / name]
-    return [*every, write_checksums(every, hidden)]
+    with unfinished(folder) as hidden:
+        copies = [Path(copyfile(file, hidden / file.name)) for file in files]
+        (hidden / name).write_text(text, encoding="utf-8")
+        every = [*copies, hidden / name]
+        finish([*every, write_checksums(every, hidden)], hidden, folder)
 
 
 def read_folder(folder: Path) -> RunRecord | Failure | Summary:
-    """Return what a complete folder is of.
-
-    Raises
-    ------
-    SchemaError
-        If it is not complete, or its file is damaged.
-    """
+    """Return what a complete folder is of."""
     sums = folder / CHECKSUMS
     names = read_checksums(sums) if sums.is_file() else {}
     kinds: dict[str, Any] = {RECORD: RunRecord, FAILURE: Failure, SUMMARY: Summary}
@@ -151,15 +115,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
-    """Move files that are complete from `hidden` to `folder`, in their order, and return them there.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        Inside `hidden`, with SHA256SUMS; those of an earlier run in `folder` are replaced.
-    hidden, folder : Path
-        As of `unfinished`.
-    """
+    """Move files that are complete from `hidden` to `folder`, in their order, and return them there."""
     (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
     sums = read_checksums(hidden / CHECKSUMS)
     for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
@@ -174,14 +130,7 @@ def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
 
 
 def write_checksums(files: Sequence[Path], folder: Path) -> Path:
-    """Write SHA256SUMS, a line per file as ``sha256sum`` writes and checks it.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        Inside `folder`.
-    folder : Path
-    """
+    """Write SHA256SUMS, a line per file as ``sha256sum`` writes and checks it."""
     lines = (f"{file_digest(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
     path = folder / CHECKSUMS
     path.write_text("".join(lines), encoding="utf-8")

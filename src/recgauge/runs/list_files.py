@@ -24,7 +24,7 @@ FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 LARGE = 100_000_000  # bytes; larger files are announced before they are written
 ROWS_OF_A_GROUP = 1_000_000
 
-# a quarter smaller than by default, see docs/reliability.md
+# a quarter smaller than by default, see benchmarks/results.md
 COLUMNS: dict[str, Any] = {
     "compression": "zstd",
     "use_dictionary": ["user_id", "item_id"],
@@ -34,11 +34,6 @@ COLUMNS: dict[str, Any] = {
 
 def which_lists(value: object) -> str:
     """Return the setting ``artifacts.lists`` as one of the keys of `FILES`.
-
-    Raises
-    ------
-    ConfigError
-        If it is none of them.
 
     Examples
     --------
@@ -55,20 +50,7 @@ def which_lists(value: object) -> str:
 
 
 def check_study(value: object, artifacts: Sequence[str]) -> None:
-    """Refuse a setting ``artifacts.lists`` that is unknown or stores less than a study needs.
-
-    Parameters
-    ----------
-    value : object
-        The setting.
-    artifacts : sequence of str
-        Files that the study names.
-
-    Raises
-    ------
-    ConfigError
-        If it is one of the two.
-    """
+    """Refuse a setting ``artifacts.lists`` that is unknown or stores less than a study needs."""
     stored = FILES[which_lists(value)]
     needed = [name for name in (LISTS, HITS) if name in artifacts and name != stored]
     if needed:
@@ -92,18 +74,7 @@ def holds(settings: Mapping[str, Any], wanted: object) -> bool:
 def write_lists(
     ranking: RankingResult, ids: Interactions, folder: Path, lists: str, progress: Progress
 ) -> list[Path]:
-    """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score.
-
-    Parameters
-    ----------
-    ranking : RankingResult
-    ids : Interactions
-        Has the publisher's ids.
-    folder : Path
-    lists : {"true", "relevant_k", "false"}
-    progress : Progress
-        Notified of the size of a large file before it is written.
-    """
+    """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score."""
     name = FILES[lists]
     if name is None:
         return []

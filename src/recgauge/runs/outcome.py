@@ -17,43 +17,22 @@ _LISTED = ("number", "label", "status", "reason", "run_id")
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """How one job ended.
+    """How one job ended."""
 
-    Parameters
-    ----------
-    number : int
-        Position in the sweep, from 0.
-    label : str
-        The words of the command line that make the job, such as ``model=svd dataset=demo``.
-    status : {"done", "reused", "not tracked", "not saved", "no data", "stopped", "failed"}
-        ``reused``: a finished run of the store was reused for the job; ``not tracked``: the store lacks the
-        results, which are complete in `folder`; ``not saved``: all is there but the
-        model; ``no data``: not begun, since its data are missing;
-        ``stopped``: by Ctrl-C or a signal.
-    reason : str or None
-        Why the job is not simply done.
-    names, settings : mapping
-        The chosen options and the resolved configuration, as far as they became known.
-    run_id : str or None
-        Id of the stored run.
-    record : RunRecord or None
-        Present if the job has results.
-    folder : Path
-        The folder of the job's files.
-    said : tuple of str
-        What the user should read of the files.
-    """
-
-    number: int
-    label: str
+    number: int  # position in the sweep, from 0
+    label: str  # the words of the command line that make the job, such as ``model=svd dataset=demo``
+    # ``reused``: a finished run of the store was reused for the job; ``not tracked``: the store lacks the
+    # results, which are complete in `folder`; ``not saved``: all is there but the model; ``no data``: not
+    # begun, since its data are missing; ``stopped``: by Ctrl-C or a signal
     status: Status = "done"
-    reason: str | None = None
+    reason: str | None = None  # why the job is not simply done
+    # the chosen options and the resolved configuration, as far as they became known
     names: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    run_id: str | None = None
-    record: "RunRecord | None" = None
-    folder: Path = field(default_factory=Path)
-    said: tuple[str, ...] = ()
+    run_id: str | None = None  # id of the stored run
+    record: "RunRecord | None" = None  # present if the job has results
+    folder: Path = field(default_factory=Path)  # the folder of the job's files
+    said: tuple[str, ...] = ()  # what the user should read of the files
 
     @property
     def short_reason(self) -> str:

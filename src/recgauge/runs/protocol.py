@@ -25,37 +25,15 @@ CAUSES = {
 
 
 def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Protocol:
-    """Return what a run's numbers stand on.
+    """Return what a number stands on: settings by their names, digests of rows, definitions of `metrics`.
 
-    Parameters
-    ----------
-    records : sequence of RunRecord
-        One run, or the runs over several folds or seeds that one number is the mean of, in their order.
-    metrics : iterable of str
-        Result keys whose definitions count.
-
-    Returns
-    -------
-    dict of str to str
-        Settings by their name (``split.test_size``), and facts: digests of the rows, what becomes of equal
-        scores. Where runs differ, each value once, in the order of the runs.
+    The number is of one run, or the mean of runs over folds or seeds. Where these differ, each value is there
+    once, in the order of the runs.
     """
     keys = list(metrics)
-    parts = [_of_one(record, keys) for record in records]
+    parts = [_of_run(record, keys) for record in records]
     names = dict.fromkeys(name for part in parts for name in part)
     return {name: ", ".join(dict.fromkeys(part.get(name, "none") for part in parts)) for name in names}
-
-
-def comparable(one: Protocol, other: Protocol) -> bool:
-    """Whether numbers with these protocols can be compared; seeds may differ as long as the rows do not.
-
-    Examples
-    --------
-    >>> one = {"seed": "0", "evaluated rows": "a1"}
-    >>> comparable(one, one | {"seed": "1"}), comparable(one, {"seed": "1", "evaluated rows": "b2"})
-    (True, False)
-    """
-    return not differences([one, other])
 
 
 def identity(found: Protocol) -> tuple[tuple[str, str], ...]:
@@ -66,16 +44,16 @@ def identity(found: Protocol) -> tuple[tuple[str, str], ...]:
 def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
     """Return in what protocols differ, with the value of each; empty if they are comparable.
 
-    What follows from another difference is left out: with another seed, the rows differ, and with another
-    split, its settings.
+    Seeds alone may differ. What follows from another difference is left out: with another seed, the rows
+    differ, and with another split, its settings.
 
     Examples
     --------
     >>> differences([{"seed": "0", "evaluated rows": "a1"}, {"seed": "1", "evaluated rows": "b2"}])
     {'seed': ('0', '1')}
     """
-    names = dict.fromkeys(name for one in protocols for name in one)
-    values = {name: tuple(one.get(name, "none") for one in protocols) for name in names}
+    names = dict.fromkeys(name for each in protocols for name in each)
+    values = {name: tuple(each.get(name, "none") for each in protocols) for name in names}
     found = {name: each for name, each in values.items() if len(set(each)) > 1}
     if not found.keys() - {"seed"}:
         return {}
@@ -90,7 +68,7 @@ def _covers(cause: str, found: Mapping[str, object]) -> bool:
     return any(name == cause or name.startswith(f"{cause}.") for name in found)
 
 
-def _of_one(record: RunRecord, keys: Sequence[str]) -> Protocol:
+def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
     split, results = record.split, {entry.key: entry for entry in record.results}
     policies = [policy.partition("=") for policy in record.policies.split(", ") if policy]
     found = {

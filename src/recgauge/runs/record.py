@@ -25,71 +25,33 @@ from recgauge.utils.plain import from_plain
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run in words and numbers; survives a JSON round trip and never changes.
+    """A run in words and numbers; survives a JSON round trip and never changes."""
 
-    Parameters
-    ----------
-    names : dict of str to str
-        The chosen dataset, filters, split, candidates, model, conventions and metrics.
-    seed : int
-    command : str
-        The command line that repeats the run.
-    settings : dict of str to Any
-        The resolved configuration.
-    dataset : DatasetFacts
-    split : SplitFacts
-    results : tuple of MetricValue
-        In the order of the suite.
-    refused : dict of str to str
-        Metrics that their own definition refuses for these lists or ratings, and why.
-    policies : str
-        Canonical text of what happens to users without relevant items, ties and the like.
-    counts : dict of str to int
-        Users evaluated and left out, predicted ratings, and what the candidate rule counted.
-    seconds : dict of str to float
-        Wall-clock seconds of each stage. Tracking begins when the record is complete, so its time is
-        in the tracking store and in the job's outcome.json.
-    environment : dict of str to Any
-    incomparable : str
-        Why the numbers cannot be compared with those of the whole catalogue; empty if they can.
-    candidates_sha256 : str
-        Digest of the candidates that a rule names; empty where it names none.
-    guards : tuple of GuardResult
-    sanity : SanityFacts or None
-        None if not requested.
-    ties : TieFacts or None
-        None without lists.
-    learned : tuple of EpochPoint
-        Loss and validation value by epoch, if somebody watched.
-    search : SearchFacts or None
-        The search that chose the model's settings.
-    memory : dict of str to int
-        ``peak_bytes``: the most that the process held from the fit to the last number; ``model_bytes``: what
-        the model keeps. As far as known; records of earlier versions have none.
-    job : JobFacts or None
-        When it ran, and which store is to have it; records of earlier versions have none.
-    """
-
-    names: dict[str, str]
+    names: dict[str, str]  # the chosen dataset, filters, split, candidates, model, conventions and metrics
     seed: int
-    command: str
-    settings: dict[str, Any]
+    command: str  # the command line that repeats the run
+    settings: dict[str, Any]  # the resolved configuration
     dataset: DatasetFacts
     split: SplitFacts
-    results: tuple[MetricValue, ...]
-    refused: dict[str, str]
-    policies: str
+    results: tuple[MetricValue, ...]  # in the order of the suite
+    refused: dict[str, str]  # metrics that their own definition refuses for these lists or ratings, and why
+    policies: str  # canonical text of what happens to users without relevant items, ties and the like
+    # users evaluated and left out, predicted ratings, and what the candidate rule counted
     counts: dict[str, int]
-    seconds: dict[str, float]
+    seconds: dict[str, float]  # wall-clock, of each stage
     environment: dict[str, Any]
+    # why the numbers cannot be compared with those of the whole catalogue; empty if they can
     incomparable: str = ""
-    candidates_sha256: str = ""
+    candidates_sha256: str = ""  # digest of the candidates that a rule names; empty where it names none
     guards: tuple[GuardResult, ...] = ()
-    sanity: SanityFacts | None = None
-    ties: TieFacts | None = None
-    learned: tuple[EpochPoint, ...] = ()
-    search: SearchFacts | None = None
+    sanity: SanityFacts | None = None  # None if not requested
+    ties: TieFacts | None = None  # None without lists
+    learned: tuple[EpochPoint, ...] = ()  # loss and validation value by epoch, if somebody watched
+    search: SearchFacts | None = None  # the search that chose the model's settings
+    # ``peak_bytes``: the most that the process held from the fit to the last number; ``model_bytes``: what
+    # the model keeps. As far as known; records of earlier versions have none.
     memory: dict[str, int] = field(default_factory=dict)
+    # when it ran, and which store is to have it; records of earlier versions have none
     job: JobFacts | None = None
 
     @classmethod

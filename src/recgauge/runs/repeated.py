@@ -21,31 +21,16 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as it was.
+    """One thing that is not as it was."""
 
-    Parameters
-    ----------
-    what : str
-        Such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``.
-    stored, repeated : str
-        What the stored run has, and the repeated one.
-    size : float
-        Largest difference of numbers; inf where something else differs.
-    """
-
-    what: str
-    stored: str
+    what: str  # such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``
+    stored: str  # what the stored run has, and the repeated one
     repeated: str
-    size: float = inf
+    size: float = inf  # largest difference of numbers; inf where something else differs
 
 
 def differing_rows(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
-    """Return which rows are not those of the stored run: data set, parts of the split, candidates.
-
-    Parameters
-    ----------
-    stored, repeated : RunRecord
-    """
+    """Return which rows are not those of the stored run: data set, parts of the split, candidates."""
     pairs = {"data": (stored.dataset.sha256, repeated.dataset.sha256)}
     parts = stored.split.parts, repeated.split.parts
     for name in dict.fromkeys(name for part in parts for name in part):
@@ -64,33 +49,31 @@ def differing_values(stored: RunRecord, repeated: RunRecord) -> list[Difference]
 
     Results, standard errors, counts, the sanity rows and what was seen after each epoch are compared; times
     and memory are not.
-
-    Parameters
-    ----------
-    stored, repeated : RunRecord
     """
     then, now = _numbers(stored), _numbers(repeated)
-    found = []
+    different = []
     for name in dict.fromkeys([*then, *now]):
         size = _distance(then.get(name, inf), now.get(name, inf))
         if size:
             texts = [f"{values[name]:.10g}" if name in values else "not computed" for values in (then, now)]
-            found.append(Difference(name, texts[0], texts[1], size))
-    return sorted(found, key=lambda one: -one.size)
+            different.append(Difference(name, texts[0], texts[1], size))
+    return sorted(different, key=lambda number: -number.size)
 
 
 def _numbers(record: RunRecord) -> dict[str, float]:
-    found = record.values()
-    found |= {f"stderr of {one.key}": one.stderr for one in record.results if one.stderr is not None}
-    found |= {name: float(count) for name, count in record.counts.items()}
+    numbers = record.values()
+    numbers |= {
+        f"stderr of {entry.key}": entry.stderr for entry in record.results if entry.stderr is not None
+    }
+    numbers |= {name: float(count) for name, count in record.counts.items()}
     if record.sanity is not None:
-        found |= {f"chance {key}": value for key, value in record.sanity.chance.items()}
-        found |= {f"best {key}": value for key, value in record.sanity.oracle.items()}
+        numbers |= {f"chance {key}": value for key, value in record.sanity.chance.items()}
+        numbers |= {f"best {key}": value for key, value in record.sanity.oracle.items()}
     for point in record.learned:
-        found[f"loss of epoch {point.epoch}"] = point.loss
+        numbers[f"loss of epoch {point.epoch}"] = point.loss
         if point.value is not None:
-            found[f"{point.metric} of epoch {point.epoch}"] = point.value
-    return found
+            numbers[f"{point.metric} of epoch {point.epoch}"] = point.value
+    return numbers
 
 
 def _distance(then: float, now: float) -> float:
@@ -102,18 +85,7 @@ def _distance(then: float, now: float) -> float:
 
 
 def differing_table(stored: Path, repeated: Path) -> Difference | None:
-    """Return how the rows of a run's table differ from those of its repetition, None if they are equal.
-
-    Parameters
-    ----------
-    stored, repeated : Path
-        Parquet files of the same name.
-
-    Raises
-    ------
-    SchemaError
-        If one cannot be read.
-    """
+    """Return how the rows of a run's table differ from those of its repetition, None if they are equal."""
     then, now = read_table(stored), read_table(repeated)
     if then.column_names != now.column_names or len(then) != len(now):
         texts = [f"{len(table):,} rows of {', '.join(table.column_names)}" for table in (then, now)]
@@ -157,13 +129,7 @@ def _unequal(then: "pa.Table", now: "pa.Table", name: str) -> tuple[np.ndarray, 
 
 
 def differing_surroundings(stored: Mapping[str, Any], repeated: Mapping[str, Any]) -> list[Difference]:
-    """Return in what the code, libraries and machine of a run differ from those of its repetition.
-
-    Parameters
-    ----------
-    stored, repeated : mapping
-        `environment` of their records.
-    """
+    """Return in what the code, libraries and machine of a run differ from those of its repetition."""
     then, now = (flat_settings(facts) for facts in (stored, repeated))
     return [
         Difference(name.removeprefix("packages."), _text(then.get(name)), _text(now.get(name)), nan)

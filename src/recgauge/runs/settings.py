@@ -9,8 +9,6 @@ from typing import Any, TypeGuard
 
 FREE = {"free": True}
 """Marks a setting that never changes a number; all others count in a run's fingerprint."""
-DATA = {"data": True}
-"""Marks a setting that decides which data a run reads, or whose code reads them."""
 FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
 """Settings of a data set that say where it is; the digest of its content replaces them."""
 ISOLATED = "recgauge.models.isolated."
@@ -85,7 +83,7 @@ class RunSettings:
     that a new setting makes new fingerprints rather than wrong ones.
     """
 
-    dataset: Any = field(default=None, metadata=DATA)
+    dataset: Any = None
     filters: Any = field(default_factory=dict)
     split: Any = None
     candidates: Any = None
@@ -112,9 +110,7 @@ class RunSettings:
     seed: int = field(default=0, metadata=_ask("a whole number such as 0"))
     fit_on: str = "train"
     evaluate_on: str = "test"
-    data: DataSettings = field(
-        default_factory=DataSettings, metadata=FREE | DATA | _ask("data.mirror=FOLDER")
-    )
+    data: DataSettings = field(default_factory=DataSettings, metadata=FREE | _ask("data.mirror=FOLDER"))
     engine: EngineSettings = field(
         default_factory=EngineSettings, metadata=FREE | _ask("engine.memory_mib=256")
     )
@@ -124,10 +120,11 @@ class RunSettings:
     force: bool = field(default=False, metadata=FREE)
     plan: bool = field(default=False, metadata=FREE)
     allowed_targets: list[str] = field(
-        default_factory=list, metadata=FREE | DATA | _ask("a list of package names such as [mypackage]")
+        default_factory=list, metadata=FREE | _ask("a list of package names such as [mypackage]")
     )
 
 
+@cache
 def free_settings() -> frozenset[str]:
     """Return the root settings that never change a number.
 
@@ -138,7 +135,7 @@ def free_settings() -> frozenset[str]:
     >>> "tracking" in free_settings(), "seed" in free_settings()
     (True, False)
     """
-    return _settings_that("free")
+    return frozenset(one.name for one in fields(RunSettings) if one.metadata.get("free"))
 
 
 def stores_model(settings: RunSettings | Mapping[str, Any]) -> bool:
@@ -156,17 +153,6 @@ def stores_model(settings: RunSettings | Mapping[str, Any]) -> bool:
 def registers_model(settings: Mapping[str, Any]) -> bool:
     """Whether a run with these settings registers its fitted model in the tracking store."""
     return bool((settings.get("tracking") or {}).get("log_model"))
-
-
-def data_settings() -> frozenset[str]:
-    """Return the root settings that decide which data a run reads.
-
-    Examples
-    --------
-    >>> sorted(data_settings())
-    ['allowed_targets', 'data', 'dataset']
-    """
-    return _settings_that("data")
 
 
 def expected(key: str) -> str:
@@ -195,25 +181,8 @@ def fingerprint(
     """Return the digest of everything that can change a number.
 
     Runs with equal fingerprints have equal results, as far as the same machine and the same versions of the
-    libraries below recgauge give the same floating-point numbers.
-
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        The resolved configuration. What is not known to be free counts, so a setting that is new makes new
-        fingerprints rather than wrong ones.
-    data_sha256 : str
-        Digest of the content of the data; where they are does not count.
-    numeric_version : int
-        ``NUMERIC_VERSION`` of the package.
-    sources : mapping of str to str
-        What the run reads other than its data set, each with its digest: files that define classes outside
-        recgauge, and files that settings name.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    libraries below recgauge give the same floating-point numbers. `sources`: digests of what the run reads
+    other than its data set, files that define classes outside recgauge and files that settings name.
 
     Examples
     --------
@@ -275,11 +244,6 @@ def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, st
         else:
             flat[f"{prefix}{key}"] = str(value)
     return flat
-
-
-@cache
-def _settings_that(name: str) -> frozenset[str]:
-    return frozenset(one.name for one in fields(RunSettings) if one.metadata.get(name))
 
 
 def _fields(kind: type[Any], before: str = "") -> Iterator[tuple[str, Field[Any]]]:

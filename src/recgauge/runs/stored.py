@@ -30,26 +30,14 @@ _AGAIN = "Copy the run's folder once more, or run it again."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunFolder:
-    """A finished run and the folder of its files.
-
-    Parameters
-    ----------
-    record : RunRecord
-    folder : Path
-    """
+    """A finished run and the folder of its files."""
 
     record: RunRecord
     folder: Path
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the record of a run's folder.
-
-        Raises
-        ------
-        SchemaError
-            If there is none, or what is there is no record.
-        """
+        """Read the record of a run's folder."""
         path = folder / "record.json"
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
@@ -68,18 +56,7 @@ class RunFolder:
         return (self.folder / LISTS).is_file() and (self.folder / TEST).is_file()
 
     def per_user(self, keys: Sequence[str] | None = None) -> "pd.DataFrame":
-        """Return per-user values: a row per user id, a column per metric.
-
-        Parameters
-        ----------
-        keys : sequence of str, optional
-            Metrics; all if not given.
-
-        Raises
-        ------
-        SchemaError
-            If the run has stored none, or not those that its record is of.
-        """
+        """Return per-user values: a row per user id, a column per metric."""
         table: pd.DataFrame = user_table(self.folder, self.record, keys).to_pandas()
         return table.set_index("user_id")
 
@@ -113,32 +90,14 @@ class RunFolder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredLists:
-    """Lists and held-out rows of a run, read once.
+    """Lists and held-out rows of a run, read once."""
 
-    Parameters
-    ----------
-    lists : pandas.DataFrame
-        With the columns user, item, score.
-    test : pandas.DataFrame
-        With the columns user_id, item_id, rating.
-    repeated : bool
-        Whether a user has an item in several held-out rows.
-    """
-
-    lists: "pd.DataFrame"
-    test: "pd.DataFrame"
-    repeated: bool
+    lists: "pd.DataFrame"  # with the columns user, item, score
+    test: "pd.DataFrame"  # with the columns user_id, item_id, rating
+    repeated: bool  # whether a user has an item in several held-out rows
 
     def inputs(self, relevant_from: float | None, *, listed_only: bool = False) -> EvaluationInputs:
-        """Return lists and relevance as an evaluation takes them.
-
-        Parameters
-        ----------
-        relevant_from : float or None
-            Lowest rating that is relevant; None: every row, with gain 1.
-        listed_only : bool
-            Whether only the test rows of users with a list count.
-        """
+        """Return lists and relevance as an evaluation takes them."""
         test = self.test
         if listed_only:
             test = test[test["user_id"].isin(self.lists["user"].unique())]
@@ -178,26 +137,7 @@ def user_columns(folder: Path) -> list[str]:
 
 
 def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = None) -> "pa.Table":
-    """Read a run's per-user values, and make sure that they are those of its record.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-    record : RunRecord
-    keys : sequence of str, optional
-        Metrics; all if not given.
-
-    Returns
-    -------
-    pyarrow.Table
-        The columns user_id and one per metric.
-
-    Raises
-    ------
-    SchemaError
-        If there is no such file, it is damaged, or the mean of a metric is not the one that the record has.
-    """
+    """Read a run's per-user values (all, or of some metrics), which must be those of its record."""
     import pyarrow as pa
 
     path = folder / PER_USER
@@ -230,20 +170,7 @@ def pooled_errors(
 ) -> dict[str, Pooled]:
     """Return what each user adds to errors over all ratings, from the run's predictions.
 
-    Parameters
-    ----------
-    folder : Path
-        Of the run.
-    record : RunRecord
-    keys : sequence of str
-        Of `pooled_keys`.
-    users : ndarray, shape (m,)
-        Ids, distinct; those without a prediction have zero rows.
-
-    Raises
-    ------
-    SchemaError
-        If the predictions are damaged, or not those of the record.
+    `users` are distinct ids; those without a prediction have zero rows.
     """
     path = folder / PREDICTIONS
     table = read_table(path, ["user_id", "rating", "predicted"])

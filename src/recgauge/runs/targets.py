@@ -22,16 +22,6 @@ _SEVERAL = ("filters", "metrics")  # groups that hold one component under each n
 def allowed_packages(named: Sequence[str]) -> tuple[str, ...]:
     """Return the packages whose classes may be built: recgauge, those with options, those the user trusts.
 
-    Parameters
-    ----------
-    named : sequence of str
-        ``allowed_targets``.
-
-    Raises
-    ------
-    ConfigError
-        If one is not the name of a package that could hold components.
-
     Examples
     --------
     >>> allowed_packages(["mypackage"])
@@ -62,11 +52,6 @@ def installed_options() -> dict[str, Path]:
 
     and has beside its modules a folder ``conf`` with ``model/``, ``metrics/`` and so on. Nothing of it is
     imported here. Who installs such a package trusts its code, as with any package.
-
-    Raises
-    ------
-    ConfigError
-        If an entry point names something else than a package with such a folder.
     """
     found = {}
     for entry in entry_points(group=GROUP):
@@ -85,20 +70,7 @@ def installed_options() -> dict[str, Path]:
 
 
 def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
-    """Check every ``_target_`` of a resolved configuration by its name, without importing anything.
-
-    Parameters
-    ----------
-    settings : mapping of str to Any
-        Plain mappings, lists and values; interpolations are resolved.
-    packages : sequence of str
-        As `allowed_packages` returns them.
-
-    Raises
-    ------
-    ConfigError
-        If a target is outside the packages, or is where no component is allowed.
-    """
+    """Check every ``_target_`` of a resolved configuration by its name, without importing anything."""
     for key, node in settings.items():
         if key in _SEVERAL and isinstance(node, Mapping):
             for name, part in node.items():
@@ -109,20 +81,7 @@ def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
 
 
 def check_component(node: Any, path: str, packages: Sequence[str]) -> None:
-    """Check one component's tree: an allowed target at its top, and none below.
-
-    Parameters
-    ----------
-    node : Any
-    path : str
-        Path of the node in the configuration, for messages.
-    packages : sequence of str
-
-    Raises
-    ------
-    ConfigError
-        See `check_targets`.
-    """
+    """Check one component's tree: an allowed target at its top, and none below."""
     if isinstance(node, Mapping) and TARGET in node:
         _check_name(node[TARGET], f"{path}.{TARGET}", packages)
         node = {key: part for key, part in node.items() if key != TARGET}
@@ -130,35 +89,14 @@ def check_component(node: Any, path: str, packages: Sequence[str]) -> None:
 
 
 def check_plain(node: Any, path: str) -> None:
-    """Check that nothing in a tree of plain values names code, as Hydra's ``_target_`` and ``_args_`` do.
-
-    Raises
-    ------
-    ConfigError
-        If a key has the form ``_name_``.
-    """
+    """Check that nothing in a tree of plain values names code, as Hydra's ``_target_`` and ``_args_`` do."""
     for full_path, key, part in _entries(node, path):
         _check_key(key, full_path)
         check_plain(part, full_path)
 
 
 def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
-    """Import and return the class that a target names.
-
-    Parameters
-    ----------
-    target : Any
-        Module and class, such as ``recgauge.models.svd.SVD``.
-    path : str
-        Path in the configuration, for messages.
-    packages : sequence of str
-        Only modules inside them are imported, and only classes that were defined inside them are returned.
-
-    Raises
-    ------
-    ConfigError
-        If the name is refused, cannot be imported or is no such class.
-    """
+    """Import and return the class that a target names."""
     _check_name(target, path, packages)
     module, _, name = target.rpartition(".")
     try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from recgauge.runs.facts import MetricValue
+    from recgauge.runs.record import RunRecord
 
 Row = dict[str, str]
 """One row of results.csv: column to text, every row with the same columns."""
@@ -37,6 +38,8 @@ class Study(ABC):
     """Names of files that every run must have stored, in addition to its record."""
     measured: ClassVar[tuple[str, ...]] = ()
     """Columns of results.csv that no two runs share, such as seconds; see `publish`."""
+    columns: ClassVar[tuple[str, ...]] = ()
+    """All columns of results.csv, of a study whose rows are each of one run."""
     name: str
     """Name of the experiment and of its folder."""
 
@@ -49,17 +52,26 @@ class Study(ABC):
             If a file is missing or wrong.
         """
 
-    @abstractmethod
-    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
-        """Return the rows of results.csv, always in the same order.
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - contract
+        """Return the rows of results.csv, always in the same order, from the runs in the order of the jobs.
 
-        Parameters
-        ----------
-        runs : sequence of JobOutcome
-            In the order of the jobs.
-        source : Path
-            The experiment's folder as it was published, with its inputs.
+        `source` is the experiment's folder as it was published, with its inputs. By default a run has the
+        rows of `numbers`, or without results one with the reason.
         """
+        rows = []
+        for run in runs:
+            about = dict.fromkeys(self.columns, "") | self.about(run)
+            numbers = [{"reason": run.short_reason}] if run.record is None else self.numbers(run, run.record)
+            rows += [about | number for number in numbers]
+        return rows
+
+    def about(self, run: JobOutcome) -> Row:
+        """Return what all rows of a run have in common; by default data set and model."""
+        return {name: run.names.get(name, "") for name in ("dataset", "model")}
+
+    def numbers(self, run: JobOutcome, record: "RunRecord") -> list[Row]:
+        """Return what the rows of a run with results have each."""
+        raise NotImplementedError
 
     @abstractmethod
     def markdown(self, rows: Sequence[Row]) -> str:
@@ -75,13 +87,7 @@ class Study(ABC):
 
 
 def results_text(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV; equal rows give equal text.
-
-    Raises
-    ------
-    SchemaError
-        If rows have different columns.
-    """
+    """Return the rows as CSV; equal rows give equal text."""
     if not rows:
         raise SchemaError("results.csv: a study must have at least one row, got none.")
     text = io.StringIO()
@@ -127,13 +133,7 @@ def write_results(folder: Path, rows: Sequence[Row], figures: "Mapping[str, Figu
 
 
 def write_page(folder: Path, source: Path, part: str) -> None:
-    """Write the page of the folder `source` into `folder`, with another text between its markers.
-
-    Raises
-    ------
-    MissingDataError
-        If `source` has no page.
-    """
+    """Write the page of the folder `source` into `folder`, with another text between its markers."""
     page = source / "README.md"
     if not page.is_file():
         raise MissingDataError(f"{page}: there is no such file. An experiment's page is made from it.")
@@ -143,11 +143,6 @@ def write_page(folder: Path, source: Path, part: str) -> None:
 
 def marked_part(readme: str) -> str:
     """Return the text between the markers.
-
-    Raises
-    ------
-    SchemaError
-        If the markers are not there once each, in their order.
 
     Examples
     --------

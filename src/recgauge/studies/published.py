@@ -33,55 +33,25 @@ _GROUPS = ("dataset", "filters", "split", "candidates", "model", "conventions")
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """One row of published.csv; every column is text.
+    """One row of published.csv; every column is text."""
 
-    Parameters
-    ----------
-    key : str
-        The run's metric that it is compared with, such as ``rmse``.
-    definition : str
-        The metric in the source's words.
-    label : str
-        The model's name in the source.
-    value : str
-        The number as printed.
-    tolerance : str
-        Largest difference that still reproduces.
-    why : str
-        Why this tolerance.
-    source : str
-        Where the number was published.
-    dataset : str
-        The option that the runs chose.
-    model : str
-        The option that the runs chose; empty if recgauge has no such model yet.
-    filters, split, candidates, conventions : str
-        Options that the runs chose; empty if it does not matter.
-    settings : str
-        Resolved settings that the runs must have, such as ``model.n_factors=100 split.fold=0``.
-    runs : str
-        How many runs are averaged, such as the folds; 1 if empty.
-    unknown : str
-        What the source leaves open that the number depends on; empty if nothing.
-    note : str
-    """
-
-    key: str
-    definition: str
-    label: str
-    dataset: str
-    value: str
-    tolerance: str
-    why: str
-    source: str
-    model: str = ""
-    filters: str = ""
+    key: str  # the run's metric that it is compared with, such as ``rmse``
+    definition: str  # the metric in the source's words
+    label: str  # the model's name in the source
+    dataset: str  # the option that the runs chose
+    value: str  # the number as printed
+    tolerance: str  # largest difference that still reproduces
+    why: str  # why this tolerance
+    source: str  # where the number was published
+    model: str = ""  # the option that the runs chose; empty if recgauge has no such model yet
+    filters: str = ""  # options that the runs chose; empty if it does not matter
     split: str = ""
     candidates: str = ""
     conventions: str = ""
+    # resolved settings that the runs must have, such as ``model.n_factors=100 split.fold=0``
     settings: str = ""
-    runs: str = ""
-    unknown: str = ""
+    runs: str = ""  # how many runs are averaged, such as the folds; 1 if empty
+    unknown: str = ""  # what the source leaves open that the number depends on; empty if nothing
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -111,15 +81,7 @@ class PublishedNumber:
 
 
 def read_published(path: Path) -> tuple[PublishedNumber, ...]:
-    """Read and check a published.csv.
-
-    Raises
-    ------
-    MissingDataError
-        If there is no such file.
-    SchemaError
-        If a column is unknown or missing, or a row is not valid; the message names the row.
-    """
+    """Read and check a published.csv."""
     if not path.is_file():
         raise MissingDataError(
             f"{path}: there is no such file. It holds the published numbers of the experiment."
@@ -165,26 +127,9 @@ def _setting(settings: Mapping[str, Any], key: str) -> str | None:
 
 
 def verdict(ours: float, published: float, tolerance: float, *, protocol_known: bool = True) -> str:
-    """Return the word for a pair of numbers.
+    """Return the word for a pair of numbers; `tolerance` is the largest difference that still reproduces.
 
-    Parameters
-    ----------
-    ours, published : float
-    tolerance : float
-        Largest difference that still reproduces; positive.
-    protocol_known : bool
-        Whether the source states everything that the number depends on. If not, a number that differs is
-        "protocol unknown" instead of "not reproduced".
-
-    Returns
-    -------
-    str
-        One of `VERDICTS` but "open".
-
-    Raises
-    ------
-    ConfigError
-        If the tolerance is not positive.
+    Where the source leaves open what the number depends on, one that differs is "protocol unknown".
 
     Examples
     --------

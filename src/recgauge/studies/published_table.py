@@ -30,26 +30,18 @@ if TYPE_CHECKING:
 class PublishedTable(Study):
     """Compares every row of published.csv with the mean over the runs that match it.
 
-    Parameters
-    ----------
-    name : str
-        Name of the experiment.
-    beside : sequence of str
-        Keys of metrics that are shown for runs which no published number of this key is compared with.
-    drawn : sequence of str
-        Keys of metrics whose values are drawn, published and ours, also those of models that recgauge lacks.
-    not_drawn : sequence of str
-        Models left out of that figure, such as one so far off that the others would fall together.
-
     Notes
     -----
     A row is open, with the reason, as long as fewer runs match than it averages. The verdicts are defined in
     `recgauge.studies.published`.
     """
 
-    name: str
+    name: str  # name of the experiment
+    # keys of metrics that are shown for runs which no published number of this key is compared with
     beside: Sequence[str] = ()
+    # keys of metrics whose values are drawn, published and ours, also those of models that recgauge lacks
     drawn: Sequence[str] = ()
+    # models left out of that figure, such as one so far off that the others would fall together
     not_drawn: Sequence[str] = ()
 
     def check(self, source: Path) -> None:

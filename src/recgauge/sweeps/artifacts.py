@@ -21,15 +21,7 @@ from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card.build import data_card, split_settings
 from recgauge.report.data_card.page import write_card
-from recgauge.runs.folder import CHECKSUMS as CHECKSUMS
-from recgauge.runs.folder import MODEL as MODEL
-from recgauge.runs.folder import MODEL_FILES as MODEL_FILES
-from recgauge.runs.folder import RECORD as RECORD
-from recgauge.runs.folder import file_digest as file_digest
-from recgauge.runs.folder import finish as finish
-from recgauge.runs.folder import read_checksums as read_checksums
-from recgauge.runs.folder import unfinished as unfinished
-from recgauge.runs.folder import write_checksums as write_checksums
+from recgauge.runs.folder import MODEL, MODEL_FILES, write_checksums
 from recgauge.runs.list_files import which_lists, write_lists
 from recgauge.runs.record import RunRecord
 from recgauge.runs.result import RankingResult, RunResult
@@ -44,19 +36,7 @@ PER_USER = "per_user.parquet"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What `write_run` did.
-
-    Parameters
-    ----------
-    record : RunRecord
-        The one that was written, with the time that the files took.
-    files : list of Path
-        SHA256SUMS last.
-    said : list of str
-        What the user should read of them.
-    unsaved : str or None
-        Why the fitted model, which was asked for, is not among them.
-    """
+    """What `write_run` did."""
 
     record: RunRecord
     files: list[Path]
@@ -67,22 +47,7 @@ class Written:
 def write_run(
     result: RunResult, record: RunRecord, settings: RunSettings, folder: Path, progress: Progress
 ) -> Written:
-    """Write all files of a run, the digests of the others last.
-
-    Parameters
-    ----------
-    result : RunResult
-    record : RunRecord
-        As far as it is known before the files are written.
-    settings : RunSettings
-        Which tables, lists and figures are wanted.
-    folder : Path
-    progress : Progress
-
-    Returns
-    -------
-    Written
-    """
+    """Write all files of a run, the digests of the others last."""
     files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
     said: list[str] = []
     unsaved = None
@@ -111,21 +76,7 @@ def write_run(
 
 
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
-    """Write the run's tables as parquet, all with the publisher's ids.
-
-    Parameters
-    ----------
-    result : RunResult
-    folder : Path
-        Gets test.parquet (user_id, item_id, rating), per_user.parquet (user_id, one column per metric),
-        and recommendations.parquet (user_id, item_id, rank from 1, score), or hits.parquet, and
-        predictions.parquet (user_id, item_id, rating, predicted, impossible); and, with metrics of full
-        rankings or figures, the curves roc.parquet and precision_recall.parquet.
-    lists : {"true", "relevant_k", "false"}
-        Which rows of the lists are written.
-    progress : Progress
-        Notified of the size of large lists before they are written.
-    """
+    """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.dataset.interactions
     tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:

@@ -32,13 +32,7 @@ REPORT = "report.html"
 
 @dataclass(frozen=True)
 class SweepComparison:
-    """A sweep's comparison and the files that it was written to.
-
-    Parameters
-    ----------
-    found : ComparedRuns
-    files : list of Path
-    """
+    """A sweep's comparison and the files that it was written to."""
 
     found: ComparedRuns
     files: list[Path]
@@ -71,17 +65,6 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> SweepComparison |
 
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
-
-    Parameters
-    ----------
-    jobs : sequence of JobOutcome
-    folder : Path
-        Of the sweep.
-
-    Returns
-    -------
-    SweepComparison or None
-        None if no two runs can be compared.
     """
     known = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
     chosen, notes = agreeing(known)

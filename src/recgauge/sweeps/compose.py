@@ -41,19 +41,8 @@ def compose(
 ) -> Experiment:
     """Build every component of a run.
 
-    Parameters
-    ----------
-    settings : RunSettings
-    leave_out : bool
-        Whether metrics that the model cannot be measured by are left out, with a note, rather than refused:
-        the user wants every metric there is (``metrics=all``), or the same metrics of several models.
-    tell : callable
-        Gets the note.
-
-    Raises
-    ------
-    ConfigError
-        If a component cannot be built; the message begins with its path in the configuration.
+    With `leave_out`, metrics that the model cannot be measured by are left out with a note, not refused: the
+    user wants every metric there is (``metrics=all``), or the same metrics of several models.
     """
     packages = allowed_packages(settings.allowed_targets)
 
@@ -124,15 +113,7 @@ def build_model(node: Any, allowed_targets: Sequence[str]) -> Recommender | Rati
 
 
 def check_ready(model: Recommender | RatingPredictor) -> None:
-    """Let a model say, before any data are read, what it lacks to be trained.
-
-    Raises
-    ------
-    ConfigError
-        If it lacks something, such as another library.
-    MissingDataError
-        If a file that a setting names is not there.
-    """
+    """Let a model say, before any data are read, what it lacks to be trained."""
     if isinstance(model, Recommender):
         try:
             model.check_ready()
@@ -194,24 +175,7 @@ def _possible(
 def build(
     node: Any, kind: type[Component] | tuple[type, ...], path: str, packages: Sequence[str]
 ) -> Component:
-    """Build one component from its mapping of ``_target_`` and arguments.
-
-    Parameters
-    ----------
-    node : Any
-        Plain mapping.
-    kind : type or tuple of types
-        What the component must be; one of several.
-    path : str
-        Path of the mapping in the configuration, for messages.
-    packages : sequence of str
-        Packages that ``_target_`` may be in; see `targets`.
-
-    Raises
-    ------
-    ConfigError
-        If the mapping, its target or an argument cannot be used.
-    """
+    """Build one component from its mapping of ``_target_`` and arguments."""
     if not isinstance(node, Mapping) or not isinstance(node.get(TARGET), str):
         raise ConfigError(f"{path}: expected a mapping with a {TARGET}, got {node!r}.")
     check_component(node, path, packages)

@@ -26,7 +26,7 @@ from recgauge.studies import Study, publish, results_text, without_details, writ
 from recgauge.sweeps.jobs import labels_of
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
-from recgauge.tracking import Deliveries, Store, experiment_tag
+from recgauge.tracking import Deliveries, experiment_tag
 from recgauge.tracking.page import shortened
 from recgauge.utils.files import is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
@@ -40,37 +40,15 @@ HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
 
 
-def end_sweep(
-    jobs: Sequence[JobOutcome],
-    sweep: Sweep,
-    deliveries: Deliveries,
-    *,
-    experiment: str = "",
-    study: Study | None = None,
-    words: Sequence[str] = (),
-    load: "Load | None" = None,
-) -> bool:
+def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = None) -> bool:
     """Print and store the results of a sweep; return whether all of it went well.
 
     The table comes from memory: a disk that takes nothing more costs the files of the summary, not the table.
-
-    Parameters
-    ----------
-    jobs : sequence of JobOutcome
-        In their order.
-    sweep : Sweep
-    deliveries : Deliveries
-    experiment : str
-        As in ``experiment=NAME``.
-    study : Study, optional
-        Of the experiment.
-    words : sequence of str
-        The overrides of the sweep as they were typed.
-    load : callable, optional
-        Gives the report the data of a run again; without it no report is written.
+    `load` gives the report the data of a run again; without it no report is written.
     """
     folder, store = sweep.folder, sweep.store
-    jobs = [replace(job, label=label) for job, label in zip(jobs, labels_of(jobs), strict=True)]
+    jobs = [replace(job, label=label) for job, label in zip(sweep.every, labels_of(sweep.every), strict=True)]
+    study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
     try:
         write_jobs(jobs, folder)
@@ -80,8 +58,10 @@ def end_sweep(
     compared = None if stopped else _compare(jobs, folder)
     address = None
     if store is not None:
-        tag = (experiment_tag(experiment), "true") if experiment else ("recgauge.sweep", folder.as_posix())
-        address = deliveries.address(store, *tag)
+        own = ("recgauge.sweep", folder.as_posix())
+        address = deliveries.address(
+            store, *((experiment_tag(sweep.experiment), "true") if sweep.experiment else own)
+        )
     print_sweep(
         jobs,
         address=address,
@@ -92,24 +72,21 @@ def end_sweep(
     if compared is not None and load is not None:
         compared = _report(compared, folder, load)
     if compared is not None and store is not None and address is not None:
-        _track(
-            compared.summary(_facts(store, folder, "comparison")), compared.files, folder, store, deliveries
-        )
+        _track(compared.summary(_facts(sweep, "comparison")), compared.files, sweep, deliveries)
     ended_well = not any(job.status in _BADLY for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
     try:
-        conclude_study(study, jobs, store=store, words=words, folder=folder, deliveries=deliveries)
+        conclude_study(study, jobs, sweep, deliveries)
     except (RecgaugeError, OSError) as error:
-        print_error(explain_error(error, folder) or str(error))
+        print_error(str(explain_error(error, folder)))
         return False
     return ended_well
 
 
-def _facts(store: Store | None, folder: Path, name: str, experiment: str = "") -> JobFacts:
-    now = time()
-    plain = {} if store is None else store.plain()
-    return JobFacts(name, now, now, user_name(), folder.as_posix(), experiment, plain)
+def _facts(sweep: Sweep, name: str, experiment: str = "") -> JobFacts:
+    now, store = time(), {} if sweep.store is None else sweep.store.plain()
+    return JobFacts(name, now, now, user_name(), sweep.folder.as_posix(), experiment, store)
 
 
 def _compare(jobs: Sequence[JobOutcome], folder: Path) -> "SweepComparison | None":
@@ -138,16 +115,15 @@ def _report(compared: "SweepComparison", folder: Path, load: "Load") -> "SweepCo
     return reported
 
 
-def _track(
-    summary: Summary, files: Sequence[Path], folder: Path, store: Store, deliveries: Deliveries
-) -> None:
+def _track(summary: Summary, files: Sequence[Path], sweep: Sweep, deliveries: Deliveries) -> None:
     """Store what a sweep or a study ends with as a run of its own; where that fails, its folder waits."""
-    place = folder / summary.subject
-    with suppress(OSError):
-        write_summary(summary, files, place)
-        deliveries.submit(place, store)
-        if (page := deliveries.run_address(place)) is not None:
-            output().print(f"summary  {page}", soft_wrap=True)
+    place = sweep.folder / summary.subject
+    if sweep.store is not None:
+        with suppress(OSError):
+            write_summary(summary, files, place)
+            deliveries.submit(place, sweep.store)
+            if (page := deliveries.run_address(place)) is not None:
+                output().print(f"summary  {page}", soft_wrap=True)
 
 
 def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
@@ -196,45 +172,25 @@ def _cell(value: object) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def conclude_study(
-    study: Study,
-    runs: Sequence[JobOutcome],
-    *,
-    store: Store | None,
-    words: Sequence[str],
-    folder: Path,
-    deliveries: Deliveries,
-) -> None:
+def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliveries: Deliveries) -> None:
     """Write, track and print what a study makes of its runs.
 
-    Parameters
-    ----------
-    study : Study
-    runs : sequence of JobOutcome
-    store : Store or None
-        Gets a run of its own with the table as note and artifact, unless it has the same one already.
-    words : sequence of str
-        The overrides as they were typed.
-    folder : Path
-        The output folder, which gets results.csv, results.md, the figures and the page, README.md. In a
-        checkout, ``experiments/<name>`` gets them too, unless the command line changes the experiment.
-    deliveries : Deliveries
-
-    Raises
-    ------
-    RecgaugeError
-        If the study's inputs are missing or wrong.
+    The output folder gets results.csv, results.md, the figures and the page, README.md. In a checkout,
+    ``experiments/<name>`` gets them too, unless the command line changes the experiment. The store gets a
+    run of its own with the table as note and artifact, unless it has the same one already.
     """
+    folder = sweep.folder
     source = experiment_folder(study.name)
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [word for word in words if not _is_harmless(word)]
+    changed = [word for word in sweep.words if not _is_harmless(word)]
     figures = study.figures(rows)
     files = write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
     write_page(folder, source, part)
-    published = None if changed else _checkout_folder(study.name)
+    lacking = sum(job.record is None for job in runs)
+    published = None if changed or lacking else _checkout_folder(study.name)
     if published is not None:
         publish(study, rows, published)
     console = output()
@@ -245,16 +201,18 @@ def conclude_study(
     if changed:
         told = f"experiments/{study.name} is unchanged, since {' '.join(changed)} makes another experiment"
         console.print(f"note     {told}", soft_wrap=True)
-    if store is not None:
-        counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
-        summary = Summary(
-            job=_facts(store, folder, f"summary {study.name}", study.name),
-            subject=study.name,
-            fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
-            note=shortened(without_details(part).split("\n"), "results.md"),
-            values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
-        )
-        _track(summary, [*files, folder / "results.md"], folder, store, deliveries)
+    elif lacking and _checkout_folder(study.name) is not None:
+        told = f"experiments/{study.name} is unchanged, since {lacking} of {len(runs)} runs have no results"
+        console.print(f"note     {told}", soft_wrap=True)
+    counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
+    summary = Summary(
+        job=_facts(sweep, f"summary {study.name}", study.name),
+        subject=study.name,
+        fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
+        note=shortened(without_details(part).split("\n"), "results.md"),
+        values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
+    )
+    _track(summary, [*files, folder / "results.md"], sweep, deliveries)
 
 
 def _is_harmless(word: str) -> bool:

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, redirect_stderr, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import signature
 from io import StringIO
 from math import inf
 from pathlib import Path
@@ -75,12 +76,7 @@ def work(job: Job) -> JobOutcome:
 
 
 class Processes(Engine):
-    """Each worker is a process of this machine with its share of the CPUs; each dies alone.
-
-    Parameters
-    ----------
-    n_workers : int
-    """
+    """Each worker is a process of this machine with its share of the CPUs; each dies alone."""
 
     in_this_process = False
     run = staticmethod(work)
@@ -170,31 +166,16 @@ def work_elsewhere(job: Job, folder: str, variables: Mapping[str, str]) -> JobOu
     )
 
 
-@dataclass(frozen=True)
-class ClusterSettings:
-    """What conf/hydra/launcher/ray.yaml and dask.yaml set."""
-
-    address: str | None = None
-    workers: int | None = None
-    cpus_per_task: int = 2
-    mem_gb: float | None = None
-
-    def __post_init__(self) -> None:
-        check_int("hydra.launcher.cpus_per_task", self.cpus_per_task, minimum=1)
-        if self.mem_gb is not None:
-            check_real("hydra.launcher.mem_gb", self.mem_gb, low=0, high=inf, low_open=True)
-        if self.workers is not None:
-            check_int("hydra.launcher.workers", self.workers, minimum=1)
+def _check_amounts(whole: Mapping[str, Any], real: Mapping[str, Any]) -> None:
+    for name, value in whole.items():
+        check_int(f"hydra.launcher.{name}", value, minimum=1)
+    for name, value in real.items():
+        if value is not None:
+            check_real(f"hydra.launcher.{name}", value, low=0, high=inf, low_open=True)
 
 
 class Elsewhere(Engine):
-    """What engines for several machines share.
-
-    Parameters
-    ----------
-    n_workers : int
-    cpus_per_task : int
-    """
+    """What engines for several machines share."""
 
     in_this_process = False
 
@@ -209,25 +190,24 @@ def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
 
 
 class Ray(Elsewhere, Executor):
-    """A Ray cluster, or Ray on this machine where there is none; each job is a task.
+    """A Ray cluster, or Ray on this machine where there is none; each job is a task."""
 
-    Parameters
-    ----------
-    settings : ClusterSettings
-
-    Raises
-    ------
-    ConfigError
-        If Ray is not installed, the cluster cannot be reached, or has no room for a job.
-    """
-
-    def __init__(self, settings: ClusterSettings) -> None:
+    def __init__(
+        self,
+        address: str | None = None,
+        workers: int | None = None,
+        cpus_per_task: int = 2,
+        mem_gb: float | None = None,
+    ) -> None:
+        _check_amounts(
+            {"cpus_per_task": cpus_per_task, "workers": 1 if workers is None else workers}, {"mem_gb": mem_gb}
+        )
         ray = self._ray = _library("ray", "ray")
-        self._needs: dict[str, Any] = {"num_cpus": settings.cpus_per_task}
-        if settings.mem_gb is not None:
-            self._needs["memory"] = settings.mem_gb * (1 << 30)
+        self._needs: dict[str, Any] = {"num_cpus": cpus_per_task}
+        if mem_gb is not None:
+            self._needs["memory"] = mem_gb * (1 << 30)
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-        address = settings.address or os.environ.get("RAY_ADDRESS")
+        address = address or os.environ.get("RAY_ADDRESS")
         try:
             ray.init(address=address or "auto", **quiet)
         except ConnectionError as error:
@@ -248,13 +228,13 @@ class Ray(Elsewhere, Executor):
         )
         if not room:
             most = max((node.get("CPU", 0) for node in nodes), default=0)
-            memory = "" if settings.mem_gb is None else f" and {settings.mem_gb:g} GB"
+            memory = "" if mem_gb is None else f" and {mem_gb:g} GB"
             raise ConfigError(
-                f"hydra.launcher: no node of the Ray cluster has room for a job of {settings.cpus_per_task} "
+                f"hydra.launcher: no node of the Ray cluster has room for a job of {cpus_per_task} "
                 f"CPUs{memory}; the largest has {most:g} CPUs. "
                 "Ask for less: hydra.launcher.cpus_per_task=1."
             )
-        super().__init__(settings.workers or room, settings.cpus_per_task)
+        super().__init__(workers or room, cpus_per_task)
 
     def worker(self) -> Executor:
         """Return the cluster, which chooses a process for each job."""
@@ -273,26 +253,22 @@ class Ray(Elsewhere, Executor):
 
 
 class Dask(Elsewhere):
-    """A Dask cluster, or one of processes of this machine.
+    """A Dask cluster, or one of processes of this machine."""
 
-    Parameters
-    ----------
-    settings : ClusterSettings
-    """
-
-    def __init__(self, settings: ClusterSettings) -> None:
+    def __init__(
+        self, address: str | None = None, workers: int | None = None, cpus_per_task: int = 2
+    ) -> None:
+        _check_amounts({"cpus_per_task": cpus_per_task, "workers": 1 if workers is None else workers}, {})
         distributed = _library("distributed", "dask")
-        here = {"n_workers": max(1, process_cpus() // settings.cpus_per_task), "threads_per_worker": 1}
+        here = {"n_workers": max(1, process_cpus() // cpus_per_task), "threads_per_worker": 1}
         try:
-            self._client = distributed.Client(
-                settings.address, **({} if settings.address else here), set_as_default=False
-            )
+            self._client = distributed.Client(address, **({} if address else here), set_as_default=False)
         except Exception as error:
             raise ConfigError(
-                f"hydra.launcher.address: the Dask cluster {settings.address} cannot be used: {said(error)}"
+                f"hydra.launcher.address: the Dask cluster {address} cannot be used: {said(error)}"
             ) from error
         n_workers = max(1, len(self._client.scheduler_info()["workers"]))
-        super().__init__(settings.workers or n_workers, settings.cpus_per_task)
+        super().__init__(workers or n_workers, cpus_per_task)
 
     def worker(self) -> Executor:
         """Return an executor of the cluster, which chooses a process for each job."""
@@ -322,11 +298,11 @@ class SubmititSettings:
     additional_parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("cpus_per_task", "timeout_min", "array_parallelism"):
-            check_int(f"hydra.launcher.{name}", getattr(self, name), minimum=1)
-        for name in ("poll_seconds", "mem_gb"):
-            if getattr(self, name) is not None:
-                check_real(f"hydra.launcher.{name}", getattr(self, name), low=0, high=inf, low_open=True)
+        whole = ("cpus_per_task", "timeout_min", "array_parallelism")
+        _check_amounts(
+            {name: getattr(self, name) for name in whole},
+            {"poll_seconds": self.poll_seconds, "mem_gb": self.mem_gb},
+        )
         for name in ("partition", "account", "qos", "constraint", "exclude"):
             if not str(getattr(self, name)).isprintable():  # a line of its own would be one of a shell script
                 raise ConfigError(f"hydra.launcher.{name}: must be one line, got {getattr(self, name)!r}.")
@@ -350,13 +326,6 @@ class Submitit(Elsewhere, Executor):
 
     Whether a job has ended is seen by the file of its result. submitit is not asked: it needs Slurm's
     accounting, which smaller clusters do not have. ``squeue`` says which jobs are gone without a result.
-
-    Parameters
-    ----------
-    engine : {'slurm', 'local'}
-    settings : SubmititSettings
-    folder : Path
-        Of the sweep.
     """
 
     _LAG = 10.0  # seconds until a file that another machine has written must be seen here
@@ -461,40 +430,18 @@ def _library(name: str, extra: str) -> Any:
 
 
 def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int, folder: Path) -> Engine:
-    """Return the engine that a launcher's settings name.
-
-    Parameters
-    ----------
-    engine : {'here', 'ray', 'dask', 'slurm', 'local'}
-    settings : mapping of str to Any
-        The other keys of the file in conf/hydra/launcher, and what the user set of them.
-    jobs : int
-        How many are to run side by side on this machine.
-    n_jobs : int
-        How many there are.
-    folder : Path
-        Of the sweep.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is wrong, a package is not installed, or a cluster cannot be used.
-    """
+    """Return the engine that a launcher's settings name."""
     check_choice("hydra.launcher.engine", engine, get_args(Engines))
     if engine == "here":
         return Engine() if min(jobs, n_jobs) == 1 else Processes(min(jobs, n_jobs))
     if jobs != 1:
         name = "array_parallelism" if engine in ("slurm", "local") else "workers"
         raise ConfigError(f"jobs={jobs}: divides this machine. On a cluster write hydra.launcher.{name}=N.")
-    kind: type[ClusterSettings | SubmititSettings] = (
-        SubmititSettings if engine in ("slurm", "local") else ClusterSettings
-    )
-    known = [one.name for one in fields(kind)]
+    kind: Any = {"ray": Ray, "dask": Dask}.get(engine, SubmititSettings)
+    known = list(signature(kind).parameters)
     if unknown := [key for key in settings if key not in known]:
         raise ConfigError(
             f"hydra.launcher: there is no setting {', '.join(unknown)}. Settings: {', '.join(known)}."
         )
-    chosen = kind(**settings)
-    if isinstance(chosen, SubmititSettings):
-        return Submitit(engine, chosen, folder)
-    return Ray(chosen) if engine == "ray" else Dask(chosen)
+    made: Engine | SubmititSettings = kind(**settings)
+    return Submitit(engine, made, folder) if isinstance(made, SubmititSettings) else made

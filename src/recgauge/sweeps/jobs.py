@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from recgauge.datasets import DatasetSource
 from recgauge.errors import MissingDataError, SchemaError, message
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
@@ -53,50 +54,25 @@ _OF_ROWS = ("dataset", "filters", "split", "candidates", "conventions", "ties", 
 
 @dataclass(frozen=True)
 class Job:
-    """A job whose settings have been checked; it can be sent to another process.
+    """A job whose settings have been checked; it can be sent to another process."""
 
-    Parameters
-    ----------
-    number : int
-        Position in the sweep, from 0.
-    words : tuple of str
-        The overrides as they were typed.
-    typed : RunSettings
-        The settings as components get them, with the passwords of addresses.
-    names : dict of str to str
-        The chosen option of each group.
-    folder : Path
-        Gets the files; absolute.
-    store : dict of str to Any
-        What the record says of the store that is to have the run.
-    sweep : Path or None
-        The folder of the sweep that the job is one of.
-    experiment : str
-        As in ``experiment=NAME``.
-    index : Path or None
-        Remembers where finished runs are, by fingerprint.
-    log : bool
-        Whether what is printed goes to a file in the folder.
-    search : SearchFacts or None
-        The search that chose the model's settings.
-    """
-
-    number: int
-    words: tuple[str, ...]
-    typed: RunSettings
-    names: dict[str, str]
-    folder: Path
-    store: dict[str, Any] = field(default_factory=dict)
-    sweep: Path | None = None
-    experiment: str = ""
-    index: Path | None = None
-    log: bool = False
-    search: SearchFacts | None = None
+    number: int  # position in the sweep, from 0
+    words: tuple[str, ...]  # the overrides as they were typed
+    typed: RunSettings  # as components get them, with the passwords of addresses
+    names: dict[str, str]  # the chosen option of each group
+    folder: Path  # absolute
+    index: Path  # remembers where finished runs are, by fingerprint
+    store: dict[str, Any] = field(default_factory=dict)  # what the record says of the store
+    sweep: Path | None = None  # the folder of the sweep that the job is one of
+    experiment: str = ""  # as in experiment=NAME
+    log: bool = False  # what is printed goes to a file in the folder
+    search: SearchFacts | None = None  # chose the model's settings
+    dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
 
     @property
     def label(self) -> str:
         """The words that make the job, without secrets."""
-        return " ".join(without_secrets([word for word in self.words if not word.startswith("hydra.")]))
+        return " ".join(without_secrets(list(self.words)))
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -131,27 +107,8 @@ class Job:
         return compose(self.typed, leave_out=leave_out, **({"tell": lambda _: None} if quiet else {}))
 
 
-def checked_job(job: Job, choices: Mapping[str, Any]) -> tuple[Job, Experiment | None]:
-    """Check the settings of a job, without looking at data or at a store.
-
-    Parameters
-    ----------
-    job : Job
-        Without names.
-    choices : mapping of str to Any
-        The chosen option of each group, as far as Hydra knows it.
-
-    Returns
-    -------
-    job : Job
-    experiment : Experiment or None
-        None for a study that needs no runs.
-
-    Raises
-    ------
-    RecgaugeError
-        If a setting cannot be used.
-    """
+def checked_job(job: Job, choices: Mapping[str, Any]) -> Job:
+    """Check the settings of a job, without looking at data or at a store."""
     plain = asdict(job.typed)
     check_targets(plain, allowed_packages(job.typed.allowed_targets))
     without_secrets(plain, learn=True)  # an error may show a password in another form
@@ -161,26 +118,15 @@ def checked_job(job: Job, choices: Mapping[str, Any]) -> tuple[Job, Experiment |
     check_study(job.typed.artifacts.lists, () if study is None else study.artifacts)
     job = replace(job, names=chosen_names(choices, list(job.words), job.typed))
     if study is not None and not study.needs_runs:
-        return job, None
-    experiment = job.compose(quiet=True)
-    return replace(
-        job, names=job.names | {"dataset": experiment.dataset.label or job.names["dataset"]}
-    ), experiment
+        return job
+    dataset = job.compose(quiet=True).dataset
+    return replace(job, names=job.names | {"dataset": dataset.label or job.names["dataset"]}, dataset=dataset)
 
 
 def run_job(job: Job) -> JobOutcome:
     """Run a job and return how it ended; whatever its components do, its folder is complete or says why not.
 
     The outcome has the record of a run that has results. Nothing here knows of a store.
-
-    Parameters
-    ----------
-    job : Job
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the job was interrupted.
     """
     started, here = time.time(), Path.cwd()
     with _printing_to(job.folder / LOG) if job.log else nullcontext():
@@ -213,7 +159,7 @@ def _run(job: Job, started: float) -> JobOutcome:
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
-    ready, seconds = last_rows().of(job, experiment, progress)
+    ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
     record = RunRecord.from_result(
         replace(result, seconds={**seconds, **result.seconds}),
@@ -281,30 +227,24 @@ def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False
         write_failure(failure, job.folder)
 
 
-class LastRows:
-    """The rows that the last job of this process has trained on, for the next one that needs the same."""
-
-    def __init__(self) -> None:
-        self._key = ""
-        self._ready: PreparedData | None = None
-
-    def of(
-        self, job: Job, experiment: Experiment, progress: Progress
-    ) -> tuple[PreparedData, dict[str, float]]:
-        """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
-        ready = self._ready if self._key == job.rows else None
-        wants_lists = bool(experiment.list_metrics) and isinstance(experiment.model, Recommender)
-        if ready is not None and (ready.task is not None or not wants_lists):
-            return ready, {}
-        self._ready, timings = None, Timings(progress)
-        self._key, self._ready = job.rows, prepare(experiment, timings)
-        return self._ready, timings.seconds
-
-
 @cache
-def last_rows() -> LastRows:
-    """Return those of this process."""
-    return LastRows()
+def _last() -> dict[str, PreparedData]:
+    """Return the rows that the last job of this process has trained on, by what decides them."""
+    return {}
+
+
+def _rows_of(job: Job, experiment: Experiment, progress: Progress) -> tuple[PreparedData, dict[str, float]]:
+    """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
+    last = _last()
+    ready = last.get(job.rows)
+    wants_lists = bool(experiment.list_metrics) and isinstance(experiment.model, Recommender)
+    if ready is not None and (ready.task is not None or not wants_lists):
+        return ready, {}
+    del ready
+    last.clear()  # first: two data sets at a time may not fit
+    timings = Timings(progress)
+    last[job.rows] = prepare(experiment, timings)
+    return last[job.rows], timings.seconds
 
 
 def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, Experiment, str | None]:
@@ -339,8 +279,6 @@ def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
 
 def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     """Return the outcome of a job that a run on this disk has done already; its folder is that run's."""
-    if job.index is None:
-        return None
     with suppress(OSError, ValueError):
         folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
         if why_not(job, fingerprint, folder) is None:
@@ -376,12 +314,11 @@ def why_not(job: Job, fingerprint: str, folder: Path) -> str | None:
 
 def _remember(job: Job, fingerprint: str) -> None:
     """Note where the finished run is, for those who look for its fingerprint."""
-    if job.index is not None:
-        with suppress(OSError):
-            job.index.mkdir(parents=True, exist_ok=True)
-            note = job.index / f".{fingerprint}-{os.getpid()}"
-            note.write_text(str(job.folder), encoding="utf-8")
-            note.replace(job.index / fingerprint)
+    with suppress(OSError):
+        job.index.mkdir(parents=True, exist_ok=True)
+        note = job.index / f".{fingerprint}-{os.getpid()}"
+        note.write_text(str(job.folder), encoding="utf-8")
+        note.replace(job.index / fingerprint)
 
 
 @contextmanager

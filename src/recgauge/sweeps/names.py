@@ -23,16 +23,7 @@ UNNAMED = free_settings() | {
 
 
 def chosen_names(choices: Mapping[str, Any], words: list[str], settings: RunSettings) -> dict[str, str]:
-    """Return ``{group: name of the chosen option}``; several options are joined by ``+``.
-
-    Parameters
-    ----------
-    choices : mapping of str to Any
-        What Hydra knows of them.
-    words : list of str
-        The overrides as they were typed.
-    settings : RunSettings
-    """
+    """Return ``{group: name of the chosen option}``; several options are joined by ``+``."""
     names = {group: str(choices.get(group) or _own_name(settings, group)) for group in GROUPS}
     # Hydra records no choice for groups that take a list
     names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
@@ -48,15 +39,6 @@ def _own_name(settings: RunSettings, group: str) -> str | None:
 
 def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) -> str:
     """Return a name that identifies a run: model, data set, what was set for it, fold and seed.
-
-    Parameters
-    ----------
-    words : list of str
-        The overrides as they were typed.
-    names : dict of str to str
-        The chosen option of each group.
-    settings : dict of str to Any
-        The resolved configuration.
 
     Examples
     --------
@@ -95,13 +77,7 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
 
 
 def check_repeats(words: list[str]) -> None:
-    """Refuse a filter that the command line names twice: Hydra would run it once, without a word.
-
-    Raises
-    ------
-    ConfigError
-        If there is one.
-    """
+    """Refuse a filter that the command line names twice: Hydra would run it once, without a word."""
     for word in words:
         group, _, given = word.partition("=")
         names = [name.strip() for name in given.strip("[]").split(",")]
@@ -119,11 +95,6 @@ def check_repeats(words: list[str]) -> None:
 def check_single(words: Sequence[str]) -> None:
     """Refuse no option, or several, of a group that takes one: Hydra would mix their settings in silence.
 
-    Raises
-    ------
-    ConfigError
-        For ``conventions=[trec,ranx]``, ``model=null`` and ``split=``.
-
     Examples
     --------
     >>> check_single(["model=svd", "filters=[min_rating,n_core]"])
@@ -139,15 +110,7 @@ def check_single(words: Sequence[str]) -> None:
 
 
 def run_again(words: list[str], *, sweeping: bool) -> str:
-    """Return the command line that repeats this job.
-
-    Parameters
-    ----------
-    words : list of str
-        The overrides as they were typed.
-    sweeping : bool
-        Whether the job is one of several; an experiment's file would start all of them again.
-    """
+    """Return the command line that repeats this job."""
     if sweeping and any(word.startswith("experiment=") for word in words):
         words = [*words, "hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
     return f"{program()} {shlex.join(without_secrets(words))}".strip()

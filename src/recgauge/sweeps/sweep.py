@@ -1,12 +1,12 @@
 """A sweep from its jobs to its table: composed, checked, reused, run and summed up."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -18,7 +18,6 @@ from recgauge.errors import (
     RecgaugeError,
     TrackingError,
 )
-from recgauge.experiment import Experiment
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.environment import fingerprint_of
 from recgauge.runs.folder import CHECKSUMS, load_record
@@ -32,170 +31,102 @@ from recgauge.utils.messages import print_error
 from recgauge.utils.progress import Progress
 from recgauge.utils.secrets import without_secrets
 
-if TYPE_CHECKING:
-    from recgauge.studies import Study
-
 _NAMED = 3  # jobs whose words are shown where many are wrong for one reason
 _LOOK = 0.5  # seconds between two looks at jobs that another sweep is at
 
 
 @dataclass
-class Planned:
-    """A job before it runs, and what is known of its end by then.
+class Sweep:
+    """The jobs of a command, what they share, and how those that have ended did."""
 
-    Parameters
-    ----------
-    outcome : JobOutcome
-        Its status is ``done`` as long as nothing else is known.
-    job : Job or None
-        None if its settings are wrong.
-    experiment : Experiment or None
-        None for a study that needs no runs, too.
-    fetched : bool
-        Whether its data would have to be downloaded.
-    fingerprint : str
-        Of the run that it will be; empty if that is not known without a search or missing data.
-    """
-
-    outcome: JobOutcome
-    job: Job | None = None
-    experiment: Experiment | None = None
-    fetched: bool = False
-    fingerprint: str = ""
+    folder: Path  # absolute
+    store: Store | None
+    outputs: Path  # the work folder's, where earlier runs may wait for a store
+    jobs: list[Job] = field(default_factory=list)  # those whose settings can be used
+    outcomes: dict[int, JobOutcome] = field(default_factory=dict)  # of what has ended or cannot begin
+    words: Sequence[str] = ()  # the overrides as they were typed
+    experiment: str = ""  # as in experiment=NAME
+    alone: bool = False  # a single run
+    fetched: set[int] = field(default_factory=set)  # jobs whose data would have to be downloaded
+    fingerprints: dict[int, str] = field(default_factory=dict)  # known without a search or missing data
 
     @property
-    def waits(self) -> bool:
-        """Whether it is to be run."""
-        return self.job is not None and self.outcome.status == "done"
+    def waiting(self) -> list[Job]:
+        """The jobs that have not ended."""
+        return [job for job in self.jobs if job.number not in self.outcomes]
+
+    @property
+    def every(self) -> list[JobOutcome]:
+        """How all jobs ended, in their order; ``done`` and without a record as long as nothing is known."""
+        outcomes = {job.number: job.outcome for job in self.jobs} | self.outcomes
+        return [outcomes[number] for number in sorted(outcomes)]
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """What the jobs of a sweep share.
-
-    Parameters
-    ----------
-    folder : Path
-        Absolute.
-    store : Store or None
-        Gets the runs.
-    outputs : Path
-        The work folder's, where earlier runs may wait for a store.
-    alone : bool
-        Whether it is a single run.
-    """
-
-    folder: Path
-    store: Store | None
-    outputs: Path
-    alone: bool = False
-
-
-def run_sweep(
-    planned: Sequence[Planned], sweep: Sweep, engine: Engine, deliveries: Deliveries
-) -> list[JobOutcome]:
-    """Run the jobs of a sweep, and return how each ended, in their order.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-        Checked, and their data looked for.
-    sweep : Sweep
-    engine : Engine
-        Has ended afterwards.
-    deliveries : Deliveries
-        Gets the folders.
-
-    Raises
-    ------
-    RecgaugeError
-        If the engine cannot be used.
-    """
+def run_sweep(sweep: Sweep, engine: Engine, deliveries: Deliveries) -> list[JobOutcome]:
+    """Run the jobs of a sweep that have been checked, and return how each ended, in their order."""
+    store = sweep.store
 
     def deliver(folder: Path) -> None:
-        if sweep.store is not None and (folder / CHECKSUMS).is_file():
-            deliveries.submit(folder, sweep.store)
+        if store is not None and (folder / CHECKSUMS).is_file():
+            deliveries.submit(folder, store)
 
-    for folder in () if sweep.store is None else waiting(sweep.outputs, sweep.store):
+    for folder in () if store is None else waiting(sweep.outputs, store):
         deliver(folder)
-    set_fingerprints([one for one in planned if one.job is not None and one.job.may_reuse])
-    reuse(planned, sweep)
-    outcomes = {one.outcome.number: one.outcome for one in planned}
-    for folder in {one.folder for one in outcomes.values() if one.status == "reused"}:
+    set_fingerprints(sweep)
+    reuse(sweep)
+    for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
         deliver(folder)
-    todo = [one for one in planned if one.waits]
-    with Watching(planned, todo, engine, alone=sweep.alone) as watching:
+    with Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone) as watching:
 
         def ended(outcome: JobOutcome) -> None:
-            outcomes[outcome.number] = outcome
+            sweep.outcomes[outcome.number] = outcome
             watching.ended(outcome)
             deliver(outcome.folder)
 
-        outcomes |= {one.outcome.number: _stopped(one.outcome) for one in todo}
         with suppress(KeyboardInterrupt):
-            Line(list(todo), engine, watching.begun, ended).run()
-    # what was stopped in this process has left a folder that says so
-    for folder in {one.folder for one in outcomes.values() if one.status == "stopped"}:
-        deliver(folder)
+            Workers(sweep, engine, watching.begun, ended).run()
+    for job in sweep.waiting:
+        sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
+        deliver(job.folder)  # which says so where it was stopped in this process
     deliveries.finish()
-    return [_for_files(_tracked(outcome, deliveries)) for outcome in outcomes.values()]
-
-
-def _for_files(outcome: JobOutcome) -> JobOutcome:
-    """Return the outcome without the secrets of its reason: tables, summaries and studies are stored."""
-    return replace(outcome, reason=without_secrets(outcome.reason or "") or None)
-
-
-def _stopped(outcome: JobOutcome) -> JobOutcome:
-    return replace(outcome, status="stopped", reason="stopped")
+    sweep.outcomes = {outcome.number: _tracked(outcome, deliveries) for outcome in sweep.every}
+    return sweep.every
 
 
 def _tracked(outcome: JobOutcome, deliveries: Deliveries) -> JobOutcome:
-    """Return the outcome with its run in the store, or with the reason why the store lacks it."""
+    """Return the outcome with its run in the store or the reason why the store lacks it, without secrets."""
     result = deliveries.results.get(outcome.folder)
-    if result is None or outcome.run_id is not None:
-        return outcome
-    if isinstance(result, str):
-        return replace(outcome, run_id=result)
-    if outcome.record is None:
-        return outcome
-    return replace(outcome, status="not tracked", reason=str(result))
+    if outcome.run_id is None and isinstance(result, str):
+        outcome = replace(outcome, run_id=result)
+    elif outcome.run_id is None and result is not None and outcome.record is not None:
+        outcome = replace(outcome, status="not tracked", reason=str(result))
+    return replace(outcome, reason=without_secrets(outcome.reason or "") or None)
 
 
-@dataclass
-class Line:
-    """Jobs that wait for workers of an engine, and those that workers are at.
+class Workers:
+    """Workers of an engine, and the jobs that wait for them.
 
     A worker is given a job that needs the rows that it has, or else rows that nobody has. A job whose worker
     dies is tried once more. One that another sweep of this folder is at comes back when there is nothing else
     to do: then it is finished, or free.
-
-    Parameters
-    ----------
-    waiting : list of Planned
-    engine : Engine
-    begun : callable
-        Called as a job begins.
-    ended : callable
-        Told how each job ended.
     """
 
-    waiting: list[Planned]
-    engine: Engine
-    begun: Callable[[], None]
-    ended: Callable[[JobOutcome], None]
-    _elsewhere: list[Planned] = field(default_factory=list)
-    _busy: dict[Future[JobOutcome], tuple[Planned, Executor, FileLock | None]] = field(default_factory=dict)
-    _idle: list[tuple[Executor, str]] = field(default_factory=list)
-    _tried: set[int] = field(default_factory=set)
+    def __init__(
+        self, sweep: Sweep, engine: Engine, begun: Callable[[], None], ended: Callable[[JobOutcome], None]
+    ) -> None:
+        self._fingerprints, self._engine, self._begun, self._ended = sweep.fingerprints, engine, begun, ended
+        self._waiting, self._elsewhere = sweep.waiting, list[Job]()
+        self._busy: dict[Future[JobOutcome], tuple[Job, Executor, FileLock | None]] = {}
+        self._idle: list[tuple[Executor, str]] = []  # with the rows that they have
+        self._tried: set[int] = set()
 
     def run(self) -> None:
         """Run all jobs; an interruption ends the workers."""
         try:
-            while self.waiting or self._busy or self._elsewhere:
-                if not self.waiting:
-                    self.waiting, self._elsewhere = self._elsewhere, []
-                while self.waiting and len(self._busy) < self.engine.n_workers:
+            while self._waiting or self._busy or self._elsewhere:
+                if not self._waiting:
+                    self._waiting, self._elsewhere = self._elsewhere, []
+                while self._waiting and len(self._busy) < self._engine.n_workers:
                     self._give_out()
                 if self._elsewhere and not self._busy:
                     time.sleep(_LOOK)
@@ -203,27 +134,27 @@ class Line:
                     for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
                         self._take_back(future)
         finally:
-            self.engine.end()
+            self._engine.end()
 
     def _give_out(self) -> None:
         kept = self._idle[-1][1] if self._idle else ""
-        running = {_rows(one) for one, _, _ in self._busy.values()}
-        one = min(self.waiting, key=lambda one: (_rows(one) != kept, _rows(one) in running))
-        self.waiting.remove(one)
-        assert one.job is not None
-        lock = _lock(one)
+        running = {job.rows for job, _, _ in self._busy.values()}
+        job = min(self._waiting, key=lambda job: (job.rows != kept, job.rows in running))
+        self._waiting.remove(job)
+        fingerprint = self._fingerprints.get(job.number, "")
+        lock = _lock(job, fingerprint)
         if lock is not None and not lock.is_locked:
-            self._elsewhere.append(one)
-        elif lock is not None and (done := find_finished(one.job, one.fingerprint)) is not None:
+            self._elsewhere.append(job)
+        elif lock is not None and (done := find_finished(job, fingerprint)) is not None:
             lock.release()
-            self.ended(done)
+            self._ended(done)
         else:
-            worker = self._idle.pop()[0] if self._idle else self.engine.worker()
-            self.begun()
-            self._busy[worker.submit(self.engine.run, one.job)] = one, worker, lock
+            worker = self._idle.pop()[0] if self._idle else self._engine.worker()
+            self._begun()
+            self._busy[worker.submit(self._engine.run, replace(job, dataset=None))] = job, worker, lock
 
     def _take_back(self, future: Future[JobOutcome]) -> None:
-        one, worker, lock = self._busy.pop(future)
+        job, worker, lock = self._busy.pop(future)
         if lock is not None:
             lock.release()
         try:
@@ -233,35 +164,30 @@ class Line:
         except Exception as error:  # the worker has died, in whatever way its engine says so
             worker.shutdown(wait=False)
             reason = str(error) if isinstance(error, WorkerDiedError) else ""
-            if not reason and one.outcome.number not in self._tried:
-                self._tried.add(one.outcome.number)
-                self.waiting.insert(0, one)
+            if not reason and job.number not in self._tried:
+                self._tried.add(job.number)
+                self._waiting.insert(0, job)
             else:
-                self.ended(_died(one, reason or "its process died twice"))
+                self._ended(_died(job, reason or "its process died twice"))
         else:
-            self._idle.append((worker, _rows(one)))
-            self.ended(outcome)
+            self._idle.append((worker, job.rows))
+            self._ended(outcome)
 
 
-def _rows(one: Planned) -> str:
-    return "" if one.job is None else one.job.rows
-
-
-def _died(one: Planned, reason: str) -> JobOutcome:
-    assert one.job is not None
-    log = one.job.folder / LOG
+def _died(job: Job, reason: str) -> JobOutcome:
+    log = job.folder / LOG
     reason = f"{reason}; what it printed is in {log}" if log.exists() else reason
-    leave_failure(one.job, time.time(), reason)
-    return replace(one.outcome, status="failed", reason=reason)
+    leave_failure(job, time.time(), reason)
+    return replace(job.outcome, status="failed", reason=reason)
 
 
-def _lock(one: Planned) -> FileLock | None:
+def _lock(job: Job, fingerprint: str) -> FileLock | None:
     """Return the lock of a job, held unless another sweep is at it; the system frees those of the dead."""
-    if one.job is None or one.job.index is None or not one.fingerprint:
+    if not fingerprint:
         return None
     try:
-        one.job.index.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(one.job.index / f"{one.fingerprint}.lock", thread_local=False)
+        job.index.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(job.index / f"{fingerprint}.lock", thread_local=False)
         lock.acquire(timeout=0)
     except Timeout:
         pass
@@ -270,34 +196,26 @@ def _lock(one: Planned) -> FileLock | None:
     return lock
 
 
-def check(planned: Sequence[Planned], sweep: Sweep) -> None:
+def check(sweep: Sweep) -> None:
     """Name the jobs that cannot run; those that cannot for one reason share a message.
 
-    Raises
-    ------
-    RecgaugeError
-        If none can, or the study or the store of the sweep cannot be used.
+    It is an error if none can, or if the study or the store of the sweep cannot be used.
     """
-    found: dict[str, list[JobOutcome]] = {}
-    for one in planned:
-        if one.outcome.status == "failed":
-            found.setdefault(str(one.outcome.reason), []).append(one.outcome)
-    if found and sum(map(len, found.values())) == len(planned):
-        raise ConfigError("\n".join(found))
-    for reason, some in found.items():
-        print_error(f"{named(some, [one.outcome for one in planned])} cannot run. {reason}")
-    studies: list[Study] = []
-    for one in planned:
-        study = None if one.job is None else one.job.study()
-        if study is not None and study not in studies:
+    wrong: dict[str, list[JobOutcome]] = {}
+    for outcome in sweep.every:
+        if outcome.status == "failed":
+            wrong.setdefault(str(outcome.reason), []).append(outcome)
+    if wrong and sum(map(len, wrong.values())) == len(sweep.every):
+        raise ConfigError("\n".join(wrong))
+    for reason, some in wrong.items():
+        print_error(f"{named(some, sweep.every)} cannot run. {reason}")
+    studies = [study for job in sweep.jobs if (study := job.study()) is not None]
+    for place, study in enumerate(studies):
+        if study not in studies[:place]:
             study.check(experiment_folder(study.name))
-            studies.append(study)
-    if (
-        sweep.store is not None
-        and sweep.store.file is not None
-        and not sweep.store.file.absolute().parent.is_dir()
-    ):
-        raise TrackingError(f"tracking.uri: the folder {sweep.store.file.absolute().parent} does not exist.")
+    file = None if sweep.store is None else sweep.store.file
+    if file is not None and not file.absolute().parent.is_dir():
+        raise TrackingError(f"tracking.uri: the folder {file.absolute().parent} does not exist.")
 
 
 def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
@@ -315,30 +233,20 @@ def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
     return f"jobs {shown}" + (f" and {len(some) - _NAMED} more" if len(some) > _NAMED else "")
 
 
-def look_for_data(planned: Sequence[Planned], *, fetch_them: bool = True) -> None:
-    """Look once for each data set; the jobs whose data cannot be had are left out.
-
-    Parameters
-    ----------
-    planned : sequence of Planned
-    fetch_them : bool
-        Otherwise nothing is downloaded.
-
-    Raises
-    ------
-    MissingDataError
-        If no job has data.
-    """
+def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
+    """Look once for each data set; the jobs whose data cannot be had are left out, an error if all are."""
     progress = ConsoleProgress()
     looked: dict[str, tuple[str | None, bool]] = {}
-    for one in planned:
-        if one.experiment is not None:
-            key = repr(one.experiment.dataset)
+    for job in sweep.waiting:
+        if job.dataset is not None:
+            key = repr(job.dataset)
             if key not in looked:
-                looked[key] = _look(one.experiment.dataset, progress, fetch_them=fetch_them)
-            reason, one.fetched = looked[key]
+                looked[key] = _look(job.dataset, progress, fetch_them=fetch_them)
+            reason, fetched = looked[key]
+            if fetched:
+                sweep.fetched.add(job.number)
             if reason is not None:
-                one.outcome = replace(one.outcome, status="no data", reason=reason)
+                sweep.outcomes[job.number] = replace(job.outcome, status="no data", reason=reason)
     missing = [reason for reason, _ in looked.values() if reason is not None]
     if missing and len(missing) == len(looked):
         raise MissingDataError("\n".join(missing))
@@ -356,83 +264,66 @@ def _look(dataset: Any, progress: Progress, *, fetch_them: bool) -> tuple[str | 
     return None, False
 
 
-def set_fingerprints(planned: Sequence[Planned]) -> None:
-    """Give jobs their fingerprints, those of tuned ones excepted; each data set is read at most once."""
+def set_fingerprints(sweep: Sweep) -> None:
+    """Fingerprint the jobs that may reuse a run, but tuned ones; each data set is read at most once."""
     digests: dict[str, str] = {}
-    for one in planned:
-        if one.job is None or one.experiment is None or not one.waits or one.job.typed.tune is not None:
+    for job in sweep.waiting:
+        if not job.may_reuse or job.dataset is None or job.typed.tune or job.number in sweep.fetched:
             continue
-        source, key = one.experiment.dataset, repr(one.experiment.dataset)
+        key = repr(job.dataset)
         try:
-            digests[key] = digests.get(key) or source.digest()
+            digests[key] = digests.get(key) or job.dataset.digest()
         except (DataError, ConfigError):  # the job itself says what is wrong
             continue
-        one.fingerprint = fingerprint_of(one.job.settings, digests[key])
+        sweep.fingerprints[job.number] = fingerprint_of(job.settings, digests[key])
 
 
-def reuse(planned: Sequence[Planned], sweep: Sweep, *, copy: bool = True) -> None:
-    """Find finished runs for jobs that may reuse one: in the store, which is asked once, or on this disk.
+def reuse(sweep: Sweep, *, copy: bool = True) -> None:
+    """Find finished runs for jobs with a fingerprint: in the store, which is asked once, or on this disk.
 
-    Parameters
-    ----------
-    planned : sequence of Planned
-        Those with a fingerprint get the outcome ``reused`` where there is a run.
-    sweep : Sweep
-    copy : bool
-        Whether the files of stored runs are needed here.
+    `copy` says whether the files of stored runs are needed here.
     """
-    wanted = [one for one in planned if one.fingerprint and one.waits]
+    wanted = [job for job in sweep.waiting if job.number in sweep.fingerprints]
     stored: Mapping[str, Sequence[str]] = {}
     if sweep.store is not None and wanted:
         try:
-            stored = find(sweep.store, {one.fingerprint for one in wanted})
+            stored = find(sweep.store, {sweep.fingerprints[job.number] for job in wanted})
         except TrackingError as error:
             ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
-    for one in wanted:
-        run_ids = stored.get(one.fingerprint, ())
-        done = _stored_and_here(one, run_ids)
-        if done is None and run_ids:
-            done = (
-                _fetched(one, run_ids, sweep)
-                if copy
-                else replace(one.outcome, status="reused", run_id=run_ids[0])
-            )
-        if done is None and one.job is not None:
-            done = find_finished(one.job, one.fingerprint)
-        one.outcome = done or one.outcome
-        if (
-            copy
-            and sweep.store is not None
-            and one.job is not None
-            and one.job.experiment
-            and one.outcome.run_id
-        ):
-            mark(sweep.store, one.outcome.run_id, one.job.experiment)
+    for job in wanted:
+        done = _done_before(job, stored.get(sweep.fingerprints[job.number], ()), sweep, copy=copy)
+        if done is not None:
+            sweep.outcomes[job.number] = done
+            if copy and sweep.store is not None and job.experiment and done.run_id:
+                mark(sweep.store, done.run_id, job.experiment)
 
 
-def _stored_and_here(one: Planned, run_ids: Collection[str]) -> JobOutcome | None:
-    """Return the outcome of a job that one of these runs has done, if its folder is on this disk."""
-    done = None if one.job is None else find_finished(one.job, one.fingerprint)
-    told = None if done is None else delivered(done.folder)
-    return replace(done, run_id=told["run_id"]) if done and told and told["run_id"] in run_ids else None
+def _done_before(job: Job, run_ids: Sequence[str], sweep: Sweep, *, copy: bool) -> JobOutcome | None:
+    """Return the outcome of a job by one of these stored runs, or by a folder on this disk."""
+    fingerprint = sweep.fingerprints[job.number]
+    here = find_finished(job, fingerprint)
+    told = None if here is None else delivered(here.folder)
+    if here is not None and told and told["run_id"] in run_ids:
+        return replace(here, run_id=told["run_id"])
+    if run_ids and not copy:
+        return replace(job.outcome, status="reused", run_id=run_ids[0])
+    if run_ids and sweep.store is not None:
+        return _fetched(job, fingerprint, run_ids, sweep.store) or here
+    return here
 
 
-def _fetched(one: Planned, run_ids: Sequence[str], sweep: Sweep) -> JobOutcome | None:
+def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -> JobOutcome | None:
     """Copy the first of these runs that can take the place of the job."""
-    assert one.job is not None
-    assert sweep.store is not None
-    study = one.job.study()
+    study = job.study()
+    names = dict.fromkeys(["record.json", "per_user.parquet", *(() if study is None else study.artifacts)])
     for run_id in run_ids:
         try:
-            names = dict.fromkeys(
-                ["record.json", "per_user.parquet", *(() if study is None else study.artifacts)]
-            )
-            fetch(sweep.store, run_id, list(names), one.job.folder)
-            problem = why_not(one.job, one.fingerprint, one.job.folder)
+            fetch(store, run_id, list(names), job.folder)
+            problem = why_not(job, fingerprint, job.folder)
         except (IntegrityError, TrackingError) as error:
             problem = str(error)
         if problem is None:
-            record = load_record(one.job.folder)
-            return replace(one.outcome, status="reused", run_id=run_id, record=record)
+            record = load_record(job.folder)
+            return replace(job.outcome, status="reused", run_id=run_id, record=record)
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
     return None

@@ -28,18 +28,7 @@ NOT_SEARCHED = ("sanity", "conventions_table", "learning", "fit_on", "evaluate_o
 
 @dataclass(frozen=True)
 class Plan:
-    """A search that can begin: everything about it that needs no data has been checked.
-
-    Parameters
-    ----------
-    search : Search
-    space : dict of str to optuna.distributions.BaseDistribution
-    key : str
-        Result key that decides.
-    maximize : bool
-    trial : Experiment
-        What a trial does, with the model as it is before the search.
-    """
+    """A search that can begin: everything about it that needs no data has been checked."""
 
     search: Search
     space: Space
@@ -49,13 +38,7 @@ class Plan:
 
 
 def check_tuning(typed: RunSettings) -> None:
-    """Refuse settings that contradict a search, before any work.
-
-    Raises
-    ------
-    ConfigError
-        If there is one.
-    """
+    """Refuse settings that contradict a search, before any work."""
     if typed.evaluate_on != "test" or typed.fit_on not in ("train", "train_validation"):
         raise ConfigError(
             "tune: a search chooses by validation rows, and its final model learns from train and validation "
@@ -93,21 +76,7 @@ def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:
 
 
 def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> Plan:
-    """Check a search as far as that needs no data.
-
-    Parameters
-    ----------
-    typed : RunSettings
-    fixed : collection of str
-        Settings of the model that the user gave, which are not searched.
-    experiment : Experiment
-        What the final run does.
-
-    Raises
-    ------
-    ConfigError
-        If there is nothing to search, or a range, a setting's name or the metric is wrong.
-    """
+    """Check a search as far as that needs no data."""
     search = build_search(typed.tune)
     if reason := nothing_to_search(typed, fixed):
         raise ConfigError(
@@ -143,21 +112,7 @@ def _is_setting(name: str, model: Mapping[str, Any]) -> bool:
 
 
 def check_space(space: Space, model: Mapping[str, Any], allowed_targets: Sequence[str]) -> None:
-    """Refuse a space with values that the model does not take.
-
-    Parameters
-    ----------
-    space : dict of str to optuna.distributions.BaseDistribution
-    model : mapping of str to Any
-        The model's settings.
-    allowed_targets : sequence of str
-        Packages whose classes may be built.
-
-    Raises
-    ------
-    ConfigError
-        If an end of a range, or a value of a list, cannot be used with the model's other settings.
-    """
+    """Refuse a space with values that the model does not take."""
     for name, distribution in space.items():
         for value in ends(distribution):
             try:
@@ -170,17 +125,6 @@ def tune(typed: RunSettings, planned: Plan, progress: Progress) -> SearchFacts:
     """Search the model's settings by validation rows; a search that was stopped goes on.
 
     Data, split and candidates are made once for all trials.
-
-    Parameters
-    ----------
-    typed : RunSettings
-    planned : Plan
-    progress : Progress
-
-    Raises
-    ------
-    RecgaugeError
-        If there are no validation rows, or no trial finished.
     """
     search, space = planned.search, planned.space
     timings = Timings(progress)

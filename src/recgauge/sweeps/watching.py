@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.progress import (
     BarColumn,
@@ -21,56 +20,30 @@ from recgauge.sweeps.engines import Engine
 from recgauge.sweeps.jobs import LOG, labels_of
 from recgauge.utils.messages import print_error
 
-if TYPE_CHECKING:
-    from recgauge.sweeps.sweep import Planned
-
 
 class Watching:
-    """Shows a line for each job that ended, and a bar over all unless they show their stages in this process.
+    """Shows a line for each job that ended, and a bar over all where they run elsewhere."""
 
-    Parameters
-    ----------
-    planned : sequence of Planned
-        All jobs of the sweep.
-    todo : sequence of Planned
-        Those that will run.
-    engine : Engine
-        Runs them.
-    alone : bool
-        Whether it is one run, whose own table says all.
-    """
-
-    def __init__(
-        self, planned: Sequence["Planned"], todo: Sequence["Planned"], engine: Engine, *, alone: bool = False
-    ) -> None:
-        self._alone = alone
-        outcomes = [one.outcome for one in planned]
-        self._labels = dict(zip((one.number for one in outcomes), labels_of(outcomes), strict=True))
-        self._n_jobs, self._n_todo, self._running, self._ended, self._failed = (
-            len(planned),
-            len(todo),
-            0,
-            0,
-            0,
-        )
+    def __init__(self, jobs: Sequence[JobOutcome], n_todo: int, engine: Engine, *, alone: bool) -> None:
+        self._alone, self._n_jobs, self._n_todo = alone, len(jobs), n_todo
+        self._labels = dict(zip((job.number for job in jobs), labels_of(jobs), strict=True))
+        self._running = self._ended = self._failed = 0
         self._began, self._told = monotonic(), set[str]()
         console = output(stderr=True)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         self._bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
-        self._task = self._bar.add_task("", total=len(todo))
-        self._shown = console.is_terminal and not engine.in_this_process and bool(todo)
-        for one in outcomes:
-            if one.status == "reused":
-                self._line(one)
+        self._task = self._bar.add_task("", total=n_todo)
+        self._shown = console.is_terminal and not engine.in_this_process and bool(n_todo)
+        for job in jobs:
+            if job.status == "reused":
+                self._line(job)
 
     def __enter__(self) -> Self:
         if self._shown:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._shown:  # else rich would end a bar that was never there with an empty line
             self._bar.stop()
 

@@ -7,9 +7,11 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.tracking.delivering import deliver as deliver
     from recgauge.tracking.delivering import delivered as delivered
-    from recgauge.tracking.delivering import is_delivered as is_delivered
     from recgauge.tracking.delivering import store_of as store_of
     from recgauge.tracking.delivering import waiting as waiting
+    from recgauge.tracking.finding import find_runs as find_runs
+    from recgauge.tracking.finding import require_stored as require_stored
+    from recgauge.tracking.finding import run_folder as run_folder
     from recgauge.tracking.outbox import Deliveries as Deliveries
     from recgauge.tracking.page import experiment_tag as experiment_tag
     from recgauge.tracking.pages import address as address

@@ -21,14 +21,14 @@ TAKE_LONG = (
 )
 
 
-def _answer(question: dict[str, Any]) -> dict[str, Any]:
-    if "open" in question:
-        open_store(Store(**question["open"]))
+def _answer(what: str, settings: dict[str, Any], *arguments: str) -> dict[str, Any]:
+    store = Store(**settings)
+    if what == "open":
+        open_store(store)
         return {}
-    if "address" in question:
-        return {"address": tracking.address(Store(**question["address"]), question["tag"], question["value"])}
-    store, folder = Store(**question["store"]), Path(question["deliver"])
-    run_id = tracking.deliver(folder, store)
+    if what == "address":
+        return {"address": tracking.address(store, *arguments)}
+    run_id = tracking.deliver(Path(*arguments), store)
     return {"run_id": run_id, "address": tracking.run_address(store, run_id)}
 
 
@@ -43,7 +43,7 @@ def main() -> None:
     collecting.go_on()
     for line in sys.stdin:
         try:
-            answer = _answer(json.loads(line))
+            answer = _answer(*json.loads(line))
         except RecgaugeError as error:
             answer = {"error": type(error).__name__, "message": str(error)}
         except Exception as error:

@@ -43,38 +43,19 @@ def deliver(folder: Path, store: Store) -> str:
 
     A delivery that was torn, at whatever step, is completed: its run is found by the digest of the folder's
     SHA256SUMS, and each step can be repeated.
-
-    Parameters
-    ----------
-    folder : Path
-        Complete, as its SHA256SUMS says.
-    store : Store
-
-    Returns
-    -------
-    str
-        Id of the run.
-
-    Raises
-    ------
-    TrackingError
-        If the store fails; nothing is lost, the folder waits.
-    DataError
-        If the folder is gone or damaged.
     """
     if not (folder / CHECKSUMS).is_file():
         raise MissingDataError(f"{folder}: is not the complete folder of a job: it has no {CHECKSUMS}.")
     try:
-        with exclusive(folder / LOCK, waiting=lambda: None):
-            digest = file_digest(folder / CHECKSUMS)
-            told = delivered(folder)
-            if told is not None and is_delivered(folder, store):
-                run_id = str(told["run_id"])
+        with exclusive(folder / LOCK):
+            note = delivered(folder, store)
+            if note is not None:
+                run_id = str(note["run_id"])
             else:
                 files, content = _files(folder), read_folder(folder)
                 opened = open_store(store)
                 with explained(store, f"store {folder}"):
-                    run_id = _store(opened, store, folder, files, content, digest)
+                    run_id = _store(opened, store, folder, files, content)
                 check_still_there(store)
                 mark_delivered(folder, store, run_id, opened.experiment_id)
             with suppress(OSError):  # who waits for it finds the folder delivered
@@ -87,11 +68,7 @@ def deliver(folder: Path, store: Store) -> str:
 def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:
     """Return the store that a complete folder is for, None if it is for none.
 
-    Parameters
-    ----------
-    folder : Path
-    named : collection of str
-        Addresses of the user's command line and environment: what is recorded has no login.
+    What is recorded has no login: that of an address of the user's, one of `named`, is taken.
     """
     content = read_folder(folder)
     recorded: Any = content.job.store if content.job is not None else None
@@ -105,35 +82,11 @@ def waiting(outputs: Path, store: Store | None = None) -> list[Path]:
     """Return the complete folders below `outputs` that are for a store and were not delivered to any.
 
     Folders of earlier versions do not say when they ran, and do not count; `deliver` takes them all the same.
-
-    Parameters
-    ----------
-    outputs : Path
-    store : Store, optional
-        Only the folders that are for this one.
     """
     folders = (file.parent for file in sorted(outputs.rglob(CHECKSUMS)))
     return [
         folder for folder in folders if not folder.name.startswith(".unfinished-") and _waits(folder, store)
     ]
-
-
-def delivered(folder: Path) -> dict[str, Any] | None:
-    """Return what delivered.json says of the folder as it is now: ``uri``, ``experiment``, ``run_id``."""
-    try:
-        told: dict[str, Any] = json.loads((folder / DELIVERED).read_text(encoding="utf-8"))
-        return told if told["files_sha256"] == file_digest(folder / CHECKSUMS) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def mark_delivered(folder: Path, store: Store, run_id: str, experiment_id: str) -> None:
-    """Write delivered.json, whole or not at all."""
-    told = store.plain() | {"run_id": run_id, "experiment_id": experiment_id}
-    told["files_sha256"] = file_digest(folder / CHECKSUMS)
-    hidden = folder / f".{DELIVERED}.unfinished"
-    hidden.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-    hidden.replace(folder / DELIVERED)
 
 
 def _waits(folder: Path, store: Store | None) -> bool:
@@ -144,18 +97,34 @@ def _waits(folder: Path, store: Store | None) -> bool:
     except SchemaError:
         return False
     recorded = {} if content.job is None else content.job.store
-    return bool(recorded) and (store is None or _same(recorded, store))
+    return bool(recorded) and (store is None or _names(recorded, store))
 
 
-def is_delivered(folder: Path, store: Store) -> bool:
-    """Whether delivered.json says that a store has the folder as it is now."""
-    told = delivered(folder)
-    return told is not None and _same(told, store)
-
-
-def _same(told: Mapping[str, Any], store: Store) -> bool:
+def _names(recorded: Mapping[str, Any], store: Store) -> bool:
     plain = store.plain()
-    return all(told.get(name) == plain[name] for name in ("uri", "experiment"))
+    return all(recorded.get(name) == plain[name] for name in ("uri", "experiment"))
+
+
+def delivered(folder: Path, store: Store | None = None) -> dict[str, Any] | None:
+    """Return what delivered.json says of the folder as it is now: ``uri``, ``experiment``, ``run_id``.
+
+    None if no store has it, or if it is not in the one that is named.
+    """
+    try:
+        note: dict[str, Any] = json.loads((folder / DELIVERED).read_text(encoding="utf-8"))
+        is_now = note["files_sha256"] == file_digest(folder / CHECKSUMS)
+        return note if is_now and (store is None or _names(note, store)) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def mark_delivered(folder: Path, store: Store, run_id: str, experiment_id: str) -> None:
+    """Write delivered.json, whole or not at all."""
+    note = store.plain() | {"run_id": run_id, "experiment_id": experiment_id}
+    note["files_sha256"] = file_digest(folder / CHECKSUMS)
+    hidden = folder / f".{DELIVERED}.unfinished"
+    hidden.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
+    hidden.replace(folder / DELIVERED)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -180,9 +149,8 @@ def _store(
     folder: Path,
     files: Sequence[Path],
     content: RunRecord | Failure | Summary,
-    digest: str,
 ) -> str:
-    entry = entry_of(content)
+    entry, digest = entry_of(content), file_digest(folder / CHECKSUMS)
     # MLflow refuses times before 1970, which wrong clocks show
     ended = max(0, int(1000 * (entry.job.ended or time())))
     started = max(0, int(1000 * entry.job.started) or ended - int(1000 * entry.job.ended))
@@ -198,12 +166,11 @@ def _store(
     run_id = str(run.info.run_id)
     _store_values(opened, run_id, entry, ended)
     _store_files(opened, run, files, folder)
-    if (
-        isinstance(content, RunRecord)
-        and registers_model(content.settings)
-        and folder / MODEL_FILES[0] in files
-    ):
-        _register(opened, run_id, folder / MODEL)
+    saved = folder / MODEL_FILES[0] in files
+    if saved and isinstance(content, RunRecord) and registers_model(content.settings):
+        from recgauge.tracking.served import register
+
+        register(opened.client, run_id, folder / MODEL)
     opened.client.set_terminated(run_id, entry.status, ended)
     return run_id
 
@@ -213,11 +180,10 @@ def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -
     tag = (FILES_TAG, digest)
     if isinstance(content, Summary):
         tag = (FINGERPRINT_TAG, content.fingerprint)
-    there = list(opened.client.search_runs([opened.experiment_id], f"tags.`{tag[0]}` = '{tag[1]}'"))
+    runs = list(opened.client.search_runs([opened.experiment_id], f"tags.`{tag[0]}` = '{tag[1]}'"))
     if isinstance(content, Summary):
-        there = [run for run in there if SUMMARY_TAG in run.data.tags]
-    ended = [run for run in there if run.info.status != "RUNNING"]
-    return next(iter([*ended, *there]), None)
+        runs = [run for run in runs if SUMMARY_TAG in run.data.tags]
+    return min(runs, key=lambda run: run.info.status == "RUNNING", default=None)
 
 
 def _store_values(opened: Opened, run_id: str, entry: Entry, now: int) -> None:
@@ -263,7 +229,7 @@ def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
     kept: dict[str, int | None] = {}
     for inside in dict.fromkeys(name.rpartition("/")[0] for name in files):
         entries = opened.client.list_artifacts(run_id, inside or None)
-        kept |= {entry.path: entry.file_size for entry in entries if not entry.is_dir}
+        kept |= {entry.path: entry.file_size for entry in entries}
     for name, file in files.items():
         if name not in kept or kept[name] not in (file.stat().st_size, None):
             raise OSError(f"the store has not kept {name} whole")
@@ -273,11 +239,3 @@ def local_folder(location: str) -> Path | None:
     """Return the folder that a location of files names, None if it is on a server."""
     path = location.removeprefix("file://")
     return Path(path) if Path(path).is_absolute() and "://" not in path else None
-
-
-def _register(opened: Opened, run_id: str, model: Path) -> None:
-    from recgauge.tracking.served import register
-
-    run = opened.client.get_run(run_id)
-    if run.outputs is None or not run.outputs.model_outputs:
-        register(opened.client, run, model)

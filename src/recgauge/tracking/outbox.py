@@ -15,41 +15,34 @@ from recgauge import errors
 from recgauge.errors import RecgaugeError, TrackingError
 from recgauge.tracking.store import Store
 
-COMMAND = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
-
 
 @cache
 def delivering() -> "subprocess.Popen[str]":
     """Start the process that delivers, or return it; it imports MLflow at once, beside what goes on here."""
+    command = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
     pipe = subprocess.PIPE
-    return subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
 
 
 class Deliveries:
     """Delivers folders in the background; leaving the context waits for what is under way.
 
-    A store that fails is left alone until then, when what it lacks is delivered once more.
-
-    Parameters
-    ----------
-    store : Store, optional
-        Is opened at once, so that the first folder need not wait for it.
+    A store that fails is left alone until then, when what it lacks is delivered once more. The `store` that
+    is named here is opened at once, so that the first folder need not wait for it.
     """
 
     def __init__(self, store: Store | None = None) -> None:
         self._asking = ThreadPoolExecutor(1, "deliveries")
-        self._folders: dict[Path, Store] = {}
+        self._stores: dict[Path, Store] = {}
         self._done: dict[Path, Future[dict[str, Any]]] = {}
         self._failed: dict[Store, TrackingError] = {}
         self._process: subprocess.Popen[str] | None = None
-        self.opened: Future[dict[str, Any]] | None = None
-        """Whether the store could be opened; its error is the store's."""
         if store is not None:
-            self.opened = self._asking.submit(self._ask, {"open": asdict(store)})
+            self._asking.submit(self._ask, "open", store)
 
     def submit(self, folder: Path, store: Store) -> None:
         """Deliver a complete folder in the background."""
-        self._folders[folder] = store
+        self._stores[folder] = store
         self._done[folder] = self._asking.submit(self._deliver, folder, store)
 
     @property
@@ -59,9 +52,8 @@ class Deliveries:
 
     def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
         """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
-        asked = self._asking.submit(self._ask, {"address": asdict(store), "tag": tag, "value": value})
         with suppress(RecgaugeError):
-            return str(asked.result()["address"])
+            return str(self._asking.submit(self._ask, "address", store, tag, value).result()["address"])
         return None
 
     def run_address(self, folder: Path) -> str | None:
@@ -89,12 +81,12 @@ class Deliveries:
 
     def finish(self) -> None:
         """Wait for all folders, and deliver those once more whose store failed."""
-        lacking = [
+        failed = [
             folder for folder, done in self._done.items() if isinstance(done.exception(), TrackingError)
         ]
         self._failed.clear()
-        for folder in lacking:
-            self.submit(folder, self._folders[folder])
+        for folder in failed:
+            self.submit(folder, self._stores[folder])
         for done in self._done.values():
             done.exception()
 
@@ -102,17 +94,17 @@ class Deliveries:
         if store in self._failed:
             raise self._failed[store]
         try:
-            return self._ask({"deliver": str(folder.absolute()), "store": asdict(store)})
+            return self._ask("deliver", store, str(folder.absolute()))
         except TrackingError as error:
             self._failed[store] = error
             raise
 
-    def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def _ask(self, what: str, store: Store, *arguments: str | None) -> dict[str, Any]:
         self._process = self._process or delivering()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            print(json.dumps(question), file=self._process.stdin, flush=True)
+            print(json.dumps([what, asdict(store), *arguments]), file=self._process.stdin, flush=True)
             answer: dict[str, Any] = json.loads(self._process.stdout.readline())
         except (OSError, ValueError) as error:
             self._process = None

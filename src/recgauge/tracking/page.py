@@ -10,6 +10,7 @@ from typing import Any
 
 from recgauge.metrics import HEADLINE
 from recgauge.models.fitting import leak_mark
+from recgauge.report import markdown_table
 from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
 from recgauge.runs.facts import JobFacts, MetricValue, SanityFacts
 from recgauge.runs.folder import Failure, Summary
@@ -38,19 +39,7 @@ def experiment_tag(experiment: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """All that MLflow is told of a folder besides its files.
-
-    Parameters
-    ----------
-    job : JobFacts
-    status : str
-        As MLflow calls it.
-    params, tags : mapping of str to str
-    metrics : sequence of tuple of str, float and int
-        Name, value and step.
-    inputs : sequence of mapping of str to str
-        Parts of the data; see `dataset_inputs`.
-    """
+    """All that MLflow is told of a folder besides its files."""
 
     job: JobFacts
     status: str
@@ -131,40 +120,16 @@ def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> di
 
 
 PALETTE = {
-    "popularity": "#7f7f7f",
-    "random": "#b9b9b9",
-    "svd": "#1f77b4",
-    "item_knn": "#ff7f0e",
-    "ease": "#2ca02c",
-    "ials": "#d62728",
-    "bpr": "#0d0df2",
-    "slim": "#f65adc",
-    "rp3beta": "#790640",
-    "user_knn": "#d4bf54",
-    "nmf": "#0b4bcb",
-    "p3alpha": "#0bcbab",
-    "biased_mf": "#794006",
-    "svd_pp": "#f87ca5",
-    "rating_knn": "#295629",
-    "implicit_als": "#ba91e3",
-    "lenskit": "#0dccf2",
-    "recbole": "#f8a57c",
-    "irspack": "#cc0df2",
-    "surprise": "#762287",
-    "cornac": "#667906",
-    "rectools": "#abcb0b",
-    "bias": "#9ec78a",
-    "knn_means": "#f20d80",
-    "knn_basic": "#294056",
-    "knn_baseline": "#0bcb0b",
-    "slope_one": "#ac5353",
-    "co_clustering": "#067979",
-    "implicit_bpr": "#563829",
-    "implicit_item_item": "#464691",
-    "implicit_lmf": "#a85af6",
-    "random_rating": "#5a8ef6",
-    "recorded": "#917846",
-}
+    "popularity": "#7f7f7f", "random": "#b9b9b9", "svd": "#1f77b4", "item_knn": "#ff7f0e",
+    "ease": "#2ca02c", "ials": "#d62728", "bpr": "#0d0df2", "slim": "#f65adc", "rp3beta": "#790640",
+    "user_knn": "#d4bf54", "nmf": "#0b4bcb", "p3alpha": "#0bcbab", "biased_mf": "#794006",
+    "svd_pp": "#f87ca5", "rating_knn": "#295629", "implicit_als": "#ba91e3", "lenskit": "#0dccf2",
+    "recbole": "#f8a57c", "irspack": "#cc0df2", "surprise": "#762287", "cornac": "#667906",
+    "rectools": "#abcb0b", "bias": "#9ec78a", "knn_means": "#f20d80", "knn_basic": "#294056",
+    "knn_baseline": "#0bcb0b", "slope_one": "#ac5353", "co_clustering": "#067979",
+    "implicit_bpr": "#563829", "implicit_item_item": "#464691", "implicit_lmf": "#a85af6",
+    "random_rating": "#5a8ef6", "recorded": "#917846",
+}  # fmt: skip
 """Colours of the built-in models, each as far from those before it as can be (CIELAB)."""
 
 
@@ -342,13 +307,11 @@ def _table(results: Sequence[MetricValue], cells: dict[str, str]) -> list[str]:
     """Return metrics by cutoffs, one row per metric."""
     entries = [entry for entry in results if entry.key in cells]
     ks = list(dict.fromkeys(entry.k for entry in entries))
-    keys = {(entry.name, entry.k): entry.key for entry in entries}
+    texts = {(entry.name, entry.k): SPACE + cells[entry.key] for entry in entries}
     heads = [SPACE + ("value" if k is None else f"@{k}") for k in ks]
-    lines = [f"| metric | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(ks)]
-    for name in dict.fromkeys(entry.name for entry in entries):
-        row = [SPACE + cells[keys[name, k]] if (name, k) in keys else "" for k in ks]
-        lines.append(f"| {name} | {' | '.join(row)} |")
-    return lines
+    names = dict.fromkeys(entry.name for entry in entries)
+    rows = [[name, *(texts.get((name, k), "") for k in ks)] for name in names]
+    return markdown_table(rows, ["metric", *heads], heads).split("\n")
 
 
 def _value(entry: MetricValue) -> str:

@@ -31,13 +31,7 @@ _FIRST, _CURVES, _REST = "recgauge-first", "recgauge-curves", "recgauge-rest"
 
 
 def address(store: Store, tag: str | None = None, value: str = "true") -> str:
-    """Return the deep link to the charts of all runs, or of those with one tag.
-
-    Raises
-    ------
-    TrackingError
-        If the store fails.
-    """
+    """Return the deep link to the charts of all runs, or of those with one tag."""
     opened = open_store(store)
     quoted = f'"{value}"' if "'" in value else f"'{value}'"
     search = "" if tag is None else f"tags.`{tag}` = {quoted}"
@@ -96,7 +90,8 @@ def _experiment_page(store: Store, opened: Opened) -> str:
 def _share(store: Store, opened: Opened, search: str) -> str | None:
     """Store what the page of a search's runs shows; None if that cannot be: the page opens without it."""
     try:
-        if not _is_known(_mlflow_version(store)):
+        major, minor = map(int, _mlflow_version(store).split(".")[:2])
+        if not KNOWN[0] <= (major, minor) < KNOWN[1]:
             return None
         runs = opened.client.search_runs([opened.experiment_id], search, max_results=MOST_COMPARED)
         metrics = {name for run in runs for name in run.data.metrics}
@@ -118,40 +113,18 @@ def _mlflow_version(store: Store) -> str:
     return requests.get(f"{store.uri.rstrip('/')}/version", timeout=5).text.strip()
 
 
-def _is_known(found: str) -> bool:
-    numbers = found.split(".")[:2]
-    known = len(numbers) == 2 and all(number.isdecimal() for number in numbers)
-    return known and KNOWN[0] <= (int(numbers[0]), int(numbers[1])) < KNOWN[1]
-
-
 def view(metrics: Iterable[str], runs: Sequence[Mapping[str, str]], search: str) -> str | None:
-    """Return a view that shows runs side by side, as the value of its tag.
+    """Return a view of runs side by side as the value of its tag; None with nothing to draw, or too much.
 
     The first section has a bar chart for each metric at one cutoff (10, else the largest), nDCG, recall and
     MAP in front; the second draws metrics against the cutoff; the others are folded. Bars are runs, the best
     first, those that repeat each other side by side; of many runs, they are means over seeds and folds.
-
-    Parameters
-    ----------
-    metrics : iterable of str
-        Those that the runs have.
-    runs : sequence of mapping of str to str
-        The params of each run.
-    search : str
-        Finds the runs, in MLflow's language; empty: all.
-
-    Returns
-    -------
-    str or None
-        None if there is nothing to draw, or too much for a tag.
     """
     first, curves = _drawn(set(metrics))
     if not first:
         return None
-    packed = base64.b64encode(
-        zlib.compress(json.dumps(_state(first, curves, search, runs)).encode(), 9)
-    ).decode()
-    tag = f"deflate;{packed}"
+    state = json.dumps(_state(first, curves, search, runs)).encode()
+    tag = f"deflate;{base64.b64encode(zlib.compress(state, 9)).decode()}"
     return tag if len(tag) <= LONGEST_VIEW else None
 
 

@@ -12,7 +12,6 @@ from recgauge.models.saved import ABOUT, SavedModel
 if TYPE_CHECKING:
     import pandas as pd
     from mlflow import MlflowClient
-    from mlflow.entities import Run
     from mlflow.models import ModelSignature
 
 NAME = "recommender"
@@ -21,32 +20,16 @@ USER, K = "user_id", "k"
 
 
 class Served:
-    """What MLflow's servers ask.
-
-    Parameters
-    ----------
-    saved : SavedModel
-    """
+    """What MLflow's servers ask."""
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved = saved
 
     def predict(self, model_input: "pd.DataFrame", params: dict[str, Any] | None = None) -> "pd.DataFrame":
-        """Return a row per item: user_id, rank, item_id, title and score.
+        """Return a row per item, ``params["k"]`` for each user: user_id, rank, item_id, title and score.
 
-        A user who is named twice gets one list.
-
-        Parameters
-        ----------
-        model_input : DataFrame
-            Column ``user_id``.
-        params : dict, optional
-            ``k``: length of the lists.
-
-        Raises
-        ------
-        MlflowException
-            If a user is not known or `k` is no length; servers answer with status 400.
+        A user who is named twice gets one list. An unknown user, or what is no length, makes an
+        MlflowException: servers answer with status 400.
         """
         import pandas as pd
         from mlflow.exceptions import MlflowException
@@ -71,22 +54,17 @@ def _load(folder: Path) -> SavedModel:
     return SavedModel.load(folder, (str(about["class"]).partition(".")[0],))
 
 
-def register(client: "MlflowClient", run: "Run", folder: Path) -> None:
-    """Register a saved model as one that a run has made.
-
-    Parameters
-    ----------
-    client : MlflowClient
-    run : Run
-    folder : Path
-        Of the saved model; it is copied to the store.
-    """
+def register(client: "MlflowClient", run_id: str, folder: Path) -> None:
+    """Register a saved model, which is copied to the store, as the one that a run has made."""
     import pandas as pd
     from mlflow import pyfunc
     from mlflow.entities import LoggedModelOutput
     from mlflow.models import Model
 
-    saved, run_id = _load(folder), run.info.run_id
+    run = client.get_run(run_id)
+    if run.outputs is not None and run.outputs.model_outputs:
+        return
+    saved = _load(folder)
     made = client.create_logged_model(
         run.info.experiment_id, NAME, source_run_id=run_id, model_type=type(saved.model).__name__
     )
@@ -113,18 +91,13 @@ def register(client: "MlflowClient", run: "Run", folder: Path) -> None:
 
 def _signature(saved: SavedModel) -> "ModelSignature":
     from mlflow.models import ModelSignature
-    from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema, TensorSpec
+    from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
 
-    def kind(ids: Any) -> DataType:
-        return DataType.long if ids.dtype.kind in "iu" else DataType.string
+    def ids(name: str, values: Any) -> ColSpec:
+        return ColSpec(DataType.long if values.dtype.kind in "iu" else DataType.string, name)
 
-    title: list[ColSpec | TensorSpec] = [] if saved.titles is None else [ColSpec(DataType.string, "title")]
-    outputs: list[ColSpec | TensorSpec] = [
-        ColSpec(kind(saved.user_ids), USER),
-        ColSpec(DataType.integer, "rank"),
-        ColSpec(kind(saved.item_ids), "item_id"),
-        *title,
-        ColSpec(DataType.float, "score"),
-    ]
-    inputs = Schema([ColSpec(kind(saved.user_ids), USER)])
-    return ModelSignature(inputs, Schema(outputs), ParamSchema([ParamSpec(K, DataType.long, 10)]))
+    user = ids(USER, saved.user_ids)
+    outputs = [user, ColSpec(DataType.integer, "rank"), ids("item_id", saved.item_ids)]
+    outputs += [] if saved.titles is None else [ColSpec(DataType.string, "title")]
+    outputs += [ColSpec(DataType.float, "score")]
+    return ModelSignature(Schema([user]), Schema([*outputs]), ParamSchema([ParamSpec(K, DataType.long, 10)]))

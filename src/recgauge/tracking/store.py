@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -44,20 +45,6 @@ _LOGIN = (
 @dataclass(frozen=True, slots=True, repr=False)
 class Store:
     """An MLflow experiment in a tracking store.
-
-    Parameters
-    ----------
-    uri : str
-        Address of a server or a database, such as ``sqlite:///mlflow.db``.
-    experiment : str
-        Name of the MLflow experiment; made if it does not exist.
-    log_model : bool
-        Also register each run's fitted model, so that ``mlflow models serve`` finds it.
-
-    Raises
-    ------
-    TrackingError
-        If the address is none of a database or a server.
 
     Examples
     --------
@@ -128,14 +115,13 @@ def shown(uri: str) -> str:
     ('postgresql://***@host/db?***', 'postgresql:/***@host/db')
     """
     kind, colon, rest = uri.partition(":")
-    if not colon or kind == "sqlite":
-        return uri.split("?", 1)[0].rpartition("@")[2] if kind != "sqlite" else uri.split("?", 1)[0]
-    place = rest.lstrip("/")
-    slashes, (login, at, place) = rest[: len(rest) - len(place)], place.rpartition("@")
-    for mark in "?#;":
-        place, found, _ = place.partition(mark)
-        if found:
-            return f"{kind}:{slashes}{HIDDEN + at if login else ''}{place}{mark}{HIDDEN}"
+    if kind == "sqlite":
+        return uri.partition("?")[0]
+    if not colon:
+        return uri.partition("?")[0].rpartition("@")[2]
+    login, at, place = rest.lstrip("/").rpartition("@")
+    slashes = rest[: len(rest) - len(rest.lstrip("/"))]
+    place = re.sub("([?#;]).*", rf"\1{HIDDEN}", place, flags=re.DOTALL)
     return f"{kind}:{slashes}{HIDDEN + at if login else ''}{place}"
 
 
@@ -179,13 +165,7 @@ class Opened:
 
 
 def open_store(store: Store) -> Opened:
-    """Return the experiment, which is made if there is none, as is the file of an SQLite store.
-
-    Raises
-    ------
-    TrackingError
-        If the store cannot be used, or its file was there before and is gone.
-    """
+    """Return the experiment, which is made if there is none, as is the file of an SQLite store."""
     opened = _opened(store)
     check_still_there(store)
     return opened
@@ -198,7 +178,7 @@ def _opened(store: Store) -> Opened:
         if store.file is None:
             return _experiment(store, client_of(store))
         lock = store.file.with_name(f"{store.file.name}.lock")
-        with exclusive(lock, waiting=lambda: None):  # two first runs would race in making the tables
+        with exclusive(lock):  # two first runs would race in making the tables
             _create(store.file)
             return _experiment(store, client_of(store))
 
@@ -218,11 +198,21 @@ def _create(file: Path) -> None:
     """Make an SQLite store under another name: a job that is killed leaves none that is half made."""
     if file.is_file() and file.stat().st_size:
         return
+    from sqlalchemy import Engine, event
+
     hidden = file.with_name(f".{file.name}.unfinished")
     hidden.unlink(missing_ok=True)
-    client_of(Store(f"{SQLITE}{hidden.absolute()}")).search_experiments(max_results=1)
+    event.listen(Engine, "connect", _do_not_sync)  # some hundred waits for the disk, for tables without rows
+    try:
+        client_of(Store(f"{SQLITE}{hidden.absolute()}")).search_experiments(max_results=1)
+    finally:
+        event.remove(Engine, "connect", _do_not_sync)
     with suppress(PermissionError):  # Windows keeps open files; the store is made under its own name then
         hidden.replace(file)
+
+
+def _do_not_sync(connection: sqlite3.Connection, _: object) -> None:
+    connection.execute("PRAGMA synchronous=OFF")
 
 
 def _experiment(store: Store, client: "MlflowClient") -> Opened:
@@ -248,12 +238,7 @@ def _experiment(store: Store, client: "MlflowClient") -> Opened:
 
 
 def check_still_there(store: Store) -> None:
-    """Refuse a store that was opened before and is gone: what is written now would be lost.
-
-    Raises
-    ------
-    TrackingError
-    """
+    """Refuse a store that was opened before and is gone: what is written now would be lost."""
     if store.file is not None and not (store.file.is_file() and store.file.stat().st_size):
         raise TrackingError(
             f"tracking.uri={store.shown}: {store.file} was there before and is gone. Put it back, then run "
@@ -263,13 +248,7 @@ def check_still_there(store: Store) -> None:
 
 
 def check_there(store: Store) -> None:
-    """Refuse at once what MLflow would try for minutes: a file or a database that cannot be opened.
-
-    Raises
-    ------
-    TrackingError
-        If it cannot; a server says so itself when it is asked.
-    """
+    """Refuse at once what MLflow would try for minutes: a file or a database that cannot be opened."""
     if store.file is not None:
         _check_file(store, store.file)
     elif not store.uri.startswith(("http", "databricks")):

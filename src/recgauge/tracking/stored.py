@@ -2,7 +2,7 @@
 
 from atexit import register
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -18,43 +18,30 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
+FINISHED = "attributes.status = 'FINISHED'"
 _PAGE = 1000  # runs that are asked for at a time
 _FEW = 20
 """More fingerprints than these are looked for in one walk over all finished runs."""
 
 
 def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
-    """Return the ids of the finished runs with each of these fingerprints, newest first.
-
-    Raises
-    ------
-    TrackingError
-        If the store fails.
-    """
-    found: dict[str, list[str]] = {fingerprint: [] for fingerprint in fingerprints}
+    """Return the ids of the finished runs with each of these fingerprints, newest first."""
+    ids: dict[str, list[str]] = {fingerprint: [] for fingerprint in fingerprints}
     runs = RunStore(store.uri)
-    if not runs.exists or not found:
-        return found
-    finished = "attributes.status = 'FINISHED'"
-    few = len(found) <= _FEW
-    wheres = [f"{finished} and tags.`{FINGERPRINT_TAG}` = '{one}'" for one in found] if few else [finished]
-    for where in wheres:
-        for run in runs.runs(store.experiment, where):
-            if run.tags.get(FINGERPRINT_TAG) in found:
-                found[run.tags[FINGERPRINT_TAG]].append(run.run_id)
-    return found
+    if not runs.exists or not ids:
+        return ids
+    searches = [FINISHED]
+    if len(ids) <= _FEW:
+        searches = [f"{FINISHED} and tags.`{FINGERPRINT_TAG}` = '{fingerprint}'" for fingerprint in ids]
+    for search in searches:
+        for run in runs.runs(store.experiment, search):
+            if run.tags.get(FINGERPRINT_TAG) in ids:
+                ids[run.tags[FINGERPRINT_TAG]].append(run.run_id)
+    return ids
 
 
 def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None:
-    """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored.
-
-    Raises
-    ------
-    IntegrityError
-        If the run lacks one of them, or one was changed: what is wrong, in a few words.
-    TrackingError
-        If the store fails.
-    """
+    """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored."""
     wanted = (*names, CHECKSUMS)
     opened = open_store(store)
     with unfinished(folder) as hidden:
@@ -83,32 +70,17 @@ def mark(store: Store, run_id: str, experiment: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as its store describes it.
-
-    Parameters
-    ----------
-    run_id, name, status : str
-        The status is MLflow's, such as ``FINISHED``.
-    started : int
-        Milliseconds since 1970.
-    location : str
-        Address of its files.
-    seconds : float
-        What it took; 0 if it has not ended.
-    tags, params : mapping of str to str
-    metrics : mapping of str to float
-        The results, ``{"ndcg_at_10": ...}``.
-    """
+    """A run as its store describes it."""
 
     run_id: str
     name: str
-    status: str
-    started: int
-    location: str
-    seconds: float = 0.0
-    tags: Mapping[str, str] = field(default_factory=dict)
-    params: Mapping[str, str] = field(default_factory=dict)
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    status: str  # as MLflow calls it, such as FINISHED
+    started: int  # milliseconds since 1970
+    location: str  # address of its files
+    seconds: float  # 0 if it has not ended
+    tags: Mapping[str, str]
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]  # the results
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -118,13 +90,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class RunStore:
-    """Looks for runs in a store.
-
-    Parameters
-    ----------
-    uri : str
-        As for MLflow.
-    """
+    """Looks for runs in a store."""
 
     uri: str
 
@@ -155,57 +121,33 @@ class RunStore:
                 str(experiment.name) for experiment in client.search_experiments(order_by=["experiment_id"])
             ]
 
-    def runs(self, experiment: str, where: str = "", most: int | None = None) -> list[StoredRun]:
-        """Return the runs of an experiment, newest first.
-
-        Parameters
-        ----------
-        experiment : str
-        where : str
-            Which ones, in MLflow's language: ``params.dataset = 'ml_1m' and metrics.ndcg_at_10 > 0.3``.
-        most : int, optional
-            Of the newest.
-
-        Raises
-        ------
-        TrackingError
-            If the store, or `where`, cannot be read.
-        """
+    def runs(self, experiment: str, where: str = "") -> list[StoredRun]:
+        """Return the runs of an experiment, newest first, which `where` may choose in MLflow's language."""
         from mlflow.exceptions import MlflowException
 
         client = self._client()
         with explained(Store(self.uri), "look for runs"):
-            found = client.get_experiment_by_name(experiment)
+            known = client.get_experiment_by_name(experiment)
             runs: list[StoredRun] = []
-            token: str | None = ""
-            while token is not None and found is not None and (most is None or len(runs) < most):
-                left = _PAGE if most is None else min(_PAGE, most - len(runs))
+            token = None
+            while known is not None:
                 try:
                     page = client.search_runs(
-                        [found.experiment_id], where, max_results=left, page_token=token or None
+                        [known.experiment_id], where, max_results=_PAGE, page_token=token
                     )
                 except MlflowException as error:
                     if not where or error.error_code != "INVALID_PARAMETER_VALUE":
                         raise
-                    raise TrackingError(
-                        f"--where: {where!r} is no search of MLflow: {error.message}"
-                    ) from error
+                    reason = f"--where: {where!r} is no search of MLflow: {error.message}"
+                    raise TrackingError(reason) from error
                 runs += [_stored(run) for run in page]
-                token = page.token or None
+                token = page.token
+                if not token:
+                    break
         return runs
 
-    def finished(self, experiment: str, most: int | None = None) -> list[StoredRun]:
-        """Return the finished runs of an experiment, newest first."""
-        return self.runs(experiment, "attributes.status = 'FINISHED'", most)
-
     def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
-        """Return a folder with those of a run's files that there are; copies of remote ones are temporary.
-
-        Raises
-        ------
-        MissingDataError
-            If the folder of a local store is gone, or the run has not come to its end.
-        """
+        """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
         folder = local_folder(run.location)
         if folder is None:
             folder = Path(mkdtemp(prefix="recgauge-"))
@@ -256,18 +198,16 @@ def _copy(client: "MlflowClient", run_id: str, names: Sequence[str], folder: Pat
 
 
 def _stored(run: "Run") -> StoredRun:
-    info, started, ended = run.info, int(run.info.start_time or 0), int(run.info.end_time or 0)
-    seconds = max(0, ended - started) / 1000
-    data, name = run.data, str(info.run_name or "")
-    results = {key: value for key, value in data.metrics.items() if "/" not in key}
+    info, data = run.info, run.data
+    started, ended = int(info.start_time or 0), int(info.end_time or 0)
     return StoredRun(
-        str(info.run_id),
-        name,
-        str(info.status),
-        started,
-        info.artifact_uri,
-        seconds,
-        data.tags,
-        data.params,
-        results,
+        run_id=str(info.run_id),
+        name=str(info.run_name or ""),
+        status=str(info.status),
+        started=started,
+        location=info.artifact_uri,
+        seconds=max(0, ended - started) / 1000,
+        tags=data.tags,
+        params=data.params,
+        metrics={key: value for key, value in data.metrics.items() if "/" not in key},
     )

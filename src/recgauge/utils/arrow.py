@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 def to_arrow(values: npt.NDArray[Any]) -> "pa.Array":
     """Return numbers, truth values or text as an Arrow array; numbers are not copied.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Of numbers, bool, or text (numpy's own, or Python's in an object array).
-
     Examples
     --------
     >>> to_arrow(np.array([0.5, 2.0])).to_pylist(), to_arrow(np.array(["ä", "b"])).to_pylist()
@@ -89,11 +84,6 @@ def filled(column: "pa.ChunkedArray | pa.Array", value: np.generic) -> "pa.Chunk
 
 def to_numpy(column: "pa.ChunkedArray | pa.Array") -> npt.NDArray[Any]:
     """Return the cells of a column, not to be written to: of plain numbers, else as Python's objects.
-
-    Parameters
-    ----------
-    column : pyarrow.Array or pyarrow.ChunkedArray
-        Numbers without a null are not copied if they are in one chunk.
 
     Examples
     --------

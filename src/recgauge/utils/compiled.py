@@ -7,11 +7,10 @@ names begin with ``_``: a folder never holds code of other sources.
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from time import perf_counter
 from typing import Any, TypeVar
 
 import numba
@@ -24,16 +23,10 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 config: Any = numba.config
 njit: Any = numba.njit
 event: Any = numba_event
-Listener: Any = numba_event.Listener
 
 
 def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     """Compile a function as ``numba.njit`` does, and keep its machine code where a folder can be written.
-
-    Parameters
-    ----------
-    **options
-        Of `numba.njit`, without ``cache``.
 
     Examples
     --------
@@ -49,22 +42,15 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
         folder = _kernel_folder(source.parent) if source.is_file() else None
         if folder is None:
             kernel: Kernel = njit(**options)(function)
-        else:
-            with _kept_in(folder):
-                kernel = njit(cache=True, **options)(function)
+            return kernel
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)  # of others' functions it stays
+        try:
+            kernel = njit(cache=True, **options)(function)
+        finally:
+            config.CACHE_DIR = before
         return kernel
 
     return decorate
-
-
-@contextmanager
-def _kept_in(folder: Path) -> Iterator[None]:
-    """Let numba keep what is decorated now in a folder; what others decorate stays where it was."""
-    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before
 
 
 @cache
@@ -87,48 +73,41 @@ def _kernel_folder(sources: Path) -> Path | None:
     return None
 
 
-class Compiling(Listener):  # type: ignore[misc] # numba is not typed
-    """Measures how long this process compiles functions, or loads what was compiled earlier.
+class Compiling(event.TimingListener):  # type: ignore[misc] # numba is not typed
+    """Measures how long threads compile functions, or load what was compiled earlier, while it listens.
 
-    Parameters
-    ----------
-    on_compile : callable
-        Called once, when the first function begins to be compiled.
-
-    Attributes
-    ----------
-    seconds : float
-        Wall-clock seconds in which a thread did so, while others may have waited for it.
+    `on_compile` is called once, when the first function begins to be compiled.
     """
 
     def __init__(self, on_compile: Callable[[], None]) -> None:
-        self.seconds = 0.0
-        self._on_compile: Callable[[], None] | None = on_compile
-        self._lock = Lock()
-        self._n_open, self._since = 0, 0.0  # functions are compiled inside others, and on several threads
+        super().__init__()
+        self._calls = [on_compile]
+        self._lock = Lock()  # functions are compiled inside others, and on several threads
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds in which a thread did so, while others may have waited for it."""
+        return self.duration if self.done else 0.0
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Measure while the context is open."""
-        with ExitStack() as stack:
-            for kind in ("numba:compiler_lock", "numba:compile"):  # loading takes only the lock
-                stack.enter_context(event.install_listener(kind, self))
+        with (
+            event.install_listener("numba:compiler_lock", self),  # what loads takes only the lock
+            event.install_listener("numba:compile", self),
+        ):
             yield
 
     def on_start(self, event: Any) -> None:
         """Take the time."""
         with self._lock:
-            if self._n_open == 0:
-                self._since = perf_counter()
-            self._n_open += 1
-            call = self._on_compile if event.kind == "numba:compile" else None
-            self._on_compile = None if call else self._on_compile
+            super().on_start(event)
+            calls = self._calls if event.kind == "numba:compile" else []
+            call = calls.pop() if calls else None
         if call:
             call()
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - contract
+    def on_end(self, event: Any) -> None:
         """Add up the time if nothing is compiled any more."""
         with self._lock:
-            self._n_open -= 1
-            if self._n_open == 0:
-                self.seconds += perf_counter() - self._since
+            super().on_end(event)

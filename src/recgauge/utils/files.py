@@ -41,20 +41,7 @@ def irregular(path: Path) -> str:
 
 
 def refuse_irregular(path: Path, subject: str) -> None:
-    """Refuse a folder, pipe, socket or device where a file is needed.
-
-    Parameters
-    ----------
-    path : Path
-        Need not exist.
-    subject : str
-        What names it, for the message.
-
-    Raises
-    ------
-    MissingDataError
-        If it is one.
-    """
+    """Refuse a folder, pipe, socket or device where a file is needed."""
     if kind := irregular(path):
         remedy = "save its output to a file and name that file" if kind == "pipe" else "name a file"
         raise MissingDataError(
@@ -64,28 +51,14 @@ def refuse_irregular(path: Path, subject: str) -> None:
 
 def digest_of(stream: IO[bytes]) -> str:
     """Return the sha256 of all that is left to read, in hexadecimal."""
-    digest = hashlib.sha256()
-    while block := stream.read(1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type] # any binary file
 
 
 @contextmanager
-def exclusive(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock file `path`, made if missing; wait for the process that holds it.
 
     The system frees the lock when its holder ends, however it ends: a killed job leaves nothing to clean up.
-
-    Parameters
-    ----------
-    path : Path
-    waiting : callable
-        Called once if another job holds the lock.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be made or locked.
     """
     from filelock import FileLock, Timeout
 
@@ -127,13 +100,7 @@ def user_temporary() -> Path | None:
 
 
 def cache_folder(cache: str | None) -> Path:
-    """Return the folder of downloads and prepared copies: as set, else the user's own.
-
-    Raises
-    ------
-    MissingDataError
-        If no folder can hold them.
-    """
+    """Return the folder of downloads and prepared copies: as set, else the user's own."""
     if cache is not None:
         return user_path(cache)
     folder = user_cache() or user_temporary()

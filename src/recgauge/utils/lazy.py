@@ -22,11 +22,6 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     There is one list, and a misspelt name fails in mypy as it does at run time. ``__all__`` holds these names
     and the public classes and functions that the package's ``__init__.py`` defines itself or imports at once.
 
-    Parameters
-    ----------
-    package : str
-        Name of the package.
-
     Examples
     --------
     >>> import recgauge.splits

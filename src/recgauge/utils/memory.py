@@ -85,33 +85,16 @@ def _left_to_process() -> int | None:
 def _left_in_container() -> int | None:
     """Return the limit of the control group less what is used; cached files count as free."""
     try:
-        limit, used = (_first_word(_CGROUP / name) for name in ("memory.max", "memory.current"))
-        stat = (_CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
+        names = ("memory.max", "memory.current", "memory.stat")
+        limit, used, stat = ((_CGROUP / name).read_text(encoding="ascii").strip() for name in names)
     except OSError:
         return None
-    cached = sum(int(line.split()[1]) for line in stat if line.startswith("inactive_file "))
+    cached = sum(int(line.split()[1]) for line in stat.splitlines() if line.startswith("inactive_file "))
     return None if limit == "max" else max(0, int(limit) - int(used) + cached)
 
 
-def _first_word(path: Path) -> str:
-    return path.read_text(encoding="ascii").split()[0]
-
-
 def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
-    """Refuse a file whose rows need more memory than there is.
-
-    Parameters
-    ----------
-    file : object
-    n_rows : float
-    bytes_per_row : int
-        At the peak.
-
-    Raises
-    ------
-    DataError
-        With rows, bytes and what to do.
-    """
+    """Refuse a file whose rows need more memory than there is."""
     free, needed = free_memory(), n_rows * bytes_per_row
     if free is not None and needed > free:
         raise DataError(

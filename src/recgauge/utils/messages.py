@@ -35,14 +35,7 @@ def print_traceback(error: BaseException) -> None:
 
 
 def explain_error(error: BaseException, folder: Path) -> str | None:
-    """Return the message of an error that the user can mend, None of a bug.
-
-    Parameters
-    ----------
-    error : BaseException
-    folder : Path
-        Where results go.
-    """
+    """Return the message of an error that the user can mend, None of a bug."""
     if isinstance(error, RecgaugeError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -52,12 +45,6 @@ def explain_error(error: BaseException, folder: Path) -> str | None:
 
 def explain_os_error(error: OSError, folder: Path) -> str:
     """Return what the system refused, and what to do about it.
-
-    Parameters
-    ----------
-    error : OSError
-    folder : Path
-        Where results go.
 
     Examples
     --------

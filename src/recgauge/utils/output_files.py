@@ -8,25 +8,13 @@ from recgauge.errors import ConfigError, listed
 
 
 def check_formats(files: Sequence[Path], formats: Sequence[str]) -> None:
-    """Refuse files whose ending does not say what they are to hold.
-
-    Raises
-    ------
-    ConfigError
-        If there is one.
-    """
+    """Refuse files whose ending does not say what they are to hold."""
     if wrong := [str(file) for file in files if file.suffix not in formats]:
         raise ConfigError(f"--out: {listed(wrong)} must end in one of {', '.join(formats)}.")
 
 
 def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> list[Path]:
-    """Write each file by its function, whole or not at all, and return them.
-
-    Raises
-    ------
-    ConfigError
-        If a file cannot be written.
-    """
+    """Write each file by its function, whole or not at all, and return them."""
     for file, write in writers.items():
         hidden = file.with_name(f".unfinished-{file.name}")
         try:

@@ -9,23 +9,7 @@ from recgauge.errors import SchemaError, listed
 
 
 def from_plain(kind: Any, value: Any, path: str) -> Any:
-    """Return `value` as `kind`.
-
-    Parameters
-    ----------
-    kind : type
-        A dataclass, or the type of a field: a plain type, ``Literal``, ``tuple``, ``dict`` with str keys,
-        one of these or None, or ``Any``, which is taken as it is.
-    value : Any
-        What ``json.loads`` made of ``dataclasses.asdict``.
-    path : str
-        Path of the value, for messages.
-
-    Raises
-    ------
-    SchemaError
-        If a field is unknown, of another type, or missing and without a default.
-    """
+    """Return `value` as `kind`."""
     if kind is Any:
         return value
     if is_dataclass(kind):

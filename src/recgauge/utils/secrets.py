@@ -54,15 +54,6 @@ _known: set[str] = set()
 def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
     """Return a text, or a tree of mappings and lists, with ``***`` instead of every secret.
 
-    Parameters
-    ----------
-    node : Any
-        Numbers and other objects are returned as they are.
-    key : str
-        Name of the setting, if `node` is one: ``uri`` and ``mirror`` are addresses.
-    learn : bool
-        Remember the secrets, since errors of other libraries show them in other forms.
-
     Examples
     --------
     >>> without_secrets("postgresql://ann:secret@host/db")
@@ -157,9 +148,9 @@ def _remember(secrets: Sequence[str]) -> None:
     """Remember secrets as they were given, decoded, and as files and messages quote them."""
     for secret in secrets:
         # of an address's options, too, each value but plain words, such as that of sslmode=require
-        values = [one.partition("=")[2] for one in re.split("[&;]", secret) if "=" in one]
+        values = [option.partition("=")[2] for option in re.split("[&;]", secret) if "=" in option]
         plain = {secret, *(value for value in values if not value.isalpha())}
-        plain |= {decode(one) for one in plain for decode in (unquote, unquote_plus)}
-        quoted = {one.replace("'", "''") for one in plain} | {json.dumps(one)[1:-1] for one in plain}
-        quoted |= {repr(one)[1:-1] for one in plain}
-        _known.update(one for one in plain | quoted if len(one) >= _SHORTEST)
+        plain |= {decode(text) for text in plain for decode in (unquote, unquote_plus)}
+        quoted = {text.replace("'", "''") for text in plain} | {json.dumps(text)[1:-1] for text in plain}
+        quoted |= {repr(text)[1:-1] for text in plain}
+        _known.update(text for text in plain | quoted if len(text) >= _SHORTEST)

@@ -1,7 +1,7 @@
 """Work in blocks, on as many threads as the process may use; results never depend on their number."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -34,18 +34,6 @@ def over_blocks(
 ) -> Sequence[Made]:
     """Return ``work(start, stop)`` of all blocks of ``range(n)``, in order, made side by side.
 
-    Parameters
-    ----------
-    work : callable
-        Releases Python's lock, as compiled kernels do; blocks must not write to the same place.
-    n : int
-    size : int
-        Length of a block, >= 1.
-    advance : callable, optional
-        Told how many of the `n` are done, from the calling thread.
-    n_threads : int, optional
-        `usable_cpus` if not given.
-
     Examples
     --------
     >>> over_blocks(lambda start, stop: sum(range(start, stop)), 10, 4)
@@ -58,19 +46,14 @@ def over_blocks(
         stop = min(start + size, n)
         return stop - start, work(start, stop)
 
-    if threads <= 1:
-        return _told(map(block, starts), advance)
-    pool = ThreadPoolExecutor(threads)
-    try:
-        return _told(pool.map(block, starts), advance)
-    finally:
-        pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
-
-
-def _told(done: Iterable[tuple[int, Made]], advance: Advance | None) -> list[Made]:
+    pool = ThreadPoolExecutor(threads) if threads > 1 else None
     made = []
-    for n_done, result in done:
-        made.append(result)
-        if advance is not None:
-            advance(n_done)
+    try:
+        for n_done, result in map(block, starts) if pool is None else pool.map(block, starts):
+            made.append(result)
+            if advance is not None:
+                advance(n_done)
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
     return made

@@ -10,8 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from recgauge.cli.commands.cli import main
-from recgauge.cli.run_sources import TrackedRuns
-from recgauge.comparison.finding import find_runs
 from recgauge.comparison.runs import agreeing, run_names
 from recgauge.comparison.series import all_series
 from recgauge.report.sweep_tables import sweep_table
@@ -21,7 +19,7 @@ from recgauge.runs.protocol import differences, protocol
 from recgauge.search.trial import Trial
 from recgauge.sweeps import ending
 from recgauge.sweeps.compared import compare_sweep
-from recgauge.tracking import Store
+from recgauge.tracking import Store, find_runs
 from recgauge.tracking.store import open_store
 from records import NAMES, metric, record_with
 
@@ -404,7 +402,7 @@ def test_without_a_store_the_message_says_so(tmp_path, capsys, monkeypatch):
 def test_one_damaged_job_of_a_sweep_is_left_out_with_a_note(pair, tmp_path):
     (tmp_path / "svd" / "per_user.parquet").unlink()
     store(tmp_path / "ease", record_of("ease"))
-    runs, notes = find_runs([str(tmp_path)], TrackedRuns(f"sqlite:///{tmp_path}/none.db"))
+    runs, notes = find_runs([str(tmp_path)], f"sqlite:///{tmp_path}/none.db")
     assert [run.record.names["model"] for run in runs] == ["ease", "knn"]
     assert len(notes) == 1
     assert "has stored no per_user.parquet" in notes[0]

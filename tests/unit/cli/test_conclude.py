@@ -8,9 +8,11 @@ import pytest
 
 from recgauge.errors import MissingDataError
 from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
+from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.ending import conclude_study
 from recgauge.sweeps.places import experiment_folder
+from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, Store
 from recgauge.tracking.page import LONGEST
 
@@ -75,8 +77,8 @@ def place(tmp_path, monkeypatch):
 def run(study, place, *words):
     """Conclude a study, and return the summary that is submitted with the names of its files."""
     deliveries, store = Submitted(), Store("sqlite:///none.db")
-    words, folder = ["experiment=x", *words], place / "outputs"
-    conclude_study(study, [], store=store, words=words, folder=folder, deliveries=deliveries)
+    sweep = Sweep(place / "outputs", store, place, words=["experiment=x", *words])
+    conclude_study(study, [], sweep, deliveries)
     (summary,) = deliveries.summaries
     return summary
 
@@ -153,6 +155,14 @@ def test_settings_that_change_no_number_leave_the_experiment_as_it_is(place, wor
     page = checkout(place)
     run(Fixed("x"), place, word)
     assert marked_part((page / "README.md").read_text()) == "table"
+
+
+def test_runs_without_results_leave_the_page_alone(place, capsys):
+    page = checkout(place)
+    lacking = JobOutcome(0, "model=implicit", "failed", "needs the package implicit")
+    conclude_study(Fixed("x"), [lacking], Sweep(place / "outputs", None, place), Submitted())
+    assert [file.name for file in page.iterdir()] == ["README.md"]
+    assert "unchanged, since 1 of 1 runs" in capsys.readouterr().out
 
 
 def test_outside_a_checkout_only_the_output_folder_is_written(place, capsys):

@@ -73,7 +73,8 @@ def test_several_runs_of_predicted_ratings_are_compared_by_user(files, capsys):
     assert run("--run", "p.csv", "q.csv", "--metrics", "kendall", "--out", "o.json") == 0
     assert "not compared: kendall; one value for all users" in capsys.readouterr().out
     assert "comparison" not in json.loads((files / "o.json").read_text())
-    assert run("--run", "p.csv", "q.csv", "--metrics", "rmse", "--out", "o.json") == 0
+    assert run("--run", "p.csv", "q.csv", "--metrics", "rmse", "--out", "o.json", "u.parquet") == 0
+    assert pd.read_parquet(files / "u.parquet").empty  # RMSE is over all ratings, and no mean over users
     assert "No difference shown between p and q" in capsys.readouterr().out
     words = ["--metrics", "mae,kendall", "--conventions", "lenskit", "--out", "o.json"]
     assert run("--run", "p.csv", "q.csv", *words) == 0

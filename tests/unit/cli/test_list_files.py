@@ -17,6 +17,7 @@ from recgauge.errors import ConfigError
 from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.popularity import Popularity
 from recgauge.runs import list_files
+from recgauge.runs.folder import finish, unfinished, write_checksums
 from recgauge.runs.list_files import (
     COLUMNS,
     check_study,
@@ -26,7 +27,7 @@ from recgauge.runs.list_files import (
     write_lists,
 )
 from recgauge.splits.shares import RandomRows
-from recgauge.sweeps.artifacts import finish, unfinished, write_checksums, write_tables
+from recgauge.sweeps.artifacts import write_tables
 from recgauge.utils.progress import NoProgress
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")

@@ -15,10 +15,8 @@ from finished import finished
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.compare import print_comparison
 from recgauge.cli.commands.run_data import data_again
-from recgauge.cli.run_sources import TrackedRuns
 from recgauge.comparison import Procedure, compare
 from recgauge.comparison.claims import metric_label
-from recgauge.comparison.finding import find_runs
 from recgauge.comparison.runs import ComparedRuns, compare_runs
 from recgauge.comparison.stability import compare_orders
 from recgauge.report import gathering
@@ -31,6 +29,7 @@ from recgauge.report.gathering import Effort, report_data, write_figures, write_
 from recgauge.report.page import pictures, report_page, sections
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.report.page.words import protocol_words
+from recgauge.tracking import find_runs
 from report_page import Page, read_page
 
 MODELS = ("svd", "popularity")
@@ -53,7 +52,7 @@ def folders(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(folders):
-    runs, notes = find_runs([str(folder) for folder in folders], TrackedRuns("sqlite:///none.db"))
+    runs, notes = find_runs([str(folder) for folder in folders], "sqlite:///none.db")
     return compare_runs(runs, Procedure(n_resamples=300), notes=notes)
 
 
@@ -204,7 +203,7 @@ def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
 
 
 def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, undrawn):
-    monkeypatch.setattr(gathering, "stability_of", lambda *_: None)
+    monkeypatch.setattr(gathering, "stability_of", lambda *_, **__: None)
     monkeypatch.setattr(gathering, "GROUPS", ("activity",))
     out = tmp_path / "sub" / "r.html"
     words = ["--resamples", "200", "--out", str(out), *map(str, folders[:2])]
@@ -248,7 +247,7 @@ def test_the_table_of_guards_has_as_many_columns_as_a_telephone(page):
 def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     words = ("metrics=[ranking]", "cutoffs=[10]")
     folders = [finished(tmp_path, model, *words, f"seed={seed}") for model in MODELS for seed in (0, 1)]
-    runs, _ = find_runs([str(folder) for folder in folders], TrackedRuns("sqlite:///none.db"))
+    runs, _ = find_runs([str(folder) for folder in folders], "sqlite:///none.db")
     found = compare_runs(runs, Procedure(interval="normal", correction="holm"))
     low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
     together = found.comparison.results[0].n_users

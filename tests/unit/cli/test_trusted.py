@@ -13,7 +13,7 @@ ENVIRONMENT = {"MLFLOW_TRACKING_URI": "postgresql://ann@data/db"}
     "uri", ["sqlite:///a.db", "http://ours:5000/x", "http://bob:x@OURS:5000", "postgresql://bob:x@data/db"]
 )
 def test_files_and_hosts_that_the_user_names_are_used(uri):
-    check_hosts({"tracking": {"uri": uri}}, WORDS, ENVIRONMENT)
+    check_hosts({"tracking.uri": uri}, WORDS, ENVIRONMENT)
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_files_and_hosts_that_the_user_names_are_used(uri):
 )
 def test_other_hosts_are_refused(uri):
     with pytest.raises(ConfigError, match=r"^tracking\.uri: a file of settings, not you, names"):
-        check_hosts({"tracking": {"uri": uri}}, ["model=svd"], ENVIRONMENT)
+        check_hosts({"tracking.uri": uri}, ["model=svd"], ENVIRONMENT)

@@ -1,5 +1,4 @@
 import gzip
-import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,6 @@ from recgauge.files.columns import USERS as USER_NAMES
 from recgauge.files.columns import Wanted
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
-from recgauge.files.text import _Source
 
 # The same four rows in every format.
 USERS, ITEMS, RATINGS, TIMES = [3, 1, 3, 2], [10, 20, 20, 10], [4.0, 3.5, 0.5, 5.0], [100, 200, 300, 400]
@@ -307,13 +305,6 @@ def test_long_separators_across_blocks(write, separator):
     assert len(rows) == n_rows
     assert rows.item_ids[rows.item].tolist() == items.tolist()
     assert rows.user_ids[rows.user[:2]].tolist() == ["u:0", "u:1"]
-
-
-@pytest.mark.parametrize("size", range(65, 75))
-def test_no_block_ends_inside_a_separator(size):
-    content = b"ab::c::d:e::::f\n" * 40 + b"g::"
-    source = _Source(io.BytesIO(content), "::")
-    assert b"".join(iter(lambda: source.read(size), b"")) == content.replace(b"::", b"\x1f")
 
 
 def test_encoding(write):

@@ -34,29 +34,14 @@ def pin(path, *, strict=True):
     return Pin(sha256(path.read_bytes()), "dataset.sha256", strict=strict)
 
 
-def test_publishers_bytes(original):
-    found = verify(original, published_as(original), None)
-    assert found.provenance == PUBLISHED
-    assert found.provenance == PUBLISHED
-    assert found.sha256 == sha256(original.read_bytes())
-
-
-def test_publishers_members_zipped_anew(original, rezipped):
-    found = verify(rezipped, published_as(original), None)
-    assert found.provenance == REZIPPED
-    assert found.provenance != PUBLISHED
-
-
-def test_strongest_true_statement_wins_over_a_pin(original, rezipped):
-    published = published_as(original)
-    assert verify(original, published, pin(original)).provenance == PUBLISHED
-    assert verify(rezipped, published, pin(rezipped)).provenance == REZIPPED
-
-
-def test_pinned_file_is_accepted_and_named_so(original, make_zip):
-    other = make_zip({"toy/ratings.csv": b"other"}, "other.zip")
-    found = verify(other, published_as(original), pin(other))
-    assert found.provenance == "not the publisher's archive: pinned by dataset.sha256"
+def test_the_strongest_true_statement_is_made(original, rezipped, make_zip):
+    published, other = published_as(original), make_zip({"toy/ratings.csv": b"other"}, "other.zip")
+    for path, provenance in ((original, PUBLISHED), (rezipped, REZIPPED)):
+        for vouched in (None, pin(path)):
+            found = verify(path, published, vouched)
+            assert (found.provenance, found.sha256) == (provenance, sha256(path.read_bytes()))
+    pinned = verify(other, published, pin(other))
+    assert pinned.provenance == "not the publisher's archive: pinned by dataset.sha256"
 
 
 def test_the_users_pin_refuses_even_the_publishers_archive(original, rezipped):
@@ -126,13 +111,6 @@ def test_what_is_no_archive_is_refused_without_advice_to_pin(original, tmp_path,
     with pytest.raises(IntegrityError, match=reason) as caught:
         verify(path, published_as(original), None)
     assert "pin it" not in str(caught.value)
-
-
-def test_truncated_archive_is_refused(original, tmp_path):
-    path = tmp_path / "cut.zip"
-    path.write_bytes(original.read_bytes()[:-30])
-    with pytest.raises(IntegrityError, match="truncated"):
-        verify(path, published_as(original), None)
 
 
 def test_unreadable_file_is_a_clear_error(original, tmp_path):

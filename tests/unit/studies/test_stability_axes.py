@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recgauge.comparison.conditions import labels
-from recgauge.comparison.stability_axes import StabilityOptions, stability_of
+from recgauge.comparison.stability_axes import stability_of
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.runs.facts import PartFacts, SplitFacts
@@ -70,7 +70,7 @@ def runs(tmp_path_factory):
 
 
 def test_lists_and_runs_show_their_choices(runs):
-    found = stability_of(runs, StabilityOptions())
+    found = stability_of(runs)
     axes = {axis.axis: axis for axis in found.axes}
     assert list(axes) == ["metric", "cutoff", "convention", "relevant from", "candidates", "seed"]
     assert axes["metric"].reference == "ndcg@5"
@@ -86,7 +86,7 @@ def test_lists_and_runs_show_their_choices(runs):
 
 
 def test_values_are_those_of_the_runs_and_of_an_evaluation_of_the_lists(runs):
-    axes = {axis.axis: axis for axis in stability_of(runs, StabilityOptions()).axes}
+    axes = {axis.axis: axis for axis in stability_of(runs).axes}
     base = runs[:3]
     assert axes["metric"].values[0] == pytest.approx([run.record.values()["ndcg_at_5"] for run in base])
     run = runs[2]
@@ -109,7 +109,7 @@ def test_values_are_those_of_the_runs_and_of_an_evaluation_of_the_lists(runs):
 
 def test_without_lists_the_runs_own_numbers_are_left(tmp_path):
     some = [stored(tmp_path, "a", 0.2, lists=False), stored(tmp_path, "b", 0.9, lists=False)]
-    found = stability_of(some, StabilityOptions("recall@1"))
+    found = stability_of(some, "recall@1")
     assert [axis.axis for axis in found.axes] == ["metric", "cutoff"]
     assert found.axes[0].options == ("recall@1", "ndcg@1")
     assert "no whole lists are stored" in found.notes[0]
@@ -120,7 +120,7 @@ def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
     table = pd.read_parquet(some[0].folder / "per_user.parquet")
     table["ndcg_at_5"] += 0.01
     table.to_parquet(some[0].folder / "per_user.parquet")
-    found = stability_of(some, StabilityOptions())
+    found = stability_of(some)
     assert [axis.axis for axis in found.axes] == ["metric", "cutoff"]
     assert "do not give back the runs' ndcg@5" in found.notes[0]
 
@@ -128,7 +128,7 @@ def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
 def test_models_of_one_kind_are_told_apart_by_their_settings(tmp_path):
     one = stored(tmp_path / "1", "svd", 0.2, settings={"n_factors": 8, "seed": 1})
     other = stored(tmp_path / "2", "svd", 0.9, settings={"n_factors": 16, "seed": 1})
-    assert stability_of([one, other], StabilityOptions()).axes[0].models == (
+    assert stability_of([one, other]).axes[0].models == (
         "svd n_factors=8",
         "svd n_factors=16",
     )
@@ -140,27 +140,27 @@ def test_models_measured_on_other_rows_are_refused(tmp_path):
     rows = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "other"))
     moved = RunFolder(replace(other.record, split=rows), other.folder)
     with pytest.raises(DataError, match="other test rows"):
-        stability_of([one, moved], StabilityOptions())
+        stability_of([one, moved])
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("options", "said"),
     [
         (
-            StabilityOptions("ndgc@5"),
+            {"metric": "ndgc@5"},
             "no ndgc@5. Did you mean ndcg@5. They have ndcg@1, ndcg@5",
         ),
-        (StabilityOptions(metrics=("ndcg", "nothing")), "no nothing@5; there are"),
+        ({"metrics": ("ndcg", "nothing")}, "no nothing@5; there are"),
     ],
 )
-def test_an_unknown_metric_is_named_with_those_that_there_are(runs, asked, said):
+def test_an_unknown_metric_is_named_with_those_that_there_are(runs, options, said):
     with pytest.raises(ConfigError, match=said):
-        stability_of(runs, asked)
+        stability_of(runs, **options)
 
 
 def test_one_model_alone_has_no_order(runs):
     with pytest.raises(ConfigError, match="at least two models"):
-        stability_of(runs[:1], StabilityOptions())
+        stability_of(runs[:1])
 
 
 def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tmp_path):
@@ -178,7 +178,7 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
         metric("mae", None, 1.0, higher_is_better=False),
     )
     some = [RunFolder(replace(run.record, results=losses), run.folder) for run in some]
-    axes = {axis.axis: axis for axis in stability_of(some, StabilityOptions("mae")).axes}
+    axes = {axis.axis: axis for axis in stability_of(some, "mae").axes}
     assert set(axes) == {"metric", "seed"}
     assert axes["metric"].options == ("mae", "rmse")
     assert [axis.order(option) for axis in axes.values() for option in axis.options] == [["b", "a"]] * 4

@@ -38,7 +38,6 @@ def test_what_fails_is_told_for_each_folder(tmp_path, store):
         deliveries.submit(whole, away)
         assert deliveries.address(away) is None
     assert isinstance(deliveries.results[whole], TrackingError)
-    assert isinstance(deliveries.opened.exception(), TrackingError)
     assert deliveries.run_address(whole) is None
 
 
@@ -46,7 +45,7 @@ def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
     folders = [complete(tmp_path / str(seed), store, seed=seed) for seed in range(3)]
     hidden = store.file.with_name("hidden")
     with Deliveries(store) as deliveries:
-        deliveries.opened.result()
+        assert deliveries.address(store)  # it is open now
         store.file.rename(hidden)
         for folder in folders:
             deliveries.submit(folder, store)
@@ -71,7 +70,7 @@ def test_a_program_that_is_killed_leaves_a_folder_that_is_delivered_once(tmp_pat
     folder = complete(tmp_path / "outputs" / "run", store)
     code = (
         "import os, signal; from pathlib import Path; from recgauge.tracking import Deliveries, Store\n"
-        f"store = Store({store.uri!r}); deliveries = Deliveries(store); deliveries.opened.result()\n"
+        f"store = Store({store.uri!r}); deliveries = Deliveries(store); deliveries.address(store)\n"
         f"deliveries.submit(Path({str(folder)!r}), store); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False)

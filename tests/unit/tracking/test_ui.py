@@ -10,6 +10,7 @@ import requests
 
 from recgauge.cli.commands import ui
 from recgauge.cli.commands.cli import main
+from recgauge.sweeps.places import served_by
 from recgauge.tracking import Store, run_address
 
 
@@ -54,9 +55,9 @@ def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
 
 def test_the_hint_below_a_table_names_a_store_that_is_not_the_usual_one(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mine.db")
-    assert ui.serving(Store(f"sqlite:///{tmp_path}/mine.db")) == "make ui"
-    assert ui.serving(Store("sqlite:////other/x.db")) == "recgauge ui --uri sqlite:////other/x.db"
-    assert ui.serving(Store("http://host:5000")) is None
+    assert served_by(f"sqlite:///{tmp_path}/mine.db") == "make ui"
+    assert served_by("sqlite:////other/x.db") == "recgauge ui --uri sqlite:////other/x.db"
+    assert served_by("http://host:5000") is None
 
 
 @pytest.mark.slow

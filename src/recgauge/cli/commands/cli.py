@@ -49,11 +49,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand and return the exit code.
 
     Only the module of the subcommand is imported, so that each begins as soon as it can.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Default: the command line's.
     """
     if arguments is None:  # the process is this command's
         collecting.pause()

@@ -6,7 +6,6 @@ from pathlib import Path
 from rich.table import Table
 
 from recgauge.cli.commands.options import RUN, add_store, store_uri
-from recgauge.cli.commands.run_files import require_stored, run_folder
 from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError, nearest
 from recgauge.metrics import metric_key
@@ -16,6 +15,7 @@ from recgauge.runs.folder import load_record
 from recgauge.runs.list_files import LISTS
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import RunFolder
+from recgauge.tracking import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
 
@@ -68,22 +68,7 @@ def _print_definitions(convention: Convention) -> None:
 
 
 def print_conventions(run: str, *, uri: str, k: int | None) -> None:
-    """Print a table convention x metric from what a run has stored.
-
-    Parameters
-    ----------
-    run : str
-        Id of the run, or its output folder.
-    uri : str
-        The tracking store.
-    k : int or None
-        The cutoff; None: 10, else the run's largest.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown or has stored no lists.
-    """
+    """Print a table convention x metric from what a run has stored."""
     folder = _with_lists(run, uri)
     record = load_record(folder)
     cutoff = _cutoff(record, k)
@@ -101,13 +86,7 @@ def print_conventions(run: str, *, uri: str, k: int | None) -> None:
 
 
 def _with_lists(run: str, uri: str) -> Path:
-    """Return a folder with a run's lists; see `run_folder`.
-
-    Raises
-    ------
-    MissingDataError
-        If the run did not store lists.
-    """
+    """Return a folder with a run's lists; see `run_folder`."""
     folder = run_folder(run, uri, NEEDED)
     require_stored(run, folder, NEEDED)
     return folder

@@ -92,18 +92,7 @@ def list_data(overrides: Sequence[str]) -> None:
 
 
 def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
-    """Return the facts about each data set with a config file, the smallest first, unknown sizes last.
-
-    Parameters
-    ----------
-    allowed_targets : sequence of str
-        Packages whose classes may be used.
-
-    Raises
-    ------
-    ConfigError
-        If a file names no such class.
-    """
+    """Return the facts about each data set with a config file, the smallest first, unknown sizes last."""
     packages, found = allowed_packages(allowed_targets), {}
     for name in group_options("dataset"):
         file = conf_folder() / "dataset" / f"{name}.yaml"
@@ -115,13 +104,7 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
 
 
 def fetch_data(name: str, overrides: Sequence[str]) -> None:
-    """Get an archive into the cache folder, verified, and print where it is.
-
-    Raises
-    ------
-    DataError
-        If no location has it, it is not what it should be, or the cache folder cannot keep it.
-    """
+    """Get an archive into the cache folder, verified, and print where it is."""
     if (source := _with_archive(name, overrides)) is None:
         return
     progress = ConsoleProgress()
@@ -131,15 +114,7 @@ def fetch_data(name: str, overrides: Sequence[str]) -> None:
 
 
 def verify_data(name: str, overrides: Sequence[str]) -> None:
-    """Check the local archive that a run would take, without any network, and print what it is.
-
-    Raises
-    ------
-    MissingDataError
-        If there is none.
-    IntegrityError
-        If it is not what it should be.
-    """
+    """Check the local archive that a run would take, without any network, and print what it is."""
     if (source := _with_archive(name, overrides)) is None:
         return
     archive, locations = source.published, source.locations

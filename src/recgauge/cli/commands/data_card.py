@@ -21,22 +21,7 @@ from recgauge.utils.randomness import stream
 
 
 def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
-    """Print a data card, and write it with its figures if a folder is named.
-
-    Parameters
-    ----------
-    name : str
-        The data set.
-    overrides : sequence of str
-        Settings as of a run; filters are applied if named, a split is made if a word begins with ``split``.
-    folder : Path or None
-        Gets data_card.json, data_card.md and figures/*.png.
-
-    Raises
-    ------
-    RecgaugeError
-        If a setting, the data or the folder cannot be used.
-    """
+    """Print a data card, and write it with its figures if a folder is named."""
     settings = read_settings(name, overrides)
     asked = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
     dataset, split, steps = _load(settings, name, with_split=asked)

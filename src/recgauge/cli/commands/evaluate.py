@@ -84,11 +84,6 @@ def _column(text: str | None) -> Choice:
 def parse_metrics(text: str) -> dict[str, tuple[int | None, ...]]:
     """Return the cutoffs of each metric of a text; None is the whole list.
 
-    Raises
-    ------
-    ConfigError
-        If a part is no name with or without a cutoff.
-
     Examples
     --------
     >>> parse_metrics("ndcg@10,ndcg@5,map")
@@ -317,27 +312,22 @@ def _write_users(file: Path, found: Mapping[str, Evaluation]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
+    by_run = [
+        (name, evaluation.users.tolist(), entry.key, entry.per_user)
+        for name, evaluation in found.items()
+        for entry in evaluation.results
+        if entry.per_user is not None
+    ]
+    columns: dict[str, Any]
     if len(found) == 1:
         (evaluation,) = found.values()
-        table = pa.table(
-            {
-                "user_id": pa.array(evaluation.users.tolist()),
-                **{one.key: one.per_user for one in evaluation.results if one.per_user is not None},
-            }
-        )
-    else:
-        parts = [
-            pa.table(
-                {
-                    "run": pa.array([name] * len(evaluation.users), pa.string()),
-                    "user_id": pa.array(evaluation.users.tolist()),
-                    "metric": pa.array([one.key] * len(evaluation.users), pa.string()),
-                    "value": one.per_user,
-                }
-            )
-            for name, evaluation in found.items()
-            for one in evaluation.results
-            if one.per_user is not None
-        ]
-        table = pa.concat_tables(parts)
+        columns = {"user_id": evaluation.users.tolist()} | {key: values for _, _, key, values in by_run}
+    else:  # also without a row, as of metrics over all ratings
+        columns = {
+            "run": pa.array([name for name, users, _, _ in by_run for _ in users], pa.string()),
+            "user_id": pa.array([user for _, users, _, _ in by_run for user in users]),
+            "metric": pa.array([key for _, users, key, _ in by_run for _ in users], pa.string()),
+            "value": np.concatenate([np.empty(0), *(values for *_, values in by_run)]),
+        }
+    table = pa.table(columns)
     parquet.write_table(table, file)

@@ -17,13 +17,7 @@ from recgauge.utils.checks import shown
 
 
 def are_of_ratings(suite: Mapping[str, tuple[int | None, ...]]) -> bool:
-    """Whether metrics measure predicted ratings.
-
-    Raises
-    ------
-    ConfigError
-        If some do and others do not, or one has a cutoff.
-    """
+    """Whether metrics measure predicted ratings."""
     known = {name: standard_metric(name) for name in suite}
     rating = [name for name, metric in known.items() if metric is not None and metric.kind == "ratings"]
     if not rating:
@@ -45,22 +39,7 @@ def measured_predictions(
     convention: Convention,
     settings: ListSettings,
 ) -> tuple[RecordedRuns, dict[str, Evaluation]]:
-    """Measure the scores of every run as ratings of the rows of the truth.
-
-    Returns
-    -------
-    RecordedRuns
-        The same, with how many predictions are missing.
-    dict of str to Evaluation
-        By the name of the run.
-
-    Raises
-    ------
-    ConfigError
-        If the truth has no ratings, or a run no scores.
-    SchemaError
-        If a row of the truth has no prediction, unless the settings keep ``without_prediction``.
-    """
+    """Measure the scores of every run as ratings of the rows of the truth."""
     metrics = {name: convention.definition(name).metric for name in suite}
     runs, found = [], {}
     for run in recorded.runs:

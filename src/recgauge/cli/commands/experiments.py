@@ -34,19 +34,7 @@ def carry_out(asked: Namespace) -> int:
 
 @dataclass(frozen=True)
 class ExperimentFacts:
-    """An experiment as its file describes it.
-
-    Parameters
-    ----------
-    name : str
-    question : str
-    time : str
-        Roughly, such as "Takes about 1 minute."; empty if the file does not say.
-    data : dict of str to str or None
-        Data set to why it is missing, None if it is there.
-    results : str
-        The verdicts of the last run, from results.csv; empty if it has not run.
-    """
+    """An experiment as its file describes it."""
 
     name: str
     question: str
@@ -74,11 +62,7 @@ def list_experiments() -> int:
 def run_experiments() -> int:
     """Run all experiments whose data can be had, each as ``recgauge run experiment=NAME``.
 
-    Returns
-    -------
-    int
-        0 if all that ran did so without a failure; experiments that are left out since their data are missing
-        are named at the end and do not count as failures.
+    Experiments whose data are missing are named at the end and do not count as failures.
     """
     failed, skipped = [], []
     for name in experiment_names():
@@ -126,14 +110,7 @@ def experiment_names() -> list[str]:
 
 
 def describe(name: str, *, offline: bool) -> ExperimentFacts:
-    """Return what is known of an experiment.
-
-    Parameters
-    ----------
-    name : str
-    offline : bool
-        Whether data count as missing that would have to be downloaded; otherwise they are downloaded now.
-    """
+    """Return what is known of an experiment; `offline`: data that would have to be downloaded are missing."""
     question, time = _comments(conf_folder() / "experiment" / f"{name}.yaml")
     register_schema()
     words = [f"experiment={name}", *(["data.offline=true"] if offline else [])]

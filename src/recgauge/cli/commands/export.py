@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 from recgauge.cli.commands.options import ALLOWED, RUN, add_store, store_uri
 from recgauge.cli.commands.run_data import data_of
-from recgauge.cli.commands.run_files import require_stored, run_folder
 from recgauge.errors import MissingDataError
 from recgauge.report.console import output
-from recgauge.runs.export import ExportOptions, export_run
+from recgauge.runs.export import ABOUT, ExportOptions, export_run
 from recgauge.runs.export.formats import FORMS, NEED_LISTS, PACKED, Form, Grades, Scores
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
 
@@ -40,27 +40,21 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> None:
-    """Write the files that were asked for, and about.md, which says what is in them.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown or has not stored what a format needs, the format cannot hold it, or a file is
-        there already or cannot be written.
-    """
+    """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = dict.fromkeys(word for part in asked.forms for word in part.split(",") if word)
     options = ExportOptions(
         tuple(forms), asked.scores, asked.grades, asked.gzip, not asked.no_train, asked.overwrite
     )
     run = _run(asked.run, store_uri(asked), options.forms)
     load = partial(data_of, packages=asked.allow)
-    written = export_run(run, asked.run, user_path(str(asked.out)), options, load)
-    for note in written.notes:
+    out = user_path(str(asked.out))
+    files, notes = export_run(run, asked.run, out, options, load)
+    for note in notes:
         print_note(note)
     console = output()
-    for path, n_rows in written.files.items():
+    for path, n_rows in files.items():
         console.print(f"{path}{'' if n_rows is None else f': {n_rows:,} rows'}", soft_wrap=True)
-    console.print(f"{written.about} says what they hold, and how to evaluate them", soft_wrap=True)
+    console.print(f"{out / ABOUT} says what they hold, and how to evaluate them", soft_wrap=True)
 
 
 def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:

@@ -1,7 +1,12 @@
 """Options that several subcommands of ``recgauge`` have."""
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
+
+from recgauge.runs.outcome import JobOutcome
+from recgauge.sweeps.places import store_of_user
+from recgauge.tracking import find_runs
 
 ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 RUN = "id of a tracked run, or a run's output folder"
@@ -29,11 +34,16 @@ def add_allowed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=ALLOWED)
 
 
-def store_uri(asked: argparse.Namespace) -> str:
+def store_uri(options: argparse.Namespace) -> str:
     """Return the address of the store that was named, else of the user's."""
-    from recgauge.sweeps.places import store_of_user
+    return options.uri or store_of_user()
 
-    return asked.uri or store_of_user()
+
+def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[list[JobOutcome], list[str]]:
+    """Return the finished runs that the options of `add_sources` name, and what was left out."""
+    uri = store_uri(options)
+    names = {"experiment": options.experiment, "search": options.where}
+    return find_runs(options.sources, uri, **names, wanted=wanted)
 
 
 def named(text: str) -> tuple[Any, ...]:

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from rich.table import Table
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
-from recgauge.cli.commands.run_files import run_folder
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.report.console import output, print_table
+from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
-from recgauge.sweeps.artifacts import MODEL, MODEL_FILES
+from recgauge.tracking import run_folder
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import refuse_irregular
 from recgauge.utils.messages import print_note
@@ -53,28 +53,7 @@ def carry_out(asked: Namespace) -> None:
 def print_recommendations(
     run: str, *, uri: str, users: str, k: int, out: Path | None, packages: Sequence[str] = ()
 ) -> None:
-    """Print a table per user, or write one file for all.
-
-    Parameters
-    ----------
-    run : str
-        Id of the run, its output folder, or the folder of a saved model.
-    uri : str
-        The tracking store.
-    users : str
-        Ids with commas between them, ``@FILE`` with an id per line, or ``all``.
-    k : int
-        Length of the lists.
-    out : Path or None
-        File that gets the rows instead of the terminal.
-    packages : sequence of str
-        Packages other than recgauge whose models may be loaded.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown or has no saved model, no user is known, or the file cannot be written.
-    """
+    """Print a table per user, or write one file for all."""
     check_int("--k", k, minimum=1)
     if out is not None and out.suffix not in FORMATS:
         raise ConfigError(f"--out: {out} must end in one of {', '.join(FORMATS)}.")

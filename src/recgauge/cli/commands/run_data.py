@@ -24,20 +24,7 @@ from recgauge.utils.progress import Progress, Timings
 
 
 def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
-    """Compose the settings of a data set.
-
-    Parameters
-    ----------
-    name : str
-        The data set, as in ``dataset=NAME``.
-    overrides : sequence of str
-        As on the command line of a run: ``split=random``, ``dataset.path=ratings.csv``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such data set, group, option or setting.
-    """
+    """Compose the settings of a data set."""
     options = group_options("dataset")
     if name not in options:
         hint = did_you_mean(name, options)
@@ -72,27 +59,6 @@ def data_of(
 
     Nothing but test rows is stored with a run: training rows are the publisher's data, may not be passed on,
     and come back in seconds.
-
-    Parameters
-    ----------
-    run : RunFolder
-    packages : sequence of str
-        Packages other than recgauge whose data sets, filters and splits may be used.
-    progress : Progress, optional
-        The terminal if not given.
-
-    Returns
-    -------
-    Dataset
-        After the filters.
-    Split
-
-    Raises
-    ------
-    IntegrityError
-        If data, training rows or test rows are not those of the run.
-    RecgaugeError
-        If the data are missing, or a setting cannot be used any more.
     """
     recorded = {key: value for key, value in run.record.settings.items() if key in _KEPT}
     # what the model was does not matter for its data
@@ -106,21 +72,7 @@ def data_of(
 def settings_of(
     run: RunFolder, packages: Sequence[str], recorded: Mapping[str, Any] | None = None
 ) -> RunSettings:
-    """Return the settings of a finished run, its data looked for where this machine has them.
-
-    Parameters
-    ----------
-    run : RunFolder
-    packages : sequence of str
-        Packages other than recgauge whose classes may be used.
-    recorded : mapping of str to Any, optional
-        Some of the run's settings, instead of all.
-
-    Raises
-    ------
-    ConfigError
-        If a setting does not exist any more.
-    """
+    """Return the settings of a finished run, its data looked for where this machine has them."""
     found = dict(run.record.settings if recorded is None else recorded)
     places = vars(read_settings("demo", []).data)
     dataset = found.get("dataset") or {}

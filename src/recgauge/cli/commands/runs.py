@@ -4,7 +4,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from rich.table import Table
 
@@ -31,47 +30,37 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> None:
-    """List the runs, the newest first, or delete some.
-
-    Raises
-    ------
-    RecgaugeError
-        If the store, an option or a run cannot be used.
-    """
-    store = RunStore(store_uri(asked))
-    if asked.delete:
-        _delete(asked.delete, store, ask=not asked.yes)
+def carry_out(options: Namespace) -> None:
+    """List the runs, the newest first, or delete some."""
+    store, experiment = RunStore(store_uri(options)), options.experiment
+    if options.delete:
+        _delete(options.delete, store, ask=not options.yes)
         return
-    if asked.last is not None and asked.last < 1:
-        raise ConfigError(f"--last: must be at least 1, got {asked.last}.")
-    runs = [run for run in store.runs(asked.experiment, asked.where) if SUMMARY_TAG not in run.tags]
-    found = [run for run in runs if asked.status in (None, run.status)][: asked.last]
-    if not runs and asked.experiment not in (known := store.experiments()):
+    if options.last is not None and options.last < 1:
+        raise ConfigError(f"--last: must be at least 1, got {options.last}.")
+    runs = [run for run in store.runs(experiment, options.where) if SUMMARY_TAG not in run.tags]
+    chosen = [run for run in runs if options.status in (None, run.status)][: options.last]
+    if not runs and experiment not in (known := store.experiments()):
         raise ConfigError(
-            f"--experiment {asked.experiment}: there is none in {store.uri}. It has {', '.join(known)}."
+            f"--experiment {experiment}: there is none in {store.uri}. It has {', '.join(known)}."
         )
-    if not found:
-        output().print("no run matches" if runs or asked.where else "there is no run yet")
+    if not chosen:
+        output().print("no run matches" if runs or options.where else "there is no run yet")
         return
-    keys = _keys(asked.metrics, found)
-    print_table(output(), _table(found, keys))
-    output().print(f"{len(found):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
+    print_table(output(), _table(chosen, _keys(options.metrics, chosen)))
+    output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
 
 def _keys(wanted: str, runs: Sequence[StoredRun]) -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
-    there = dict.fromkeys(key for run in runs for key in run.metrics)
-    asked: list[str] = [str(name).replace("@", "_at_") for name in named(wanted)]
-    if unknown := [key for key in asked if key not in there]:
-        shown = ", ".join(key.replace("_at_", "@") for key in list(there)[:30])
-        raise ConfigError(
-            f"--metrics: no run has {', '.join(unknown).replace('_at_', '@')}. There are {shown}."
-        )
-    if asked:
-        return asked
-    at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in there]
-    return (at_ten or list(there))[:N_METRICS]
+    known = dict.fromkeys(key for run in runs for key in run.metrics)
+    keys: list[str] = [str(name).replace("@", "_at_") for name in named(wanted)]
+    if unknown := [key for key in keys if key not in known]:
+        there = ", ".join(list(known)[:30])
+        reason = f"--metrics: no run has {', '.join(unknown)}. There are {there}."
+        raise ConfigError(reason.replace("_at_", "@"))
+    at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in known]
+    return keys or (at_ten or list(known))[:N_METRICS]
 
 
 def _table(runs: Sequence[StoredRun], keys: Sequence[str]) -> Table:
@@ -88,17 +77,18 @@ def _table(runs: Sequence[StoredRun], keys: Sequence[str]) -> Table:
 
 
 def _delete(run_ids: Sequence[str], store: RunStore, *, ask: bool) -> None:
-    found: list[Any] = [(run_id, store.run(run_id)) for run_id in dict.fromkeys(run_ids)]
-    if missing := [run_id for run_id, run in found if run is None]:
+    runs = {run_id: store.run(run_id) for run_id in run_ids}
+    stored = [run for run in runs.values() if run is not None]
+    if missing := [run_id for run_id, run in runs.items() if run is None]:
         raise MissingDataError(f"{', '.join(missing)}: no run of {store.uri}. Nothing is deleted.")
-    for run_id, run in found:
-        output().print(f"{run_id}  {run.status}  {run.name}")
-    if ask and not _agreed(f"Delete {len(found)} with all their files?"):
+    for run in stored:
+        output().print(f"{run.run_id}  {run.status}  {run.name}")
+    if ask and not _agreed(f"Delete {len(stored)} with all their files?"):
         output().print("nothing is deleted")
         return
-    for _, run in found:
+    for run in stored:
         store.delete(run)
-    output().print(f"deleted {len(found)}; `mlflow gc` removes the rows that MLflow keeps of them")
+    output().print(f"deleted {len(stored)}; `mlflow gc` removes the rows that MLflow keeps of them")
 
 
 def _agreed(question: str) -> bool:

@@ -3,12 +3,11 @@
 from argparse import ArgumentParser, Namespace
 
 from recgauge.cli.commands.options import RUN, add_store, store_uri
-from recgauge.cli.commands.run_files import run_folder
 from recgauge.report.console import output, print_run
 from recgauge.runs.folder import RECORD
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import RunFolder
-from recgauge.tracking import delivered
+from recgauge.tracking import delivered, run_folder
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -18,13 +17,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> None:
-    """Print the tables of the runs as they were printed when each ended.
-
-    Raises
-    ------
-    RecgaugeError
-        If a run is unknown or has no results.
-    """
+    """Print the tables of the runs as they were printed when each ended."""
     for run in asked.runs:
         folder = run_folder(run, store_uri(asked), [RECORD])
         record = RunFolder.read(folder).record

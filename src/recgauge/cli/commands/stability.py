@@ -2,20 +2,19 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from recgauge.cli.commands.options import add_sources, named, store_uri
-from recgauge.cli.run_sources import TrackedRuns
-from recgauge.comparison.finding import find_runs
+from recgauge.cli.commands.options import add_sources, named, runs_of
 from recgauge.comparison.stability import Stability, option_rows
-from recgauge.comparison.stability_axes import StabilityOptions, stability_of
+from recgauge.comparison.stability_axes import stability_of
 from recgauge.report.console import output
 from recgauge.report.stability_tables import markdown, stability_blocks
 from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.output_files import check_formats, write_files
+
+FORMATS = (".md", ".csv", ".json", ".png")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -28,57 +27,29 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=out)
 
 
-def carry_out(asked: Namespace) -> None:
-    """Print how stable the order of stored models is, and write files.
-
-    Raises
-    ------
-    RecgaugeError
-        If a source, a metric or a file cannot be used.
-    """
-    check_formats(asked.out, FORMATS)
-    runs, notes = run_folders(asked)
-    wanted = StabilityOptions(asked.metric, named(asked.metrics), asked.confidence)
-    found = stability_of(runs, wanted)
+def carry_out(options: Namespace) -> None:
+    """Print how stable the order of stored models is, and write files."""
+    check_formats(options.out, FORMATS)
+    runs, notes = runs_of(options, (LISTS, TEST))
+    folders = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
+    found = stability_of(folders, options.metric, named(options.metrics), options.confidence)
     console = output()
     render_terminal(stability_blocks(found, notes, brief=True), console)
-    for path in write_files({path: _writer(found, path.suffix) for path in asked.out}):
+    for path in write_files({path: lambda hidden: _write(found, hidden) for path in options.out}):
         console.print(f"files    {path}", soft_wrap=True)
 
 
-def run_folders(asked: Namespace) -> tuple[list[RunFolder], list[str]]:
-    """Return finished runs with the files that their lists are read from, and what was left out."""
-    found, notes = find_runs(
-        asked.sources,
-        TrackedRuns(store_uri(asked)),
-        experiment=asked.experiment,
-        search=asked.where,
-        wanted=(LISTS, TEST),
-    )
-    return [RunFolder(run.record, run.folder) for run in found if run.record is not None], notes
+def _write(found: Stability, path: Path) -> None:
+    if path.suffix == ".png":
+        from recgauge.report.figures.stability import plot_stability
+        from recgauge.report.figures.style import save_png
 
-
-FORMATS = (".md", ".csv", ".json", ".png")
-
-
-def _writer(found: Stability, suffix: str) -> Callable[[Path], object]:
-    def write(path: Path) -> None:
-        if suffix == ".png":
-            from recgauge.report.figures.stability import plot_stability
-            from recgauge.report.figures.style import save_png
-
-            save_png(plot_stability(found), path)
-        elif suffix == ".csv":
-            found.to_frame().to_csv(path, index=False, lineterminator="\n")
-        else:
-            text = (
-                markdown(found)
-                if suffix == ".md"
-                else json.dumps(_plain(found), indent=1, ensure_ascii=False)
-            )
-            path.write_text(text + "\n", encoding="utf-8")
-
-    return write
+        save_png(plot_stability(found), path)
+    elif path.suffix == ".csv":
+        found.to_frame().to_csv(path, index=False, lineterminator="\n")
+    else:
+        plain = json.dumps(_plain(found), indent=1, ensure_ascii=False) if path.suffix == ".json" else ""
+        path.write_text((plain or markdown(found)) + "\n", encoding="utf-8")
 
 
 def _plain(found: Stability) -> dict[str, object]:

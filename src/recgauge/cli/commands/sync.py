@@ -10,7 +10,7 @@ from recgauge.errors import MissingDataError, RecgaugeError, TrackingError
 from recgauge.report.console import output
 from recgauge.runs.folder import CHECKSUMS
 from recgauge.sweeps.places import store_of_user, work_folder
-from recgauge.tracking import Store, deliver, is_delivered, store_of, waiting
+from recgauge.tracking import Store, deliver, delivered, store_of, waiting
 from recgauge.utils.messages import print_error
 
 
@@ -23,22 +23,17 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--experiment", help="MLflow experiment (default: that of each run)")
 
 
-def carry_out(asked: Namespace) -> int:
-    """Deliver the folders that wait; return 0 if none of them is left.
-
-    Raises
-    ------
-    RecgaugeError
-        If a folder has no run that waits.
-    """
-    chosen, console = list(_chosen(asked)), output()
+def carry_out(options: Namespace) -> int:
+    """Deliver the folders that wait; return 0 if none of them is left."""
+    chosen, console = list(_chosen(options)), output()
     if not chosen:
         console.print("no run waits for its tracking store")
-    if asked.list:
+    if options.list:
         for folder, store in chosen:
             console.print(f"{folder}: for {store.shown} ({store.experiment})", soft_wrap=True)
         return 0
-    n_left = len(chosen) - _deliver_each(chosen, [] if asked.uri is None else [f"tracking.uri={asked.uri}"])
+    words = [] if options.uri is None else [f"tracking.uri={options.uri}"]
+    n_left = len(chosen) - _deliver_each(chosen, words)
     if n_left:
         console.print(f"{n_left} of {len(chosen)} runs still wait; `recgauge sync` tries again")
     return int(n_left > 0)
@@ -52,7 +47,7 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
         if store in failed:
             continue
         try:
-            check_hosts({"tracking": {"uri": store.uri}}, words)
+            check_hosts({"tracking.uri": store.uri}, words)
             run_id = deliver(folder, store)
         except RecgaugeError as error:
             print_error(str(error))
@@ -64,30 +59,26 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
     return n_delivered
 
 
-def _chosen(asked: Namespace) -> Iterator[tuple[Path, Store]]:
+def _chosen(options: Namespace) -> Iterator[tuple[Path, Store]]:
     """Yield folders with the stores that are to have them: all that wait, or those of some folders."""
-    if not asked.folders:
-        for folder in waiting(work_folder() / "outputs"):
-            yield from _with_store(folder, asked)
-    for below in asked.folders:
-        found = [
-            pair
-            for sums in sorted(below.rglob(CHECKSUMS))
-            for pair in _with_store(sums.parent, asked)
-            if not is_delivered(*pair)
-        ]
-        if not found:
+    if not options.folders:
+        yield from _with_stores(waiting(work_folder() / "outputs"), options)
+    for below in options.folders:
+        folders = [sums.parent for sums in sorted(below.rglob(CHECKSUMS))]
+        pairs = [pair for pair in _with_stores(folders, options) if delivered(*pair) is None]
+        if not pairs:
             raise MissingDataError(f"{below}: has no run that waits for its tracking store.")
-        yield from found
+        yield from pairs
 
 
-def _with_store(folder: Path, asked: Namespace) -> Iterator[tuple[Path, Store]]:
-    try:
-        store = store_of(folder, [store_of_user()])
-    except RecgaugeError as error:  # what is half written, or of something else
-        print_error(str(error))
-        return
-    if asked.uri is not None:
-        store = Store(asked.uri) if store is None else replace(store, uri=asked.uri)
-    if store is not None:
-        yield folder, replace(store, experiment=asked.experiment or store.experiment)
+def _with_stores(folders: Sequence[Path], options: Namespace) -> Iterator[tuple[Path, Store]]:
+    for folder in folders:
+        try:
+            store = store_of(folder, [store_of_user()])
+        except RecgaugeError as error:  # what is half written, or of something else
+            print_error(str(error))
+            continue
+        if options.uri is not None:
+            store = Store(options.uri) if store is None else replace(store, uri=options.uri)
+        if store is not None:
+            yield folder, replace(store, experiment=options.experiment or store.experiment)

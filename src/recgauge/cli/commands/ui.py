@@ -3,7 +3,6 @@
 import argparse
 import errno
 import os
-import shlex
 import signal
 import socket
 import subprocess
@@ -14,7 +13,6 @@ from tempfile import TemporaryDirectory
 
 from recgauge.cli.commands.options import add_store, store_uri
 from recgauge.errors import ConfigError
-from recgauge.sweeps.places import program, store_of_user
 from recgauge.tracking import Store, address
 from recgauge.tracking.pages import DEFAULT_PORT, about, is_served_at, serve_at
 from recgauge.utils.messages import print_note
@@ -32,19 +30,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, help=words)
 
 
-def carry_out(asked: argparse.Namespace) -> int:
+def carry_out(options: argparse.Namespace) -> int:
     """Start MLflow's server on the store until Ctrl-C; return its exit code."""
-    store = Store(store_uri(asked), asked.experiment)
+    store = Store(store_uri(options), options.experiment)
     if store.uri.startswith("http"):
         print(address(store))  # noqa: T201 - the command's own output
         return 0
-    port = DEFAULT_PORT if asked.port is None else asked.port
+    port = DEFAULT_PORT if options.port is None else options.port
     if (reason := _refused(port)) is not None:
         if reason.errno == errno.EADDRINUSE and is_served_at(port, about(store)):
             serve_at(store, port)
             print(f"{_page(store, port)}\nis served already.")  # noqa: T201 - as above
             return 0
-        port = _other_port(port, reason, may_move=asked.port is None)
+        port = _other_port(port, reason, may_move=options.port is None)
     serve_at(store, port)
     command = [sys.executable, "-P", "-m", "mlflow", "server", "--port", str(port)]
     command += ["--workers", "2", "--uvicorn-opts", "--log-level warning"]
@@ -52,14 +50,6 @@ def carry_out(asked: argparse.Namespace) -> int:
     uri = store.uri if store.file is None else str(store.plain()["uri"])
     environment = _QUIET | os.environ | {"MLFLOW_BACKEND_STORE_URI": uri, "PYTHONSAFEPATH": "1"}
     return _run_until_stopped(command, environment, store, port)
-
-
-def serving(store: Store) -> str | None:
-    """Return the command that serves a database's pages; None if a server does."""
-    if store.uri.startswith("http"):
-        return None
-    usual = Store(store_of_user()).plain()["uri"] == store.plain()["uri"]
-    return program("ui") if usual else f"recgauge ui --uri {shlex.quote(store.shown)}"
 
 
 def _page(store: Store, port: int) -> str:
@@ -74,9 +64,10 @@ def _other_port(port: int, reason: OSError, *, may_move: bool) -> int:
         print_note(f"port {port} serves something else, so the page is at port {free}")
         return free
     choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
+    why = f"cannot be used ({reason.strerror or reason})"
     if reason.errno == errno.EADDRINUSE:
-        raise ConfigError(f"--port: port {port} is in use, and not by a page of this store.{choose}")
-    raise ConfigError(f"--port: port {port} cannot be used ({reason.strerror or reason}).{choose}")
+        why = "is in use, and not by a page of this store"
+    raise ConfigError(f"--port: port {port} {why}.{choose}")
 
 
 def _refused(port: int) -> OSError | None:

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import settings_of
-from recgauge.cli.commands.run_files import run_folder
 from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.report.console import ConsoleProgress, output
 from recgauge.runs.environment import environment_of
+from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
 from recgauge.runs.list_files import HITS, LISTS, which_lists
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import (
@@ -23,15 +23,9 @@ from recgauge.runs.repeated import (
     differing_values,
 )
 from recgauge.runs.stored import TEST, RunFolder
-from recgauge.sweeps.artifacts import (
-    CHECKSUMS,
-    PER_USER,
-    RECORD,
-    file_digest,
-    read_checksums,
-    write_tables,
-)
+from recgauge.sweeps.artifacts import PER_USER, write_tables
 from recgauge.sweeps.compose import compose
+from recgauge.tracking import run_folder
 
 TABLES = (TEST, LISTS, HITS, PER_USER, "predictions.parquet")
 SHOWN = 10  # differences of one kind that are named
@@ -47,13 +41,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def carry_out(asked: Namespace) -> int:
-    """Repeat the run and print what differs; return 0 if nothing does, else 1.
-
-    Raises
-    ------
-    RecgaugeError
-        If the run is unknown, or its data or a setting cannot be used.
-    """
+    """Repeat the run and print what differs; return 0 if nothing does, else 1."""
     if not 0 <= asked.tolerance < inf:
         raise ConfigError(f"--tolerance: must be a number from 0, got {asked.tolerance}.")
     folder = run_folder(asked.run, store_uri(asked), [RECORD, CHECKSUMS, *TABLES])

@@ -39,23 +39,7 @@ class SettingsError(Exception):
 
 @dataclass
 class Training:
-    """What to train on and with.
-
-    Parameters
-    ----------
-    name : str
-        The model's name in its library.
-    settings : dict of str to Any
-    seed, n_threads, n_users, n_items : int
-    user, item : ndarray of int32, shape (n,)
-        Codes, a row for each interaction.
-    value : ndarray of float32, shape (n,)
-        Ratings.
-    timestamp : ndarray of int64, shape (n,)
-        Seconds; zeros where nobody knows.
-    tell : callable
-        Told (done, total) after each epoch.
-    """
+    """What to train on and with."""
 
     name: str
     settings: dict[str, Any]

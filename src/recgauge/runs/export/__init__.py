@@ -31,34 +31,13 @@ Load = Callable[[RunFolder], tuple[Dataset, Split]]
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What of a run is exported, and how.
-
-    Parameters
-    ----------
-    forms : tuple of str
-        At least one of `FORMS`, each once.
-    scores : {"rank", "model"}
-        Of trec and ranx: falling with the rank, or the model's.
-    grades : {"rating", "binary"}
-        Of relevant items in trec and ranx.
-    gzip : bool
-        Whether text files are packed.
-    train : bool
-        Whether training and validation rows are wanted, for which the data set is loaded again.
-    overwrite : bool
-        Whether files that are there are replaced.
-
-    Raises
-    ------
-    ConfigError
-        If a format is unknown, or options do not go together.
-    """
+    """What of a run is exported, and how."""
 
     forms: tuple[Form, ...]
     scores: Scores = "rank"
     grades: Grades = "rating"
     gzip: bool = False
-    train: bool = True
+    train: bool = True  # training and validation rows, too, for which the data set is loaded again
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -74,43 +53,12 @@ class ExportOptions:
             raise ConfigError("--no-train: RecBole needs training rows; leave out one of the two.")
 
 
-@dataclass(frozen=True)
-class Exported:
-    """What `export_run` wrote.
-
-    Parameters
-    ----------
-    files : dict of Path to int or None
-        Number of rows of each file, where it has rows.
-    about : Path
-        The page that says what they hold.
-    notes : tuple of str
-    """
-
-    files: dict[Path, int | None]
-    about: Path
-    notes: tuple[str, ...] = ()
-
-
-def export_run(run: RunFolder, name: str, folder: Path, options: ExportOptions, load: Load) -> Exported:
+def export_run(
+    run: RunFolder, name: str, folder: Path, options: ExportOptions, load: Load
+) -> tuple[dict[Path, int | None], list[str]]:
     """Write a run's files for other tools, and about.md, which says what is in them.
 
-    Parameters
-    ----------
-    run : RunFolder
-        With recommendations.parquet or predictions.parquet, and test.parquet.
-    name : str
-        How the run was named, for about.md.
-    folder : Path
-        Made if missing.
-    options : ExportOptions
-    load : callable
-        Loads data and split of a run again.
-
-    Raises
-    ------
-    RecgaugeError
-        If a format cannot hold the run, or a file is there already or cannot be written.
+    Returned are the number of rows of each file, where it has rows, and notes for the user.
     """
     content, notes = _content(run, options, load)
     exporter = Exporter(content, options.scores, options.grades, options.gzip)
@@ -128,8 +76,7 @@ def export_run(run: RunFolder, name: str, folder: Path, options: ExportOptions, 
     about = about_page(name, run.record, files, exporter)
     writers = {folder / file: each.write for file, each in files.items()}
     write_files(writers | {folder / ABOUT: text_writer(about)})
-    counts = {folder / file: each.n_rows for file, each in files.items()}
-    return Exported(counts, folder / ABOUT, tuple(notes))
+    return {folder / file: each.n_rows for file, each in files.items()}, notes
 
 
 def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Content, list[str]]:
@@ -137,7 +84,7 @@ def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Conten
 
     record, parts = run.record, {}
     if any(form in NEED_PARTS for form in options.forms):
-        parts = _all_parts(run, options, load) if options.train else _stored_part(run)
+        parts = _all_parts(run, options.forms, load) if options.train else _stored_part(run)
     files = {name: run.folder / name for name in (LISTS, PREDICTIONS) if (run.folder / name).is_file()}
     notes = []
     if LISTS not in files and "recbole" in options.forms:
@@ -155,24 +102,16 @@ def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Conten
     return content, notes
 
 
-def _all_parts(run: RunFolder, options: ExportOptions, load: Load) -> dict[str, "pa.Table"]:
-    try:
-        return _parts(run, load)
-    except MissingDataError as error:
-        without = "" if "recbole" in options.forms else " Or export lists and test rows alone: --no-train."
-        raise MissingDataError(f"{error}{without}") from error
-
-
-def _parts(run: RunFolder, load: Load) -> dict[str, "pa.Table"]:
+def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, "pa.Table"]:
     """Load and split the data again, and return the rows of each part."""
-    dataset, split = load(run)
-    found: dict[str, Interactions | None] = {
-        "train": split.train,
-        "fold_in": split.fold_in,
-        "validation": split.validation,
-        run.record.evaluated_on: split.test,
-    }
-    parts = {name: rows for name, rows in found.items() if rows is not None}
+    try:
+        dataset, split = load(run)
+    except MissingDataError as error:
+        without = "" if "recbole" in forms else " Or export lists and test rows alone: --no-train."
+        raise MissingDataError(f"{error}{without}") from error
+    optional = {"train": split.train, "fold_in": split.fold_in, "validation": split.validation}
+    parts = {name: rows for name, rows in optional.items() if rows is not None}
+    parts[run.record.evaluated_on] = split.test
     rated = dataset.feedback == "explicit" or any((rows.value != 1).any() for rows in parts.values())
     return {
         name: _table(rows, rated, dataset.relevant_from, held_out=name in ("validation", "test"))

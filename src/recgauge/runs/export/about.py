@@ -10,16 +10,7 @@ from recgauge.runs.record import RunRecord
 
 
 def about_page(asked: str, record: RunRecord, files: Mapping[str, ExportFile], exporter: Exporter) -> str:
-    """Return about.md: what the files hold, and how to evaluate them.
-
-    Parameters
-    ----------
-    asked : str
-        The run, as the user named it.
-    record : RunRecord
-    files : mapping of str to ExportFile
-    exporter : Exporter
-    """
+    """Return about.md: what the files hold, and how to evaluate them."""
     low = record.dataset.relevant_from
     grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
     text = f"""# {record.names["model"]} on {record.dataset.name}
@@ -27,7 +18,7 @@ def about_page(asked: str, record: RunRecord, files: Mapping[str, ExportFile], e
 Files of the run {asked}, written by `recgauge export` {__version__}. The run was: `{record.command}`
 
 - Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
-- `grade` is what an item counted as in the run: {grade}. ExportRows with grade 0 are judged and not relevant.
+- `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
 - `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
 """
     if any(name.startswith(("lists.trec", "run.parquet")) for name in files):
@@ -38,8 +29,8 @@ Files of the run {asked}, written by `recgauge export` {__version__}. The run wa
         text += f"- For TREC and ranx the score {told}{relevant}; a pair that repeats is there once.\n"
     if record.incomparable:
         text += f"- Numbers of these lists are not those of the whole catalogue: {record.incomparable}.\n"
-    counts = {name: "" if one.n_rows is None else f"{one.n_rows:,}" for name, one in files.items()}
-    rows = "".join(f"| `{name}` | {counts[name]} | {one.about} |\n" for name, one in files.items())
+    counts = {name: "" if file.n_rows is None else f"{file.n_rows:,}" for name, file in files.items()}
+    rows = "".join(f"| `{name}` | {counts[name]} | {file.about} |\n" for name, file in files.items())
     text += f"\n| file | rows | columns |\n| --- | ---: | --- |\n{rows}"
     usage = _usage(record, files)
     return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
@@ -50,10 +41,9 @@ def _usage(record: RunRecord, files: Mapping[str, ExportFile]) -> str:
     names = {name.removesuffix(".gz"): name for name in files}
     part, convention = record.evaluated_on, get_convention(record.names["conventions"])
     known = convention.known()
-    found = [one for one in record.results if one.k is not None and one.name in known]
-    wanted = [one for one in found if known[one.name].needs_relevant and not known[one.name].needs]
-    keys = [f"{one.name}@{one.k}" for one in wanted]
-    rated = [one.name for one in record.results if one.name in known and known[one.name].kind == "ratings"]
+    entries = [(entry, known[entry.name]) for entry in record.results if entry.name in known]
+    keys = [f"{e.name}@{e.k}" for e, metric in entries if e.k and metric.needs_relevant and not metric.needs]
+    rated = [entry.name for entry, metric in entries if metric.kind == "ratings"]
     kinds = (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet"))
     of_lists = [(f"lists.{kind}", f"{part}.{of_truth}", keys) for kind, of_truth in kinds]
     of_ratings = [(f"predictions.{kind}", f"{part}.{kind}", rated) for kind in ("csv", "parquet")]

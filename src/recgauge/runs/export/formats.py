@@ -47,61 +47,30 @@ eval_args: {{split: {{RS: [0.8, 0.1, 0.1]}}, order: RO, group_by: user, mode: fu
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a run has to export.
-
-    Parameters
-    ----------
-    dataset, model : str
-        Names.
-    evaluated : str
-        The part that the run was evaluated on: "test" or "validation".
-    judged : pyarrow.Table
-        user_id, item_id, grade: each pair of that part once, with grade 0 if it is not relevant.
-    parts : mapping of str to pyarrow.Table
-        The rows of each part: user_id, item_id and, where there are, grade (of held-out parts), rating and
-        timestamp in seconds.
-    lists, predictions : Path or None
-        recommendations.parquet and predictions.parquet of the run.
-    """
+    """What a run has to export."""
 
     dataset: str
     model: str
-    evaluated: str
-    judged: pa.Table
-    parts: Mapping[str, pa.Table]
+    evaluated: str  # the part that the run was evaluated on: test or validation
+    judged: pa.Table  # user_id, item_id, grade: each pair of that part once, grade 0 if it is not relevant
+    parts: Mapping[str, pa.Table]  # user_id, item_id and, where there are, grade, rating and timestamp
     lists: Path | None = None
     predictions: Path | None = None
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """Turns the content of a run into files.
-
-    Parameters
-    ----------
-    content : Content
-    scores : {"rank", "model"}
-        What the score column of TREC and ranx holds: whole numbers that fall with the rank, so that every
-        tool has the list's order; or the model's scores, whose ties each tool orders in its own way.
-    grades : {"rating", "binary"}
-        What the grade of a relevant item is in TREC and ranx: its rating times `grade_factor`, or 1.
-    packed : bool
-        Whether text files are gzip files.
-    """
+    """Turns the content of a run into files."""
 
     content: Content
+    # of TREC and ranx: whole numbers that fall with the rank, so that every tool has the list's order; or the
+    # model's, whose ties each tool orders in its own way
     scores: Scores = "rank"
-    grades: Grades = "rating"
-    packed: bool = False
+    grades: Grades = "rating"  # of relevant items in TREC and ranx: the rating times `grade_factor`, or 1
+    packed: bool = False  # whether text files are gzip files
 
     def files(self, form: Form) -> dict[str, ExportFile]:
-        """Return the files of a format by their path inside the folder of the export.
-
-        Raises
-        ------
-        SchemaError
-            If the format cannot hold an id or a grade.
-        """
+        """Return the files of a format by their path inside the folder of the export."""
         make: Mapping[Form, Callable[[], dict[str, ExportFile]]] = {
             "trec": self._trec,
             "csv": lambda: self._tables(self._csv) | self._parts(self._csv),

@@ -19,16 +19,7 @@ def _as_they_are(rows: pa.Table) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class ExportRows:
-    """Rows that are written block by block.
-
-    Parameters
-    ----------
-    n_rows : int
-    blocks : callable
-        Yields them as tables with the same columns.
-    about : str
-        What they are.
-    """
+    """Rows that are written block by block."""
 
     n_rows: int
     blocks: Callable[[], Iterator[pa.Table]]
@@ -63,13 +54,7 @@ class ExportFile:
 
 
 def write_parquet(rows: ExportRows, path: Path) -> None:
-    """Write rows as a parquet file.
-
-    Parameters
-    ----------
-    rows : ExportRows
-    path : Path
-    """
+    """Write rows as a parquet file."""
     blocks = rows.blocks()
     first = next(blocks)
     with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
@@ -79,18 +64,7 @@ def write_parquet(rows: ExportRows, path: Path) -> None:
 
 
 def write_text(rows: ExportRows, path: Path, *, separator: str, header: bool, packed: bool) -> None:
-    """Write rows as text; floats with as many digits as it takes to read the same number back.
-
-    Parameters
-    ----------
-    rows : ExportRows
-    path : Path
-    separator : str
-    header : bool
-        Whether the first line names the columns.
-    packed : bool
-        Whether the file is a gzip file, the same bytes each time.
-    """
+    """Write rows as text; floats with as many digits as it takes to read the same number back."""
     with path.open("wb") as plain, _packed(plain) if packed else nullcontext(plain) as file:
         for number, block in enumerate(rows.blocks()):
             if header and number == 0:

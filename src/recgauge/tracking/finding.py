@@ -1,0 +1,248 @@
+"""What a user names, as finished runs with their files: output folders, sweeps, ids, MLflow experiments."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from recgauge.errors import (
+    ConfigError,
+    MissingDataError,
+    RecgaugeError,
+    TrackingError,
+    did_you_mean,
+    listed,
+)
+from recgauge.runs.outcome import JobOutcome, read_jobs
+from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RECORD, RunFolder
+from recgauge.tracking.delivering import delivered
+from recgauge.tracking.page import FILES_TAG, SUMMARY_TAG, experiment_tag
+from recgauge.tracking.stored import RunStore, StoredRun
+
+NEEDED = (RECORD, PER_USER)
+_ID = re.compile(r"[0-9a-f]{32}")
+_OWN = "experiment="
+_REMEDY = "or give the run's output folder."
+
+
+def find_runs(
+    sources: Sequence[str],
+    uri: str,
+    *,
+    experiment: str = "recgauge",
+    search: str = "",
+    wanted: Sequence[str] = (),
+) -> tuple[list[JobOutcome], list[str]]:
+    """Return the finished runs that a user names, the newest of those with equal settings and data.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Output folders of runs or sweeps, ids of runs, names of MLflow experiments, or ``experiment=NAME``,
+        recgauge's own. Empty: `experiment`.
+    uri : str
+        Tracking store.
+    experiment : str
+        MLflow experiment that is meant where none is named.
+    search : str
+        Which of an experiment's runs, in MLflow's language; empty: all.
+    wanted : sequence of str
+        Files that are copied from a remote store beside those that every comparison needs.
+
+    Returns
+    -------
+    runs : list of JobOutcome
+        Each with its record, and with a folder that has its per_user.parquet.
+    notes : list of str
+        What was left out.
+
+    Raises
+    ------
+    RecgaugeError
+        If a source is unknown, a run that is named alone has no results, or nothing is found.
+    """
+    names = list(sources) or [experiment]
+    if search and all(Path(name).is_dir() or _ID.fullmatch(name) for name in names):
+        raise ConfigError(
+            "--where chooses among the runs of an MLflow experiment, and only folders and ids are given."
+        )
+    sought = _Sought(RunStore(uri), experiment, search, (*NEEDED, PREDICTIONS, *wanted))
+    named = [run for name in names for run in sought.named(name)]
+    distinct = {run.run_id or str(run.folder.resolve()): run for run in named}.values()
+    newest: dict[str, list[_Named]] = {}
+    for run in sorted(distinct, key=lambda run: run.time, reverse=True):
+        if (record := sought.record(run)) is not None:
+            newest.setdefault(record.fingerprint(), []).append(replace(run, record=record))
+    if not newest:
+        chosen = f" with --where {search!r}" if search else ""
+        left_out = f" ({'; '.join(sought.notes)})" if sought.notes else ""
+        known = " `recgauge experiments` lists what there is." if str(names).count(_OWN) else ""
+        raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.{known}")
+    for runs in newest.values():
+        if len(runs) > 1 and (record := runs[0].record) is not None:
+            sought.notes.append(
+                f"{record.names['model']} on {record.names['dataset']} was run {len(runs)} times with equal "
+                f"settings; the newest counts: {runs[0].label}"
+            )
+    order = [run.label for run in named]
+    kept = sorted((runs[0] for runs in newest.values()), key=lambda run: order.index(run.label))
+    outcomes = [
+        JobOutcome(number, run.label, run_id=run.run_id, record=run.record, folder=run.folder)
+        for number, run in enumerate(kept)
+    ]
+    return outcomes, sought.notes
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A run that was named (alone), or one of a sweep or an experiment; its record is read later."""
+
+    label: str
+    time: float
+    folder: Path
+    run_id: str | None
+    alone: bool = True
+    record: RunRecord | None = None
+
+
+@dataclass(frozen=True)
+class _Sought:
+    """Where runs are looked for, with which files, and what was left out."""
+
+    store: RunStore
+    experiment: str
+    search: str
+    files: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+
+    def named(self, source: str) -> Iterator[_Named]:
+        """Yield the runs that one source names."""
+        if Path(source).is_dir():
+            yield from self._in_folder(Path(source))
+        elif _ID.fullmatch(source):
+            yield self._with_id(source)
+        else:
+            yield from self._in_experiment(source)
+
+    def _with_id(self, run_id: str) -> _Named:
+        run = self.store.run(run_id)
+        if run is None:
+            raise MissingDataError(
+                f"{run_id}: the tracking store {self.store.uri} has no run with this id. Name the store "
+                f"that has it, --uri=ADDRESS, {_REMEDY}"
+            )
+        if run.status != "FINISHED":
+            reason = f": {run.tags['error']}" if run.tags.get("error") else ""
+            raise MissingDataError(f"{run_id}: the run is {run.status}, so it has no results{reason}.")
+        return self._stored(run)
+
+    def _in_experiment(self, source: str) -> Iterator[_Named]:
+        """Yield the finished runs of an experiment, without summaries of sweeps."""
+        own = source.startswith(_OWN)
+        name = self.experiment if own else source
+        every = self.store.runs(name, self.search)
+        if not every and name not in (known := self.store.experiments()):
+            raise ConfigError(
+                f"{source}: is no folder, no run's id, and no experiment of the tracking store "
+                f"{self.store.uri}. {did_you_mean(name, known)}Experiments there: {listed(known)}."
+            )
+        tag = experiment_tag(source.removeprefix(_OWN)) if own else None
+        runs = [run for run in every if SUMMARY_TAG not in run.tags and (tag is None or tag in run.tags)]
+        finished = [run for run in runs if run.status == "FINISHED" and FILES_TAG in run.tags]
+        if len(finished) < len(runs):
+            self.notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
+        yield from (replace(self._stored(run), alone=False) for run in finished)
+
+    def _stored(self, run: StoredRun) -> _Named:
+        folder = self.store.folder(run, self.files)
+        return _Named(f"run {run.run_id}", run.started / 1000, folder, run.run_id)
+
+    def _in_folder(self, folder: Path) -> Iterator[_Named]:
+        """Yield the run whose folder it is, or the finished jobs of a sweep."""
+        if (folder / RECORD).is_file():
+            yield self._of_folder(folder, _run_id(folder))
+            return
+        jobs = read_jobs(folder)
+        finished = {job.folder: job.run_id for job in jobs if (job.folder / RECORD).is_file()}
+        if not jobs:  # a sweep that was killed, folders that somebody has copied here
+            finished = {path.parent: _run_id(path.parent) for path in sorted(folder.rglob(RECORD))}
+        if not finished:
+            reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
+            raise MissingDataError(
+                f"{folder}: there is no finished run in this folder (no {RECORD}){reason}."
+            )
+        if (lacking := len(jobs) - len(finished)) > 0:
+            self.notes.append(f"{folder}: {lacking} jobs without results are left out")
+        yield from (
+            replace(self._of_folder(place, run_id), alone=False) for place, run_id in finished.items()
+        )
+
+    def _of_folder(self, folder: Path, run_id: str | None) -> _Named:
+        """Return the run of a folder; one that was reused has its files in the store alone."""
+        place = folder
+        if not (folder / PER_USER).is_file() and run_id is not None and self.store.exists:
+            run = self.store.run(run_id)
+            place = folder if run is None else self.store.folder(run, self.files)
+        return _Named(str(folder), (folder / RECORD).stat().st_mtime, place, run_id)
+
+    def record(self, run: _Named) -> RunRecord | None:
+        """Read a run's record; one of many that has stored too little is left out with a note."""
+        try:
+            if missing := [name for name in NEEDED if not (run.folder / name).is_file()]:
+                raise MissingDataError(
+                    f"{run.label}: has stored no {' and no '.join(missing)}, so its users cannot be "
+                    "compared. Run it again."
+                )
+            return RunFolder.read(run.folder).record
+        except RecgaugeError as error:
+            if run.alone:
+                raise
+            self.notes.append(f"left out: {error}")
+            return None
+
+
+def _run_id(folder: Path) -> str | None:
+    delivery = delivered(folder)
+    return None if delivery is None else str(delivery["run_id"])
+
+
+def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
+    """Return a folder with those of a run's files that there are: an output folder, or one by its id.
+
+    Raises
+    ------
+    TrackingError
+        If there is no such run, or the store cannot be opened.
+    """
+    if Path(run).is_dir():
+        return Path(run)
+    store, remedy = RunStore(uri), f"Name the store that has the run, --uri=ADDRESS, {_REMEDY}"
+    if not store.exists:
+        raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist. {remedy}")
+    stored = store.run(run)
+    if stored is None:
+        raise TrackingError(f"{run}: is no folder, and no run of the tracking store {uri}. {remedy}")
+    return store.folder(stored, names)
+
+
+def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
+    """Refuse a run that has not stored what is needed, and say how to run it again.
+
+    Raises
+    ------
+    MissingDataError
+    """
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing == [LISTS]:
+        stored = str(RunFolder.read(folder).record.settings.get("artifacts", {}).get("lists", True)).lower()
+        if stored != "true":
+            raise MissingDataError(
+                f"{run}: the run has stored no whole lists, since it was run with artifacts.lists={stored}. "
+                "Run it again with artifacts.lists=true."
+            )
+    if missing:
+        raise MissingDataError(
+            f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
+            "have them: run again with metrics=ranking."
+        )
