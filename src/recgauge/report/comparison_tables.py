@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
 from recgauge.comparison.results import Cost
-from recgauge.report.blocks import Bar, Block, Cell, Rank, TableBlock, lines
+from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.html import render_html
 from recgauge.report.latex import render_latex
 from recgauge.report.markdown import render_markdown
@@ -150,11 +150,11 @@ def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedu
 def _mean(result: MetricComparison, row: RunRow) -> Cell:
     """Return a run's mean, its interval on the scale of the column, and what varies between repeats."""
     ends = [end for other in result.rows for end in (other.low, other.mean, other.high)]
-    low, length = min(ends), (max(ends) - min(ends)) or 1.0
-    bar = Bar(*(100 * (end - low) / length for end in (row.low, row.mean, row.high)))
+    start, length = min(ends), (max(ends) - min(ends)) or 1.0
+    low, middle, high = (100 * (end - start) / length for end in (row.low, row.mean, row.high))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
     small = tuple(text for text in (interval(row), deviation(row)) if text)
-    return Cell(number(row.mean), small, rank, row.letters, bar, order=row.mean)
+    return Cell(number(row.mean), small, rank, row.letters, (low, middle, high), order=row.mean)
 
 
 def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, note: str = "") -> TableBlock:

@@ -15,7 +15,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(blocks: Sequence[Block]) -> str:
-    """Return blocks as a part of a page, without style and script; figures are left out."""
+    """Return blocks as a part of a page, without style and script."""
     module = _environment().get_template("blocks.html.j2").module
     return _visible("".join(str(module.show(block, False)) for block in blocks))  # type: ignore[attr-defined]
 
