@@ -170,11 +170,5 @@ def pictures_of(blocks: Sequence[PageBlock]) -> list[Picture]:
 
 
 def slug(text: str) -> str:
-    """Return a text as an id.
-
-    Examples
-    --------
-    >>> slug("Quality against cost")
-    'quality-against-cost'
-    """
+    """Return a text as an id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -17,13 +17,7 @@ PREAMBLE = (
 
 
 def escaped(text: str) -> str:
-    r"""Return a text as LaTeX prints it.
-
-    Examples
-    --------
-    >>> print(escaped("bm25_k1=1.2 & 50%"))
-    bm25\_k1=1.2 \& 50\%
-    """
+    """Return a text as LaTeX prints it."""
     return "".join(_SIGNS.get(sign, sign) for sign in one_line(text))
 
 

@@ -10,8 +10,11 @@ from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
-from recgauge.report import comparison_tables, segment_tables, stability_tables
+from recgauge.report import comparison_tables
 from recgauge.report.html import render_html
+from recgauge.report.markdown import render_markdown
+from recgauge.report.segment_tables import segment_blocks
+from recgauge.report.stability_tables import stability_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,10 +68,10 @@ class ShownSegments(Segments):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with a sentence on who gains and who loses."""
-        return segment_tables.markdown(self)
+        return render_markdown(segment_blocks(self))
 
     def _repr_html_(self) -> str:
-        return render_html(segment_tables.segment_blocks(self))
+        return render_html(segment_blocks(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +80,10 @@ class ShownStability(Stability):
 
     def to_markdown(self) -> str:
         """Return a table of the choices and one of their options."""
-        return stability_tables.markdown(self)
+        return render_markdown(stability_blocks(self))
 
     def _repr_html_(self) -> str:
-        return render_html(stability_tables.stability_blocks(self))
+        return render_html(stability_blocks(self))
 
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""

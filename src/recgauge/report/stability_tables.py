@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability, order_text, turns_text
 from recgauge.report.blocks import Block, TableBlock, lines
-from recgauge.report.markdown import render_markdown
 
 HEADER = ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "lowest weighted τ", "winner")
 OPTION_HEADER = ("choice", "option", "users", "order", "τ", "weighted τ", "what turns")
@@ -68,15 +67,7 @@ def option_cells(stability: Stability) -> list[list[str]]:
 
 
 def claims(stability: Stability) -> list[str]:
-    """Return one sentence per choice, made by rule from the numbers.
-
-    Examples
-    --------
-    >>> from recgauge.comparison.stability import compare_orders
-    >>> values = {"a": [1.0, 0.8, 0.9], "b": [0.1, 0.2, 0.1]}
-    >>> claims(compare_orders({"cutoff": {"1": values, "5": values}}))
-    ['cutoff: no pair of models turns; a wins under all 2 options.']
-    """
+    """Return one sentence per choice, made by rule from the numbers."""
     return [_claim(axis) for axis in stability.axes]
 
 
@@ -117,11 +108,6 @@ def stability_blocks(stability: Stability, notes: Sequence[str] = (), *, brief: 
         *([options] if options.rows else []),
         *lines((*notes, *stability.notes), "notes"),
     ]
-
-
-def markdown(stability: Stability) -> str:
-    """Return the claims, the table of choices, that of their options, and the notes."""
-    return render_markdown(stability_blocks(stability))
 
 
 def explanation(stability: Stability) -> str:

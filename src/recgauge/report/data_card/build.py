@@ -218,31 +218,11 @@ def tally(part: Interactions, *, explicit: bool) -> Tally:
 
 def count_values(values: FloatArray) -> tuple[DoubleArray, LongArray, bool]:
     """Return the distinct ratings, rising, their counts, and whether these are bins (of more than 100)."""
-    quarters = _count_quarters(values)
-    if quarters is not None and len(quarters[0]) <= MOST_VALUES:
-        return (*quarters, False)
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= MOST_VALUES:
         return distinct.astype(np.float64), counts.astype(np.int64), False
     counts, edges = np.histogram(values, bins=_BINS)
     return (edges[1:] + edges[:-1]).astype(np.float64) / 2, counts.astype(np.int64), True
-
-
-def _count_quarters(values: FloatArray) -> tuple[DoubleArray, LongArray] | None:
-    """Count ratings that are whole, half or quarter stars, without sorting millions; None for others."""
-    low = float(values.min()) * 4
-    span = float(values.max()) * 4 - low
-    if span >= 4 * MOST_VALUES or not low.is_integer():
-        return None
-    counts = np.zeros(int(span) + 1, np.int64)
-    for first in range(0, len(values), PIECE):
-        quarters = values[first : first + PIECE] * np.float32(4) - np.float32(low)
-        codes = quarters.astype(np.int32)
-        if not np.array_equal(codes, quarters):
-            return None
-        counts += np.bincount(codes, minlength=len(counts))
-    (found,) = np.nonzero(counts)
-    return (found + low) / 4, counts[found]
 
 
 def _days(timestamps: LongArray | None) -> Days | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
@@ -14,8 +15,6 @@ from recgauge.report.figures.style import (
     PALETTE,
     REFERENCE,
     SMALL,
-    check_labels,
-    check_numbers,
     color,
     draw_interval,
     label_ends,
@@ -31,6 +30,7 @@ from recgauge.report.figures.style import (
 from recgauge.utils.checks import DoubleArray
 
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+_MOST_MARKED = 30  # points of a line
 Line = tuple[Sequence[float], Sequence[float]]
 """Horizontal and vertical coordinates, equally many."""
 
@@ -38,15 +38,8 @@ Line = tuple[Sequence[float], Sequence[float]]
 def plot_tradeoff(
     points: Mapping[str, tuple[float, float]], *, x_label: str, y_label: str, log_x: bool = False
 ) -> Figure:
-    """Draw a named point for each run; `log_x`: x is positive and spans orders of magnitude.
-
-    Examples
-    --------
-    >>> figure = plot_tradeoff({"svd": (0.2, 0.18)}, x_label="training, s", y_label="nDCG@10", log_x=True)
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['svd']
-    """
-    names = short_names(list(check_labels("plot_tradeoff", points)))
+    """Draw a named point for each run; `log_x`: x is positive and spans orders of magnitude."""
+    names = short_names(list(points))
     with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
         for index, (x, y) in enumerate(points.values()):
             axes.plot([x], [y], marker=MARKERS[index % len(MARKERS)], color=color(index), markersize=7)
@@ -65,20 +58,10 @@ def plot_tradeoff(
 
 
 def plot_user_values(values: Mapping[str, DoubleArray], *, metric: str) -> Figure:
-    """Draw where the values of single users lie: the middle half, the middle four fifths, median and mean.
-
-    NaN is left out.
-
-    Examples
-    --------
-    >>> figure = plot_user_values({"svd": np.array([0.0, 0.0, 0.5, 1.0])}, metric="nDCG@10")
-    >>> figure.axes[0].texts[0].get_text()
-    '50 % have 0'
-    """
-    names = short_names(list(check_labels("plot_user_values", values)))
+    """Draw where the values of single users lie: the middle half, the middle four fifths, median and mean."""
+    names = short_names(list(values))
     with new_figure(None, height=1.3 + 0.3 * len(names), width=COLUMN) as (figure, (axes,)):
-        for row, numbers in enumerate(values.values()):
-            known = check_numbers("plot_user_values", names[row], numbers[np.isfinite(numbers)])
+        for row, known in enumerate(values.values()):
             low, lower, median, upper, high = np.quantile(known, _QUANTILES)
             axes.plot([low, high], [row, row], color=PALETTE[0], linewidth=1.2)
             axes.plot([lower, upper], [row, row], color=PALETTE[0], linewidth=6, solid_capstyle="butt")
@@ -92,46 +75,23 @@ def plot_user_values(values: Mapping[str, DoubleArray], *, metric: str) -> Figur
 
 
 def plot_popularity_shares(shares: Mapping[str, DoubleArray], train: DoubleArray, *, k: int) -> Figure:
-    """Draw which share of its top `k` each run takes from groups of items, most popular first.
-
-    `train` are the groups' shares of the training rows.
-
-    Examples
-    --------
-    >>> figure = plot_popularity_shares({"svd": np.array([0.8, 0.2])}, np.array([0.5, 0.5]), k=10)
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['training rows', 'svd']
-    """
-    groups = np.arange(1, len(train) + 1)  # the popular ones, where runs differ most, are on the right
-    names = short_names(list(check_labels("plot_popularity_shares", shares)))
+    """Draw which share of its top `k` each run takes from groups of items; `train`: of the training rows."""
+    groups = range(len(train), 0, -1)  # the popular ones, where runs differ most, are on the right
     with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
-        axes.plot(groups, train, **REFERENCE | {"linewidth": 1.6, "color": INK})
-        ends = [(float(train[0]), "training rows", INK)]
-        for index, (name, line) in enumerate(zip(names, shares.values(), strict=True)):
-            axes.plot(groups, line, clip_on=False, **line_look(index, marker=True))
-            ends.append((float(line[0]), name, color(index)))
+        axes.plot(groups, train[::-1], **REFERENCE | {"linewidth": 1.6, "color": INK})
+        ends = _draw_lines(axes, {name: (groups, line[::-1]) for name, line in shares.items()})
         axes.set_ylim(bottom=0)
         axes.set_xlim(len(train), 1)
-        axes.xaxis.set_major_locator(FixedLocator(groups.tolist()))
+        axes.xaxis.set_major_locator(FixedLocator(list(groups)))
         figure.supxlabel("tenths of the training rows, most popular items (1) on the right", fontsize=SMALL)
         axes.set_ylabel(f"share of recommendations, top {k}")
         percent_axis(axes.yaxis)
-        label_ends(axes, ends)
+        label_ends(axes, [(float(train[0]), "training rows", INK), *ends])
     return figure
 
 
 def plot_gains(segments: Segments, run: str) -> Figure:
-    """Draw by how much a run is better than the baseline in each group, filled where that is shown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recgauge.comparison.segments import compare_segments
-    >>> values = pd.DataFrame({"old": [0.1, 0.2, 0.5], "new": [0.3, 0.5, 0.4]}, index=list("abc"))
-    >>> figure = plot_gains(compare_segments(values, {"a": "few", "b": "few", "c": "many"}), "new")
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['all', 'few', 'many']
-    """
+    """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
     pairs = [pair for pair in segments.pairs if pair.a == run]
     with new_figure(None, height=1.3 + 0.3 * len(pairs), width=COLUMN) as (figure, (axes,)):
         axes.axvline(0.0, **REFERENCE)
@@ -149,47 +109,36 @@ def plot_gains(segments: Segments, run: str) -> Figure:
 
 
 def plot_lines(lines: Mapping[str, Line], *, x_label: str, y_label: str, steps: bool = False) -> Figure:
-    """Draw a line for each label, named at its end; `steps`: a value holds until the next one.
-
-    Examples
-    --------
-    >>> lines = {"ials": ([1, 2, 3], [0.1, 0.2, 0.22])}
-    >>> figure = plot_lines(lines, x_label="epoch", y_label="nDCG@10 on validation rows")
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['ials']
-    """
-    names = short_names(list(check_labels("plot_lines", lines)))
+    """Draw a line for each label, named at its end; `steps`: a value holds until the next one."""
     with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
-        for index, (x, y) in enumerate(lines.values()):
-            drawn = line_look(index, marker=len(x) <= 30)
-            axes.plot(x, y, drawstyle="steps-post" if steps else "default", **drawn)
+        ends = _draw_lines(axes, lines, steps=steps)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.set_xlim(right=max(x[-1] for x, _ in lines.values()))
-        ends = [float(y[-1]) for _, y in lines.values()]
-        label_ends(axes, zip(ends, names, map(color, range(len(names))), strict=True))
+        label_ends(axes, ends)
     return figure
 
 
 def plot_calibration(lines: Mapping[str, Line]) -> Figure:
-    """Draw the mean rating that users gave against the mean predicted one, in bins.
-
-    Examples
-    --------
-    >>> figure = plot_calibration({"bias": ([2.0, 3.0, 4.0], [1.8, 3.1, 4.2])})
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['as predicted', 'bias']
-    """
-    names = short_names(list(check_labels("plot_calibration", lines)))
+    """Draw the mean rating that users gave against the mean predicted one, in bins."""
     with new_figure(None, height=3.6, width=COLUMN) as (figure, (axes,)):
-        for index, (predicted, actual) in enumerate(lines.values()):
-            axes.plot(predicted, actual, clip_on=False, **line_look(index, marker=True))
+        ends = _draw_lines(axes, lines)
         every = np.concatenate([np.concatenate(line) for line in lines.values()])
         low, high = float(every.min()), float(every.max())
         axes.plot([low, high], [low, high], **REFERENCE)
         axes.set(xlim=(low, high), ylim=(low, high))
         axes.set(xlabel="mean predicted rating, in tenths of the rows", ylabel="mean rating given")
-        ends = [float(actual[-1]) for _, actual in lines.values()]
-        named = zip(ends, names, map(color, range(len(names))), strict=True)
-        label_ends(axes, [(high, "as predicted", INK), *named])
+        label_ends(axes, [(high, "as predicted", INK), *ends])
     return figure
+
+
+def _draw_lines(
+    axes: Axes, lines: Mapping[str, Line], *, steps: bool = False
+) -> list[tuple[float, str, str]]:
+    """Draw a line for each label, and return for `label_ends` where it ends."""
+    ends = []
+    for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
+        drawn = line_look(index, marker=len(x) <= _MOST_MARKED)
+        axes.plot(x, y, drawstyle="steps-post" if steps else "default", clip_on=False, **drawn)
+        ends.append((float(y[-1]), name, color(index)))
+    return ends

@@ -26,15 +26,6 @@ def plot_stability(stability: Stability, *, title: str | None = "Does the order 
     """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
 
     The line below a bar says which model wins, and under which options another one does.
-
-    Examples
-    --------
-    >>> from recgauge.comparison.stability import compare_orders
-    >>> at_1 = {"a": [1.0, 1.0, 0.9, 1.0], "b": [0.0, 0.1, 0.0, 0.0]}
-    >>> at_5 = {"a": [0.5, 0.4, 0.4, 0.5], "b": [0.9, 0.9, 0.9, 0.8]}
-    >>> figure = plot_stability(compare_orders({"cutoff": {"1": at_1, "5": at_5}}))
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['1 of 1 turns, 1 beyond noise', 'winner a, but b! under 5']
     """
     n_axes = len(stability.axes)
     with new_figure(title, height=1.35 + 0.62 * n_axes) as (figure, (axes,)):

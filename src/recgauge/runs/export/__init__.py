@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from recgauge._version import __version__
@@ -26,7 +25,7 @@ from recgauge.runs.export.formats import (
     Scores,
 )
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, read_table
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
 from recgauge.utils.output_files import text_writer, write_files
 
 ABOUT = "about.md"
@@ -132,7 +131,7 @@ def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held
         "item_id": rows.item_ids[rows.item],
     }
     if held_out:
-        columns["grade"] = _grades(rows.value, relevant_from)
+        columns["grade"] = grades(rows.value, relevant_from)
     if rated:
         columns["rating"] = rows.value
     if rows.timestamp is not None:
@@ -140,19 +139,12 @@ def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held
     return pa.table(columns)
 
 
-def _grades(ratings: Any, relevant_from: float | None) -> Any:
-    """Return what each row counts as in an evaluation, as float64: 0 is not relevant."""
-    values = np.asarray(ratings, np.float64)
-    return np.ones(len(values)) if relevant_from is None else np.where(values >= relevant_from, values, 0.0)
-
-
 def _stored_part(run: RunFolder) -> dict[str, pa.Table]:
     table = read_table(run.folder / TEST)
     ratings, dataset = table["rating"].to_numpy(), run.record.dataset
-    grades = _grades(ratings, dataset.relevant_from)
     if dataset.feedback == "implicit" and (ratings == 1).all():
         table = table.drop_columns(["rating"])
-    return {run.record.evaluated_on: table.add_column(2, "grade", [grades])}
+    return {run.record.evaluated_on: table.add_column(2, "grade", [grades(ratings, dataset.relevant_from)])}
 
 
 def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
