@@ -29,7 +29,7 @@ class ShownDatasets(DatasetsResult):
 
     def plot(self) -> "Figure":
         """Return the critical difference diagram."""
-        from recgauge.report.comparison_figures import critical_difference_diagram
+        from recgauge.report.figures.compared import critical_difference_diagram
 
         return critical_difference_diagram(self)
 
@@ -57,7 +57,7 @@ class ShownComparison(Comparison):
         metric, dataset : str, optional
             The first ones if not given.
         """
-        from recgauge.report.comparison_figures import forest
+        from recgauge.report.figures.compared import forest
 
         return forest(self, metric, dataset)
 
@@ -87,7 +87,7 @@ class ShownStability(Stability):
 
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""
-        from recgauge.report.figures.stability import plot_stability
+        from recgauge.report.figures.compared import plot_stability
 
         return plot_stability(self)
 

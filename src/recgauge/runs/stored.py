@@ -39,7 +39,7 @@ class RunFolder:
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read the record of a run's folder."""
-        path = folder / "record.json"
+        path = folder / RECORD
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
         if path.stat().st_size > _LARGEST_RECORD:

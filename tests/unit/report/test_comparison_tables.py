@@ -5,7 +5,6 @@ import pytest
 from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
-from recgauge.report.comparison_figures import forest
 from recgauge.report.comparison_tables import (
     Cost,
     comparison_blocks,
@@ -15,6 +14,7 @@ from recgauge.report.comparison_tables import (
     markdown,
     number,
 )
+from recgauge.report.figures.compared import forest
 from recgauge.report.latex import escaped
 from recgauge.report.terminal import render_terminal
 

@@ -42,7 +42,7 @@ def carry_out(options: Namespace) -> None:
 
 def _write(found: Stability, path: Path) -> None:
     if path.suffix == ".png":
-        from recgauge.report.figures.stability import plot_stability
+        from recgauge.report.figures.compared import plot_stability
         from recgauge.report.figures.style import save_png
 
         save_png(plot_stability(found), path)

@@ -26,9 +26,8 @@ from recgauge.report.blocks import (
     lines,
     slug,
 )
-from recgauge.report.figures.compared import plot_gains
+from recgauge.report.figures.compared import plot_gains, plot_stability
 from recgauge.report.figures.curves import plot_metric_over_k
-from recgauge.report.figures.stability import plot_stability
 from recgauge.report.figures.style import COLUMN, short_names
 from recgauge.report.page.data import DatasetPart, ReportData, Told, by_dataset
 
