@@ -10,9 +10,7 @@ from dataclasses import replace
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
 from recgauge.comparison.results import Cost
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
-from recgauge.report.html import render_html
 from recgauge.report.latex import render_latex
-from recgauge.report.markdown import render_markdown
 
 MOST_PAIRS = 15  # of a metric where there is little room; files have all
 CORRECTIONS = {
@@ -221,22 +219,6 @@ def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> st
         pairs += f" with {procedure.baseline}"
     alike = "Runs that share a letter are not shown to differ; " if procedure.baseline is None else ""
     return f"{told}. {alike}{pairs}, {CORRECTIONS[procedure.correction]}."
-
-
-def markdown(
-    comparison: Comparison,
-    costs: Costs | None = None,
-    *,
-    marks: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> str:
-    """Return tables, claims and notes in Markdown."""
-    return render_markdown(comparison_blocks(comparison, costs, marks=marks, notes=notes))
-
-
-def html(comparison: Comparison, costs: Costs | None = None) -> str:
-    """Return leaderboards and claims in HTML, for notebooks."""
-    return render_html(comparison_blocks(comparison, costs, brief=True))
 
 
 def latex(comparison: Comparison, costs: Costs | None = None, *, marks: Sequence[str] = ()) -> str:

@@ -65,13 +65,7 @@ def _svg(picture: Picture) -> str:
 
 
 def _visible(text: str) -> str:
-    r"""Return a text that says what it seems to say: no sign that hides others, turns them round or is none.
-
-    Examples
-    --------
-    >>> _visible("a\u202eb\u00a0c").replace("\ufffd", "?")
-    'a?b c'
-    """
+    """Return a text that says what it seems to: no sign that hides others, turns them round or is none."""
     wrong = {sign for sign in set(text) if not sign.isprintable() and sign not in _KEPT}
     return text.translate(
         {ord(sign): " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}" for sign in wrong}

@@ -70,13 +70,7 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str], right: 
 
 
 def markdown_line(text: str) -> str:
-    r"""Return a text for Markdown that ends no line, begins no HTML and hides nothing.
-
-    Examples
-    --------
-    >>> print(markdown_line("<b>svd\nis < ease"))
-    &lt;b>svd is < ease
-    """
+    """Return a text for Markdown that ends no line, begins no HTML and hides nothing."""
     return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", one_line(text))
 
 

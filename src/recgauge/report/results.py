@@ -10,7 +10,7 @@ from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
-from recgauge.report import comparison_tables
+from recgauge.report.comparison_tables import comparison_blocks, latex
 from recgauge.report.html import render_html
 from recgauge.report.markdown import render_markdown
 from recgauge.report.segment_tables import segment_blocks
@@ -40,14 +40,14 @@ class ShownComparison(Comparison):
 
     def to_markdown(self) -> str:
         """Return the tables and claims in Markdown."""
-        return comparison_tables.markdown(self)
+        return render_markdown(comparison_blocks(self))
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX (booktabs)."""
-        return comparison_tables.latex(self)
+        return latex(self)
 
     def _repr_html_(self) -> str:
-        return comparison_tables.html(self)
+        return render_html(comparison_blocks(self, brief=True))
 
     def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
         """Return a figure of means and differences with their intervals.

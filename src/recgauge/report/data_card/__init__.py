@@ -151,13 +151,7 @@ class DataCard:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a card back.
-
-        Raises
-        ------
-        SchemaError
-            If the text is not a card.
-        """
+        """Read a card back; SchemaError if the text is not one."""
         try:
             plain = json.loads(text)
         except ValueError as error:

@@ -11,6 +11,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import PIECE, Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
+from recgauge.metrics.beyond.concentration import Gini
 from recgauge.report.data_card import (
     ColdStart,
     DataCard,
@@ -23,7 +24,6 @@ from recgauge.report.data_card import (
 )
 from recgauge.report.distributions import (
     Boundary,
-    gini,
     long_tail,
     quantiles,
     share_with_at_least,
@@ -67,13 +67,6 @@ def data_card(
 
     `steps` say what filters dropped where there is no split that knows it; `digests` are those of rows that
     are known already, by part: "data", "train", "validation", "test". SchemaError if there are no rows.
-
-    Examples
-    --------
-    >>> from recgauge.datasets.demo import Demo
-    >>> card = data_card(Demo().load())
-    >>> card.data.n_rows, card.data.density, round(card.data.gini, 2)
-    (60000, 0.04, 0.53)
     """
     known = digests or {}
     parts = {} if split is None else {name: getattr(split, name) for name in PARTS}
@@ -133,7 +126,7 @@ def _part(part: Interactions, counted: Tally, relevant_from: float | None, sha25
         rows_per_item=quantiles(per_item),
         activity=share_with_at_least(per_user),
         popularity=share_with_at_least(per_item),
-        gini=gini(per_item[per_item > 0]),
+        gini=Gini().value(per_item[per_item > 0].astype(np.float64)),
         heads=tuple(_head(per_item, share, boundary) for share, boundary in HEADS),
         time=_time(part.timestamp, counted.days),
         sha256=sha256,
@@ -252,12 +245,6 @@ def over_time(timestamps: Mapping[str, LongArray], unit: Unit | None = None) -> 
     """Count the rows of each period.
 
     Days up to three months, weeks up to two years, months up to forty years, else years; or as `unit` says.
-
-    Examples
-    --------
-    >>> found = over_time({"train": np.array([0, 86_399, 86_400])})
-    >>> found.unit, found.starts, found.counts["train"]
-    ('day', ('1970-01-01', '1970-01-02'), (2, 1))
     """
     return group_days({name: count_days(times) for name, times in timestamps.items() if len(times)}, unit)
 
