@@ -77,7 +77,6 @@ def data_card(
         name: _part(part, tallies[name], dataset.relevant_from, known.get(name) or part.sha256())
         for name, part in rows_of.items()
     }
-    cold, drift = (None, None) if split is None else (_cold(tallies), _drift(split, tallies, cards))
     data = cards.pop("data")
     days = {name: found for name in cards or ("data",) if (found := tallies[name].days) is not None}
     days = _named(days, split)
@@ -95,8 +94,8 @@ def data_card(
         steps=steps if split is None else split.steps,
         data=data,
         parts=_named(cards, split),
-        cold=cold,
-        drift=drift,
+        cold=None if split is None else _cold(split, cards["test"]),
+        drift=None if split is None else _drift(split, tallies, cards),
         over_time=group_days(days) if days else None,
     )
 
@@ -163,16 +162,12 @@ def _time(timestamps: LongArray | None, days: Days | None) -> TimeFacts | None:
     return TimeFacts(int(timestamps.min()), int(timestamps.max()), day_text(first + middle))
 
 
-def _cold(tallies: Mapping[str, Tally]) -> ColdStart:
-    train, test = tallies["train"], tallies["test"]
-    known_users = train.users + (tallies["fold_in"].users if "fold_in" in tallies else 0)
-    counted = []
-    for before, after in ((known_users, test.users), (train.items, test.items)):
-        unknown = (after > 0) & (before == 0)
-        n_unknown, rows = int(np.count_nonzero(unknown)), float(after[unknown].sum() / after.sum())
-        counted.append((n_unknown, n_unknown / int(np.count_nonzero(after)), rows))
-    (users, users_share, user_rows), (items, items_share, item_rows) = counted
-    return ColdStart(users, items, users_share, items_share, user_rows, item_rows)
+def _cold(split: Split, test: PartCard) -> ColdStart:
+    counts = split.cold_counts()
+    users, items = counts["test_cold_users"], counts["test_cold_items"]
+    shares = users / test.n_users, items / test.n_items
+    rows = (counts[name] / test.n_rows for name in ("test_cold_user_rows", "test_cold_item_rows"))
+    return ColdStart(users, items, *shares, *rows)
 
 
 def _drift(split: Split, tallies: Mapping[str, Tally], parts: Mapping[str, PartCard]) -> Drift:
