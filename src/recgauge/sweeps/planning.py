@@ -76,7 +76,7 @@ def _earlier(sweep: Sweep) -> dict[tuple[str, str], tuple[float, int | None]]:
     except TrackingError:
         return {}
     for run in runs:
-        key = (run.names.get("model", ""), run.names.get("dataset", ""))
+        key = (run.params.get("model", ""), run.params.get("dataset", ""))
         taken.setdefault(key, []).append((run.seconds, run.tags.get("recgauge.peak_bytes", "")))
     return {
         key: (

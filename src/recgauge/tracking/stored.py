@@ -82,11 +82,6 @@ class StoredRun:
     params: Mapping[str, str]
     metrics: Mapping[str, float]  # the results
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        """Of its model and data set, as far as it has them."""
-        return {key: self.params[key] for key in ("model", "dataset") if key in self.params}
-
 
 @dataclass(frozen=True)
 class RunStore:

@@ -299,7 +299,7 @@ def test_other_folders_than_those_of_runs_are_refused(runs, told):
 
 
 def test_what_fails_while_it_is_written_leaves_no_part_of_a_file(runs, told, tmp_path, monkeypatch):
-    monkeypatch.setattr("recgauge.runs.export.writing.csv.write_csv", broken)
+    monkeypatch.setattr("recgauge.runs.export.formats.csv.write_csv", broken)
     code, _, err = told(runs["ties"], "--as", "csv", "--out", "x")
     assert code == 1
     assert "lists.csv cannot be written: No space left" in err
@@ -310,7 +310,7 @@ def broken(*_):
     raise OSError(28, "No space left on device")
 
 
-def content(tmp_path, users, items, scores=None, grades=None):
+def content(users, items, scores=None, grades=None):
     """A run with one list for each pair of user and item."""
     lists = pa.table(
         {
@@ -320,9 +320,8 @@ def content(tmp_path, users, items, scores=None, grades=None):
             "score": pa.array(scores or [0.5] * len(users), pa.float32()),
         }
     )
-    pq.write_table(lists, tmp_path / "lists.parquet")
     judged = lists.select(["user_id", "item_id"]).append_column("grade", [grades or [1.0] * len(users)])
-    return Content("d", "m", "test", judged, {"test": judged, "train": judged}, tmp_path / "lists.parquet")
+    return Content("d", "m", "test", judged, {"test": judged, "train": judged}, lists)
 
 
 def written(exporter, form, folder):
@@ -340,7 +339,7 @@ ODD = ["a b", "c,d", 'e"f', "é\u3000x", "tab\there", "NA", " "]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("form", ["trec", "recbole", "user-lines", "csv", "parquet", "ranx"])
 def test_ids_stay_as_they_are_or_are_refused_by_name(tmp_path, odd, form):
-    exporter = Exporter(content(tmp_path, ["u", odd], [odd, "i"]))
+    exporter = Exporter(content(["u", odd], [odd, "i"]))
     splits = form in ("trec", "user-lines") and len(odd.split()) != 1
     if splits or (form == "recbole" and odd in ('e"f', "tab\there", "NA")):
         with pytest.raises(SchemaError, match=f"--as {form}: the user id .* Use --as csv"):
@@ -366,7 +365,7 @@ numbers = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), m
 def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
     folder = tmp_path_factory.mktemp("scores")
     ids = [f"u{number}" for number in range(len(scores))]
-    exporter = Exporter(content(folder, ids, ids, scores=scores), scores="model")
+    exporter = Exporter(content(ids, ids, scores=scores), scores="model")
     for form in ("csv", "trec", "recbole"):
         written(exporter, form, folder / form)
     expected = np.array(scores, np.float32).tolist()
@@ -377,7 +376,7 @@ def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
 
 
 def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
-    exporter = Exporter(content(tmp_path, ["u", "v"], ["x", "y"], grades=[0.1, 3.0]))
+    exporter = Exporter(content(["u", "v"], ["x", "y"], grades=[0.1, 3.0]))
     for form in ("trec", "ranx"):
         with pytest.raises(SchemaError, match=r"read whole numbers as grades.*--grades binary"):
             exporter.files(form)
@@ -387,7 +386,7 @@ def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
 
 
 def test_gzip_files_are_the_same_bytes_each_time(tmp_path):
-    exporter = Exporter(content(tmp_path, ["u"], ["x"]), packed=True)
+    exporter = Exporter(content(["u"], ["x"]), packed=True)
     files = [
         written(exporter, "csv", tmp_path / name) and (tmp_path / name / "lists.csv.gz") for name in "ab"
     ]

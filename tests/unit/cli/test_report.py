@@ -23,7 +23,7 @@ from recgauge.report import gathering
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
 from recgauge.report.comparison_tables import interval, number
-from recgauge.report.figures.stability import plot_stability
+from recgauge.report.figures.compared import plot_stability
 from recgauge.report.figures.svg import THEME, svg_text
 from recgauge.report.gathering import Effort, report_data, write_figures, write_page
 from recgauge.report.page import pictures, report_page, sections
@@ -343,7 +343,7 @@ def test_hostile_names_are_harmless_in_a_figure():
 
 
 def test_numbers_of_a_figure_are_not_cut(found):
-    from recgauge.report.comparison_figures import forest
+    from recgauge.report.figures.compared import forest
 
     text = svg_text(forest(found.comparison), "means", "forest")
     assert text == svg_text(forest(found.comparison), "means", "forest"), "the same runs, the same figure"

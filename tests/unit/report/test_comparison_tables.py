@@ -5,17 +5,17 @@ import pytest
 from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
-from recgauge.report.comparison_figures import forest
 from recgauge.report.comparison_tables import (
     Cost,
     comparison_blocks,
-    html,
     interval,
     latex,
-    markdown,
     number,
 )
+from recgauge.report.figures.compared import forest
+from recgauge.report.html import render_html
 from recgauge.report.latex import escaped
+from recgauge.report.markdown import render_markdown
 from recgauge.report.terminal import render_terminal
 
 NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
@@ -33,7 +33,7 @@ def comparison():
 
 
 def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
-    text = markdown(comparison, {("d_1", NAMES[0]): Cost(1.25, 0.5, 2e8, None)})
+    text = render_markdown(comparison_blocks(comparison, {("d_1", NAMES[0]): Cost(1.25, 0.5, 2e8, None)}))
     best, second, _ = comparison.results[0].rows
     assert f"| svd n_factors=32 | **{number(best.mean)}** {interval(best)} a | 1.25 | 0.50 | 200.0 |" in text
     assert f"a\\|b_c & 50% | _{number(second.mean)}_ " in text
@@ -55,7 +55,7 @@ def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
 
 
 def test_html_escapes_names(comparison):
-    text = html(comparison)
+    text = render_html(comparison_blocks(comparison, brief=True))
     assert "&lt;i&gt;{x}&lt;/i&gt;" in text
     assert f"<strong>{number(comparison.results[0].rows[0].mean)}</strong>" in text
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.report.distributions import (
-    gini,
     long_tail,
     quantiles,
     rating_distribution,
@@ -73,10 +72,9 @@ def test_quantiles_leave_out_those_without_rows():
     assert found.highest_hundredth == pytest.approx(49.6)
 
 
-@pytest.mark.parametrize("function", [quantiles, share_with_at_least, gini])
-def test_nothing_to_count_is_refused(function):
+def test_nothing_to_count_is_refused():
     with pytest.raises(SchemaError, match="counts must hold rows"):
-        function(np.zeros(3, np.int64))
+        share_with_at_least(np.zeros(3, np.int64))
 
 
 @given(some_counts)
@@ -88,13 +86,6 @@ def test_the_curve_says_what_counting_says(counts):
     assert len(curve) <= 40
     for n_rows, share in curve:
         assert share == pytest.approx((known >= n_rows).mean())
-
-
-def test_gini_of_even_and_of_concentrated_counts():
-    assert gini(np.array([5, 5, 5])) == 0
-    assert gini(np.array([0, 0, 0, 9])) == pytest.approx(0.75)
-    # |1-3| + |3-1| over 2 * n * sum = 4 / (2 * 2 * 4)
-    assert gini(np.array([1, 3])) == pytest.approx(0.25)
 
 
 @given(some_counts, st.randoms(use_true_random=False))
