@@ -138,19 +138,6 @@ def load(package):
     return _compiled.compiled()(names["twice"])
 
 
-def test_folders_that_cannot_be_written_are_passed_over(folders, tmp_path):
-    for name in ("numba", "__pycache__"):
-        (tmp_path / name).write_text("not a folder")
-    assert load(tmp_path)(21) == 42
-    assert len(list((folders / "user").rglob("*.nbi"))) == 1
-
-
-def test_without_a_folder_kernels_are_compiled_in_every_process(folders, tmp_path):
-    for name in ("numba", "__pycache__", "user"):
-        (tmp_path / name).write_text("not a folder")
-    assert load(tmp_path)(21) == 42
-
-
 def test_a_folder_that_others_can_write_is_not_used(folders, tmp_path):
     load(tmp_path)
     (folder,) = (tmp_path / "numba").iterdir()
@@ -159,8 +146,3 @@ def test_a_folder_that_others_can_write_is_not_used(folders, tmp_path):
     assert load(tmp_path)(21) == 42
     assert not list(folder.rglob("*.nbi"))
     assert list((tmp_path / "__pycache__").rglob("*.nbi"))
-
-
-def test_what_others_compile_stays_where_it_was(folders, tmp_path):
-    load(tmp_path)
-    assert str(tmp_path / "numba") == _compiled.config.CACHE_DIR

@@ -30,10 +30,7 @@ RELEVANT = {"ann": [2], "bob": {4: 2.0, 9: 1.0}}
         ({"relevant": {}}, "undefined for every user"),
         ({"relevant": [1, 2]}, "relevant must be a mapping or a DataFrame, got list"),
         ({"metrics": ("ndgc",)}, "unknown metric 'ndgc'. Did you mean ndcg?"),
-        (
-            {"metrics": ("nDCG@10",)},
-            "Cutoffs stand apart: metrics=[ndcg], cutoffs=[10].",
-        ),
+        ({"metrics": ("nDCG@10",)}, "Cutoffs stand apart: metrics=[ndcg], cutoffs=[10]."),
         ({"metrics": ("precision", "precision")}, "metrics: 'precision' is requested twice"),
         ({"metrics": (3,)}, "metrics: expected names or metrics, got int"),
         ({"metrics": ()}, "suite is empty"),
@@ -75,10 +72,7 @@ def test_unknown_metric_lists_the_valid_ones() -> None:
     [
         ("rmse", "'rmse' measures predicted ratings, not lists; pass it to recgauge.evaluate_ratings"),
         ("class_f1", "'class_f1' measures class labels"),
-        (
-            "auc",
-            "'auc' needs the scores of all candidates, not lists: ask for it in a run",
-        ),
+        ("auc", "'auc' needs the scores of all candidates, not lists: ask for it in a run"),
         ("gini", r"Gini needs the catalogue's size, which lists do not tell; pass n_items=\.\.\."),
         ("novelty", r"Novelty needs the training interactions; pass train=\.\.\."),
         ("diversity", r"Diversity needs item features; pass item_features=\.\.\."),

@@ -1,7 +1,6 @@
 """Which runs are compared, by what names, and which are refused, naming the difference."""
 
 import dataclasses
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -94,15 +93,6 @@ def test_the_better_run_is_marked_and_costs_are_shown(pair, capsys):
     assert next(line for line in lines if line[:1] == ["svd"])[:2] == ["svd", "0.6000*"]
     assert "250.0" in out
     assert "+0.1000" in out
-
-
-def test_the_order_of_users_changes_nothing(pair, tmp_path, capsys, rng):
-    first = compare(capsys, *pair)
-    shuffled = [
-        store(tmp_path / "again" / model, record_of(model, value=value), order=rng.permutation(USERS))
-        for model, value in (("svd", 0.6), ("knn", 0.5))
-    ]
-    assert compare(capsys, *shuffled) == first
 
 
 def test_a_sweep_and_a_comparison_have_one_mean_of_several_seeds(tmp_path, capsys):
@@ -270,16 +260,6 @@ def test_folds_and_seeds_of_a_model_are_one_run(tmp_path, capsys):
     assert "±0.0100 of 3" in out
 
 
-def test_a_tuned_model_is_one_run_over_folds_whatever_was_chosen():
-    def tuned(fold):
-        trials = (Trial(0, {"size": fold + 1}, "finished", 0.5, 1.0),)
-        search = SearchFacts("s", "ndcg_at_10", True, "tpe", "20 trials", trials)
-        model = {"_target_": "m.svd", "size": fold + 1}
-        return altered(record_of("svd", split=SPLIT | {"fold": fold}, model=model), search=search)
-
-    assert len(all_series([job_of(tuned(fold)) for fold in range(3)])) == 1
-
-
 def tuned_record(**chosen):
     trials = (Trial(0, chosen, "finished", 0.5, 1.0),)
     search = SearchFacts("s", "ndcg_at_10", True, "tpe", "20 trials", trials)
@@ -306,12 +286,6 @@ def test_without_sources_the_largest_number_of_runs_that_agree_is_compared_and_t
 
 def job_of(record, number=0):
     return JobOutcome(number, f"run {number}", record=record)
-
-
-def test_runs_of_one_model_are_named_by_what_differs():
-    records = [record_of("svd"), record_of("svd", model={"_target_": "m.svd", "size": 16}), record_of("knn")]
-    series = all_series([job_of(record, number) for number, record in enumerate(records)])
-    assert run_names(series) == ["svd size=8", "svd size=16", "knn"]
 
 
 def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys):
@@ -408,27 +382,6 @@ def test_one_damaged_job_of_a_sweep_is_left_out_with_a_note(pair, tmp_path):
     assert "has stored no per_user.parquet" in notes[0]
 
 
-def test_all_files_have_the_same_numbers(pair, tmp_path, capsys):
-    files = [tmp_path / f"table.{kind}" for kind in ("md", "tex", "csv", "json")]
-    code, out, _ = compare(capsys, *pair, "--out", *files)
-    assert code == 0
-    table = json.loads(files[3].read_text())
-    assert len(table["runs"]) == 4
-    assert len(table["pairs"]) == 2
-    texts = [out, files[0].read_text(), files[1].read_text()]
-    for row in table["runs"]:
-        for name in ("mean", "low", "high"):
-            assert all(f"{row[name]:.4f}" in text for text in texts)
-    lines = files[2].read_text().splitlines()
-    columns = lines[0].split(",")
-    for line, row in zip(lines[1:], table["runs"], strict=True):
-        cells = dict(zip(columns, line.split(","), strict=True))
-        assert float(cells["mean"]) == row["mean"]
-        assert float(cells["high"]) == row["high"]
-        assert float(cells["fit_seconds"]) == row["fit_seconds"] == 1.5
-    assert (tmp_path / "table_pairs.csv").is_file()
-
-
 def test_a_sweep_ends_with_claims_files_and_one_summary_run(pair, tmp_path):
     jobs = [
         JobOutcome(number, "", record=record_of(folder.name, value=value), folder=folder)
@@ -514,10 +467,3 @@ def test_values_that_are_not_those_of_the_record_are_refused(pair, capsys, how, 
     assert told in err
     assert "Copy the run's folder once more, or run it again." in err
     assert len(err.splitlines()) == 1
-
-
-@pytest.mark.parametrize("how", ["cut", "values"])
-def test_stability_refuses_them_too(pair, capsys, how):
-    damage(pair[1] / "per_user.parquet", how)
-    assert main(["stability", *map(str, pair)]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {pair[1]}/per_user.parquet: ")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from recgauge.cli.commands.cli import main
-from recgauge.cli.commands.data import what_is_known
 from recgauge.cli.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.movielens import MovieLens
@@ -75,14 +74,6 @@ def test_an_archive_is_listed_where_it_lies(cache, data, tmp_path):
     assert " mirror " in row(out, "ml_1m")
 
 
-def test_every_release_tells_its_archive():
-    known = what_is_known([])
-    assert all(known[name].archive == release.file for name, release in RELEASES.items())
-    sizes = [about.n_rows for about in known.values()]
-    assert sizes == sorted(sizes, key=lambda size: size or 10**12)
-    assert list(known)[-1] == "table"
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["ml_100k", "ml_latest_small", "ml_1m"])
 def test_listed_counts_are_those_of_the_archive(mirror, tmp_path, name):
@@ -118,14 +109,6 @@ def test_fetch_leaves_in_the_mirror_what_only_the_mirror_vouches_for(cache, data
 
 
 @pytest.mark.data
-def test_a_named_archive_is_verified_where_it_lies(cache, data, mirror):
-    path = Path(mirror) / "ml-latest-small.zip"
-    code, out, _ = data("fetch", "ml_latest_small", f"dataset.archive={path}")
-    assert (code, cache.exists()) == (0, False)
-    assert "nothing was copied" in out
-
-
-@pytest.mark.data
 def test_a_damaged_archive_fails_verification_with_the_remedy(cache, data, mirror):
     cache.mkdir()
     shutil.copy(Path(mirror) / "ml-latest-small.zip", cache)
@@ -136,13 +119,6 @@ def test_a_damaged_archive_fails_verification_with_the_remedy(cache, data, mirro
     assert "truncated" in err
     assert "Delete the file" in err
     assert "Without it, `recgauge data fetch ml_latest_small` downloads it again" in err
-
-
-def test_a_cache_that_cannot_be_written_is_named(cache, data, tmp_path, mirror):
-    (tmp_path / "cache").write_text("a file, not a folder")
-    code, _, err = data("fetch", "ml_latest_small", f"data.mirror={mirror}")
-    assert code == 1
-    assert f"cache folder {tmp_path / 'cache'}" in err
 
 
 @pytest.mark.parametrize(
@@ -218,19 +194,6 @@ def test_a_card_of_a_table_is_written_with_figures(cache, data, ratings, tmp_pat
     assert all(f"(figures/{name}.png)" in page for name in drawn)
 
 
-def test_a_folder_that_cannot_be_written_is_named(cache, data, ratings):
-    code, _, err = data("card", "demo", "--out", f"{ratings}/below")
-    assert code == 1
-    assert "--out" in err
-
-
-@pytest.mark.parametrize("what", ["fetch", "verify", "card"])
-def test_only_the_name_is_required(capsys, what):
-    with pytest.raises(SystemExit):
-        main(["data", what])
-    assert capsys.readouterr().err.rstrip().endswith("arguments are required: NAME")
-
-
 def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "own_data.py").write_text(
@@ -248,14 +211,6 @@ def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch)
     code, out, _ = data("list", "allowed_targets=[own_data]")
     assert code == 0
     assert row(out, "own").split() == ["own", "7", "3", "2", "from", "home", "none"]
-
-
-def test_unknown_options_are_refused(capsys):
-    for words in (["data", "card", "demo", "--outt", "x"], ["ui", "more"]):
-        with pytest.raises(SystemExit) as stopped:
-            main(words)
-        assert stopped.value.code == 2
-        assert "unrecognized arguments" in capsys.readouterr().err
 
 
 def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):

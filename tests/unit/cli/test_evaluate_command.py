@@ -38,11 +38,6 @@ def test_values_are_those_of_evaluate(files, capsys):
     assert users["map"].mean() == pytest.approx(ours["map"])
 
 
-def test_a_metric_as_it_is_printed(files, capsys):
-    assert run("--run", "one.csv", "--metrics", "nDCG(gain=linear)@10") == 1
-    assert "is no metric. Did you mean ndcg@10? Write names" in capsys.readouterr().err
-
-
 def test_several_runs_are_compared(files, capsys):
     assert run("--run", "one.csv", "two.csv", "--metrics", "ndcg@2", "--out", "o.json", "u.parquet") == 0
     assert "two" in capsys.readouterr().out
@@ -82,12 +77,6 @@ def test_several_runs_of_predicted_ratings_are_compared_by_user(files, capsys):
     assert "2 runs, 2 users" in said
     assert "not compared: kendall" in said
     assert json.loads((files / "o.json").read_text())["comparison"]
-
-
-def test_files_of_one_name_in_the_current_folder_are_told_apart(files):
-    (files / "one.tsv").write_text("user\titem\trank\n1\tx\t1\n")
-    assert run("--run", "one.csv", "one.tsv", "--metrics", "ndcg@2", "--out", "o.json") == 0
-    assert list(json.loads((files / "o.json").read_text())["runs"]) == ["one", "one#2"]
 
 
 def test_predicted_ratings(files, capsys):

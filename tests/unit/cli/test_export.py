@@ -1,6 +1,5 @@
 """``recgauge export``: what it writes reads back as what was judged, here and as other tools read it."""
 
-import gzip
 import json
 import re
 from pathlib import Path
@@ -120,11 +119,7 @@ def test_all_conventions_find_in_the_files_what_they_find_in_the_stored_lists(ru
 
 @pytest.mark.parametrize(
     ("form", "pattern", "kind"),
-    [
-        ("train-test", "{}.csv", None),
-        ("parquet", "{}.parquet", None),
-        ("user-lines", "{}.txt", "user_lines"),
-    ],
+    [("train-test", "{}.csv", None), ("parquet", "{}.parquet", None), ("user-lines", "{}.txt", "user_lines")],
 )
 def test_the_published_split_of_the_files_is_the_split(runs, told, form, pattern, kind):
     run = runs["validated"]
@@ -168,12 +163,6 @@ def test_recboles_files_hold_all_training_rows_and_the_relevant_held_out_ones(ru
     assert "benchmark_filename: [train, valid, test]" in Path("x/recbole.yaml").read_text("utf-8")
 
 
-def test_without_validation_rows_recbole_gets_a_file_without_rows(runs, told):
-    assert told(runs["ties"], "--as", "recbole", "--out", "x")[0] == 0
-    header = "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
-    assert Path("x/demo/demo.valid.inter").read_text("utf-8") == header
-
-
 def test_grades_are_doubled_where_ratings_have_halves_and_scores_fall_with_the_rank(runs, told):
     code, _, err = told(runs["ties"], "--as", "trec", "ranx", "--out", "x")
     assert code == 0
@@ -191,14 +180,6 @@ def test_grades_are_doubled_where_ratings_have_halves_and_scores_fall_with_the_r
     assert [str(kind) for kind in pq.read_schema("x/qrels.parquet").types] == ["string", "string", "int64"]
     told(runs["ties"], "--as", "trec", "--grades", "binary", "--out", "y")
     assert set(pd.read_csv("y/test.qrels", sep=" ", header=None)[3]) == {0, 1}
-
-
-def test_a_run_that_orders_ties_itself_is_told_to_need_the_scores_of_the_model(runs, told, tmp_path):
-    copytree(runs["ties"], tmp_path / "run")
-    record = tmp_path / "run" / "record.json"
-    record.write_text(record.read_text("utf-8").replace("ties=stable", "ties=id_descending"), "utf-8")
-    _, _, err = told("run", "--as", "trec", "--out", "x")
-    assert "keeps the model's, and with them this run's own numbers, which are of ties=id_descending" in err
 
 
 def test_files_are_named_after_the_part_that_was_judged(runs, told):
@@ -287,25 +268,6 @@ def test_without_the_data_the_lists_and_test_rows_can_still_be_had(tmp_path, tol
     assert "not those of the whole catalogue: " in Path("x/about.md").read_text("utf-8")
 
 
-def test_a_run_without_lists_still_gives_its_split(runs, told):
-    assert told(runs["no_lists"], "--as", "train-test", "--out", "x")[0] == 0
-
-
-def test_other_folders_than_those_of_runs_are_refused(runs, told):
-    assert (
-        "has no record.json, so it is no finished run"
-        in told(runs["ties"].parent, "--as", "csv", "--out", "x")[2]
-    )
-
-
-def test_what_fails_while_it_is_written_leaves_no_part_of_a_file(runs, told, tmp_path, monkeypatch):
-    monkeypatch.setattr("recgauge.runs.export.writing.csv.write_csv", broken)
-    code, _, err = told(runs["ties"], "--as", "csv", "--out", "x")
-    assert code == 1
-    assert "lists.csv cannot be written: No space left" in err
-    assert list((tmp_path / "x").iterdir()) == []
-
-
 def broken(*_):
     raise OSError(28, "No space left on device")
 
@@ -384,12 +346,3 @@ def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
     binary = Exporter(exporter.content, grades="binary")
     written(binary, "trec", tmp_path / "x")
     assert (tmp_path / "x" / "test.qrels").read_text() == "u 0 x 1\nv 0 y 1\n"
-
-
-def test_gzip_files_are_the_same_bytes_each_time(tmp_path):
-    exporter = Exporter(content(tmp_path, ["u"], ["x"]), packed=True)
-    files = [
-        written(exporter, "csv", tmp_path / name) and (tmp_path / name / "lists.csv.gz") for name in "ab"
-    ]
-    assert files[0].read_bytes() == files[1].read_bytes()
-    assert gzip.decompress(files[0].read_bytes()) == b"user_id,item_id,rank,score\nu,x,1,0.5\n"

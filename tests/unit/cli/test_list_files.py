@@ -18,14 +18,7 @@ from recgauge.experiment import Experiment, run_experiment
 from recgauge.models.popularity import Popularity
 from recgauge.runs import list_files
 from recgauge.runs.folder import finish, unfinished, write_checksums
-from recgauge.runs.list_files import (
-    COLUMNS,
-    check_study,
-    estimated_size,
-    holds,
-    which_lists,
-    write_lists,
-)
+from recgauge.runs.list_files import COLUMNS, holds, which_lists, write_lists
 from recgauge.splits.shares import RandomRows
 from recgauge.sweeps.artifacts import write_tables
 from recgauge.utils.progress import NoProgress
@@ -119,20 +112,6 @@ def generated(n_users, k, n_items, rng):
     return SimpleNamespace(top_k=TopK(users, items, scores), relevant=none), ids
 
 
-def test_the_size_of_large_lists_is_told_beforehand(tmp_path, monkeypatch, rng):
-    lists, ids = generated(2000, 100, 3000, rng)
-    quiet, told = Notes(), Notes()
-    (path,) = write_lists(lists, ids, tmp_path, "true", quiet)
-    assert quiet.notes == []
-    assert estimated_size(lists.top_k, 3000) == pytest.approx(path.stat().st_size, rel=0.25)
-    monkeypatch.setattr(list_files, "LARGE", 500_000)
-    write_lists(lists, ids, tmp_path, "true", told)
-    (note,) = told.notes
-    assert note.startswith("recommendations.parquet takes about 1 MB (2,000 lists).")
-    assert "artifacts.lists=relevant_k" in note
-    assert "artifacts.lists=false" in note
-
-
 def test_text_ids_stay_texts(tmp_path, rng):
     lists, ids = generated(5, 3, 9, rng)
     names = np.array([f"item {n}" for n in range(9)], dtype=object)
@@ -155,13 +134,6 @@ def test_a_stored_run_with_more_will_do_and_one_with_less_will_not():
         for wanted, asked in enumerate(order):
             assert holds({"artifacts": {"lists": has}}, asked) == (stored <= wanted)
     assert holds({}, True)  # runs from before there was the setting
-
-
-def test_a_study_that_needs_lists_is_told_at_once():
-    check_study(True, ["recommendations.parquet"])
-    check_study(False, ["per_user.parquet"])
-    with pytest.raises(ConfigError, match=r"needs recommendations\.parquet .* use artifacts\.lists=true"):
-        check_study("relevant_k", ["recommendations.parquet"])
 
 
 def run_files(folder, **texts):

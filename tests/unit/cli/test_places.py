@@ -93,18 +93,6 @@ def test_run_py_and_make_are_named_only_where_they_are(tmp_path, monkeypatch):
     assert (folders.program(), folders.program("ui")) == ("recgauge run", "recgauge ui")
 
 
-def test_libraries_get_a_home_where_there_is_none(machine, monkeypatch):
-    folders.give_libraries_a_home()
-    assert "MPLCONFIGDIR" not in os.environ
-    machine[1].add("home")
-    folders.give_libraries_a_home()
-    assert os.environ["HOME"] == str(machine[0] / "home")  # "~" keeps its meaning
-    assert os.environ["MPLCONFIGDIR"] == str(own(machine) / "matplotlib")
-    monkeypatch.setattr(Path, "home", no_home)
-    folders.give_libraries_a_home()
-    assert os.environ["HOME"] == str(own(machine))
-
-
 def test_downloads_go_to_a_temporary_folder_of_a_user_without_a_home(machine, monkeypatch):
     assert cache_folder(None) == machine[0] / "home" / ".cache" / "recgauge"
     monkeypatch.setattr("platformdirs.user_cache_dir", "~/.cache/{}".format)
@@ -121,10 +109,6 @@ def test_a_user_without_a_name_is_a_number(monkeypatch, error):
 
     monkeypatch.setattr(environment, "getuser", getuser)
     assert environment.user_name() == str(files.user_number())
-
-
-def no_home():
-    raise RuntimeError("Could not determine home directory.")
 
 
 def test_a_home_folder_is_found_where_someone_else_made_ours(machine, monkeypatch):

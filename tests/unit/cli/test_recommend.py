@@ -41,10 +41,6 @@ def test_a_table_per_user_is_printed(run, capsys):
     assert out.split()[2:6] == ["rank", "item_id", "title", "score"]
 
 
-def test_the_folder_of_a_model_is_as_good_as_that_of_its_run(run, capsys):
-    assert told(capsys, run, "--users", "bob") == told(capsys, run / "model", "--users", "bob")
-
-
 def test_unknown_users_are_named_in_one_line(run, capsys):
     names = [f"u{number}" for number in range(12)]
     code, out, err = told(capsys, run, "--users", ",".join([*names, "ann"]))

@@ -86,13 +86,6 @@ def test_a_packed_table_is_read_and_a_hostile_one_is_refused_early(sweep, tmp_pa
         assert "cannot be read" not in err  # said once
 
 
-def test_one_run_alone_has_means_and_no_differences(sweep, capsys):
-    code, out, _ = told(capsys, "segments", sweep / "svd0", "--metric", "recall@1")
-    assert code == 0
-    assert "recall@1" in out
-    assert "difference" not in out
-
-
 def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, capsys):
     files = [tmp_path / f"found{suffix}" for suffix in (".md", ".csv", ".json", ".png")]
     code, out, err = told(capsys, "stability", sweep, "--out", *files)
@@ -126,14 +119,6 @@ def test_a_wrong_option_is_told_in_one_line(sweep, capsys, words, said):
     assert err.count("\n") == 1
 
 
-def test_a_folder_without_runs_is_told(tmp_path, capsys):
-    for command in ("segments", "stability"):
-        code, _, err = told(capsys, command, tmp_path)
-        assert code == 1
-        assert "there is no finished run in this folder" in err
-        assert err.count("\n") == 1
-
-
 def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, capsys):
     other = finished(tmp_path, "popularity", "seed=1", *SMALL)
     code, _, err = told(capsys, "segments", sweep / "svd0", other)
@@ -155,8 +140,3 @@ def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, capsys,
     code, out, err = told(capsys, "segments", tmp_path)
     assert (code, out) == (1, "")
     assert f"the {what} of its settings are not those of the run" in err
-
-
-def test_no_group_at_all_is_told(capsys):
-    assert main(["segments", "anything", "--by", ","]) == 1
-    assert "error: --by: names no group; there are activity, item_popularity" in capsys.readouterr().err

@@ -99,11 +99,7 @@ READ = {
         MOVIES,
     ),
     "MovieLens 1M": ("ratings.dat", "".join(f"{u}::{i}::{r}::{t}\n" for u, i, r, t in MOVIES), MOVIES),
-    "retailrocket": (
-        "events.csv",
-        EVENTS,
-        [(257597, 355908, 1.0, NOON), (992329, 248676, 1.0, NOON + 60)],
-    ),
+    "retailrocket": ("events.csv", EVENTS, [(257597, 355908, 1.0, NOON), (992329, 248676, 1.0, NOON + 60)]),
     "Amazon's ratings": (
         "ratings_Books.csv",
         "".join(f"A{u}H2L9G3DQHHAJ,000000{i},{r},{t}\n" for u, i, r, t in MOVIES),

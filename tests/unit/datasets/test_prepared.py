@@ -26,7 +26,7 @@ from recgauge.datasets._keeper import Keeper
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table
-from recgauge.errors import IntegrityError, SchemaError
+from recgauge.errors import IntegrityError
 from unit.datasets.test_movielens import MADE
 
 CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"
@@ -248,36 +248,6 @@ def test_an_edit_of_equal_size_and_time_is_found(ratings, cache):
     assert Table(str(ratings), cache=cache).load().interactions.value.max() == 4.5
 
 
-def test_a_file_in_the_place_of_another_is_found(ratings, cache, tmp_path):
-    Table(str(ratings), cache=cache).load()
-    before = ratings.stat()
-    other = tmp_path / "other.csv"
-    other.write_text(CSV.replace("5.0", "4.5"))
-    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
-    other.replace(ratings)
-    assert Table(str(ratings), cache=cache).load().interactions.value.max() == 4.5
-
-
-def test_digests_are_remembered_for_settled_files_only(ratings, tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(keeper, "digest_of", lambda _stream: asked.append(1) or "0" * 64)
-    monkeypatch.setattr(keeper, "_SETTLED_NS", 10**12)
-
-    def known():
-        return keeper.known_digest(ratings, tmp_path)
-
-    known(), known()
-    assert len(asked) == 2
-    monkeypatch.setattr(keeper, "_SETTLED_NS", 0)
-    known(), known()
-    assert len(asked) == 3
-    (remembered,) = tmp_path.glob("*-" + "0" * 64)
-    assert remembered.read_bytes() == b""
-    ratings.write_text(CSV.replace("5.0", "4.5"))
-    known()
-    assert len(asked) == 4
-
-
 def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monkeypatch):
     read = table_module.read
 
@@ -291,14 +261,6 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monk
     for kept in (False, True):
         with pytest.raises(IntegrityError, match=r"was changed while it was read.*Run again when"):
             Table(str(ratings), cache=cache, prepared=kept).load()
-    assert prepared.entries(cache) == []
-
-
-def test_bad_rows_are_refused_and_nothing_is_kept(ratings, cache):
-    ratings.write_text(CSV + "1,2,x,3\n")
-    for _ in range(2):
-        with pytest.raises(SchemaError, match="line 6: the rating is not a finite number"):
-            Table(str(ratings), cache=cache).load()
     assert prepared.entries(cache) == []
 
 
@@ -374,35 +336,12 @@ def test_no_changed_byte_gives_other_data(tmp_path_factory, data):
     check_same_content(found, content)  # a date or the padding of the archive
 
 
-def test_a_copy_of_other_data_is_not_taken(ratings, cache, tmp_path, progress):
-    Table(str(ratings), cache=cache).load()
-    mine = copy_of(cache)
-    aside = mine.rename(tmp_path / "aside")
-    ratings.write_text(CSV.replace("5.0", "4.5"))
-    Table(str(ratings), cache=cache).load()
-    other = copy_of(cache)
-    prepared.clear(cache)
-    aside.rename(other)
-    found = Table(str(ratings), cache=cache).load(progress)
-    assert found.interactions.value.max() == 4.5
-    assert "belongs to other data" in progress.notes[0]
-
-
 def test_a_folder_that_cannot_be_used_costs_a_note(ratings, tmp_path, progress):
     (tmp_path / "file").write_text("")
     found = Table(str(ratings), cache=str(tmp_path / "file")).load(progress)
     assert len(found.interactions) == 4
     assert "cannot be used or kept in" in progress.notes[0]
     assert "data.prepared=false" in progress.notes[0]
-
-
-def test_a_read_only_folder_costs_a_note(ratings, tmp_path, progress):
-    folder = tmp_path / "cache"
-    folder.mkdir(mode=0o500)
-    # The superuser may write anywhere but into the kernel's own folders.
-    read_only = folder if os.access(folder, os.W_OK) is False else Path("/sys/kernel")
-    assert len(Table(str(ratings), cache=str(read_only)).load(progress).interactions) == 4
-    assert "cannot be used or kept" in progress.notes[0]
 
 
 def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progress):
@@ -423,21 +362,8 @@ def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progres
     assert not any("cannot be" in note for note in progress.notes)
 
 
-def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeypatch):
-    monkeypatch.setattr(keeper, "_SPARE", 10**18)
-    Table(str(ratings), cache=cache).load(progress)
-    assert "No space left on device" in progress.notes[0]
-    assert prepared.entries(cache) == []
-
-
 def test_kept_data_can_be_switched_off(ratings, cache):
     Table(str(ratings), cache=cache, prepared=False).load()
-    assert not Path(cache).exists()
-
-
-def test_small_files_are_not_kept(ratings, cache, monkeypatch):
-    monkeypatch.setattr(keeper, "WORTH_KEEPING", 1 << 20)
-    Table(str(ratings), cache=cache).load()
     assert not Path(cache).exists()
 
 

@@ -115,18 +115,6 @@ def test_seen_as_pointers_and_codes_as_list_of_items(rng):
         assert_array_equal(a, b)
 
 
-def test_strided_and_double_factors_are_accepted(rng):
-    user, item = matrix(rng, 12, 8, "normal"), matrix(rng, 80, 8, "normal")
-    wide = np.zeros((24, 16), np.float32)
-    wide[::2, ::2] = user
-    expected = top_k(model(user, item), np.arange(12, dtype=np.int32), 5)
-    result = top_k(
-        model(wide[::2, ::2], np.asfortranarray(item.astype(np.float64))), np.arange(12, dtype=np.int64), 5
-    )
-    for a, b in zip(result, expected, strict=True):
-        assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("side", ["user", "item"])
 def test_factors_that_are_not_finite_are_refused(rng, bad, side):

@@ -183,11 +183,7 @@ def few(dataset_of):
 
 @pytest.mark.parametrize(
     ("method", "values"),
-    [
-        ("divide_by_mean", [2 / 3, 4 / 3, 1]),
-        ("subtract_mean", [-1, 1, 0]),
-        ("divide_by_rows", [1, 2, 5]),
-    ],
+    [("divide_by_mean", [2 / 3, 4 / 3, 1]), ("subtract_mean", [-1, 1, 0]), ("divide_by_rows", [1, 2, 5])],
 )
 def test_weights_by_hand(few, method, values):
     weighted = UserWeights(method, relevant_from=1.0).apply(few, rng=RNG)

@@ -25,7 +25,6 @@ from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError,
 from recgauge.guards.lists import check_lengths
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.process import HERE, Program
-from recgauge.models import GivesLists, TrainedElsewhere
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
 from recgauge.runs.environment import environment_of, read_beside
@@ -122,16 +121,6 @@ def test_seed_and_settings_decide_and_the_same_seed_gives_the_same_lists(train):
     assert not np.array_equal(first.items, other.items)
 
 
-def test_times_are_those_of_the_other_process(train):
-    model = fitted(train)
-    assert isinstance(model, TrainedElsewhere)
-    assert isinstance(model, GivesLists)
-    assert model.seconds == {"fit": 0.125, "recommend": 0.0}
-    recommend(model, USERS, 2)
-    assert 0 < model.seconds["recommend"] < 60
-    assert model.peak_bytes is None or model.peak_bytes > 1 << 20
-
-
 def test_what_the_library_prints_is_in_the_log(train, tmp_path):
     model = Pretend(n_threads=3)
     model.set_log(tmp_path / "run" / "library.log")
@@ -211,13 +200,6 @@ def test_wrong_parameters_are_refused(kind):
     ):
         with pytest.raises(ConfigError, match=f"{kind.__name__}: {message}"):
             kind(**options)
-
-
-def test_lenskit_gets_its_feedback_where_a_model_has_it():
-    assert LensKit().their_settings() == {"feedback": "implicit"}
-    assert LensKit("EASE", {"regularization": 1}).their_settings() == {"regularization": 1}
-    with pytest.raises(ConfigError, match="LensKit: feedback must be one of implicit, explicit"):
-        LensKit(feedback="no")
 
 
 def test_no_scores_no_rows_and_nothing_before_fit(train):

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import nnls
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
+from recgauge.errors import FitError
 from recgauge.models.nmf import NMF
 
 
@@ -92,9 +92,3 @@ def test_negative_ratings_are_refused(train):
     rows = Interactions(train.user, train.item, train.value - 3, None, np.arange(30), np.arange(20))
     with pytest.raises(FitError, match=r"NMF: ratings must not be negative.*lowest is -2"):
         fit(rows)
-
-
-@pytest.mark.parametrize("setting", [{"n_factors": 0}, {"n_epochs": 0}, {"reg_pu": -1}, {"reg_qi": "x"}])
-def test_parameters_are_checked(setting):
-    with pytest.raises(ConfigError, match="NMF: "):
-        NMF(**setting)

@@ -53,9 +53,7 @@ def load(path):
 
 def test_files_say_which_rows_are_test(folder):
     split = publish(
-        load(folder / "all.csv"),
-        test=str(folder / "test.csv"),
-        validation=str(folder / "validation.csv"),
+        load(folder / "all.csv"), test=str(folder / "test.csv"), validation=str(folder / "validation.csv")
     )
     assert ids(split.test) == {("007", "c"), ("9", "c")}
     assert ids(split.validation) == {("9", "a")}

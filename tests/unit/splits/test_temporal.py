@@ -160,12 +160,7 @@ PAGE = Interactions.from_ids([1, 1, 1, 1, 1], [6, 4, 8, 5, 7], None, [9, 9, 1, 9
 
 @pytest.mark.parametrize(
     ("ties", "latest", "before"),
-    [
-        ("row_order", 7, 5),
-        ("row_order_reversed", 6, 4),
-        ("item_id", 7, 6),
-        ("item_id_reversed", 4, 5),
-    ],
+    [("row_order", 7, 5), ("row_order_reversed", 6, 4), ("item_id", 7, 6), ("item_id_reversed", 4, 5)],
 )
 def test_which_row_of_one_time_is_held_out_is_a_setting(ties, latest, before):
     splitter = LeaveLastOut(n_validation=1, ties=ties)

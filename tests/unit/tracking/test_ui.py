@@ -10,7 +10,6 @@ import requests
 
 from recgauge.cli.commands import ui
 from recgauge.cli.commands.cli import main
-from recgauge.sweeps.places import served_by
 from recgauge.tracking import Store, run_address
 
 
@@ -30,12 +29,6 @@ def test_a_port_that_is_taken_is_told_and_another_is_named(uri, capsys):
     assert "Choose another port: recgauge ui --port " in told
 
 
-@pytest.mark.parametrize("port", ["70000", "-1"])
-def test_a_number_that_is_no_port_is_refused(uri, port, capsys):
-    assert main(["ui", "--uri", uri, "--port", port]) == 1
-    assert f"port {port} cannot be used" in capsys.readouterr().err
-
-
 def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
     started = []
 
@@ -51,13 +44,6 @@ def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
     assert uri not in command  # every user of the machine may see a command line
     assert environment["MLFLOW_BACKEND_STORE_URI"] == uri
     assert f"http://127.0.0.1:{port}/" in run_address(Store(uri), "x")
-
-
-def test_the_hint_below_a_table_names_a_store_that_is_not_the_usual_one(tmp_path, monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mine.db")
-    assert served_by(f"sqlite:///{tmp_path}/mine.db") == "make ui"
-    assert served_by("sqlite:////other/x.db") == "recgauge ui --uri sqlite:////other/x.db"
-    assert served_by("http://host:5000") is None
 
 
 @pytest.mark.slow

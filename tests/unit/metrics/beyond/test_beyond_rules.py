@@ -11,15 +11,7 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
-from recgauge.metrics.beyond import (
-    concentration,
-    coverage,
-    diversity,
-    known,
-    long_tail,
-    novelty,
-    serendipity,
-)
+from recgauge.metrics.beyond import concentration, coverage, diversity, known, long_tail, novelty, serendipity
 from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Personalization
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
