@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -110,13 +109,6 @@ def test_a_changed_helper_in_another_file_is_compiled_anew(package, tmp_path):
     helper = package / "_helper.py"
     helper.write_text(helper.read_text().replace("2 * number", "3 * number"))
     assert run(DOUBLED, cache, PYTHONPATH=str(package)) == "63 False\n"
-
-
-def test_processes_may_compile_at_once(package, tmp_path):
-    with ThreadPoolExecutor(3) as pool:
-        printed = list(pool.map(lambda _: run(DOUBLED, tmp_path / "c", PYTHONPATH=str(package)), range(3)))
-    assert {text.split()[0] for text in printed} == {"42"}
-    assert run(DOUBLED, tmp_path / "c", PYTHONPATH=str(package)) == "42 True\n"
 
 
 @pytest.fixture

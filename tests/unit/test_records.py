@@ -107,18 +107,6 @@ def test_curves_have_one_point_a_cutoff(record):
     ]  # fmt: skip
 
 
-def test_the_note_holds_command_numbers_and_definitions(record):
-    note = run_note(record)
-    assert "python run.py" in note
-    assert "nDCG(gain=linear, discount=log2, ideal=at_k)@k" in note
-    for entry in record.results:
-        assert f"{entry.value:.4f} ± {entry.stderr:.4f}" in note
-    assert "10-core" in note
-    (step,) = (step for step in record.split.steps if step.stage == "filters")
-    assert f"| {step.rows[0]:,} → {step.rows[1]:,} |" in note
-    assert "Marked" not in note
-
-
 def test_a_note_that_mlflow_would_cut_ends_with_a_whole_row(record):
     many = tuple(
         dataclasses.replace(record.results[0], key=f"m{n}_at_10", name=f"m{n}", k=10) for n in range(500)
@@ -141,35 +129,3 @@ def test_a_model_that_saw_the_test_rows_marks_its_run(record):
     table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=leaking)])
     assert sorted(row[1].text for row in table.cells()) == ["a", "b (saw the test rows)"]
     assert not any(cell.rank for row in table.cells() for cell in row)  # neither has a rival
-
-
-def better(record, factor):
-    results = [dataclasses.replace(entry, value=entry.value * factor) for entry in record.results]
-    return dataclasses.replace(record, results=tuple(results))
-
-
-def test_the_best_of_comparable_runs_is_marked(record):
-    other_test = dataclasses.replace(record.split.test, sha256="other")
-    other_split = dataclasses.replace(record.split, test=other_test)
-    other_data = dataclasses.replace(better(record, 3), split=other_split)
-    jobs = [
-        JobOutcome(0, "a", record=record),
-        JobOutcome(1, "b", record=better(record, 2)),
-        JobOutcome(2, "c", record=other_data),
-        JobOutcome(3, "d", "failed", "broke"),
-    ]
-    table = sweep_table(jobs)
-    place = table.header.index("ndcg@10")
-    marks = {row[1].text: row[place].rank for row in table.cells()}
-    assert marks == {"a": "", "b": "best", "c": "", "d": ""}  # c has no rival
-
-
-def test_a_sweep_of_lists_and_ratings_leaves_empty_what_a_model_has_not(record):
-    rating = dataclasses.replace(
-        record.results[0], key="rmse", name="rmse", k=None, value=0.9, higher_is_better=False
-    )
-    rates = dataclasses.replace(record, results=(*record.results, rating))
-    table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=rates)])
-    cells = dict(zip(table.header, zip(*table.cells(), strict=True), strict=True))
-    assert [(cell.text, cell.rank) for cell in cells["rmse"]] == [("", ""), ("0.9000", "")]  # no rival
-    assert all(cell.text for cell in cells["ndcg@10"])

@@ -268,10 +268,6 @@ def test_without_the_data_the_lists_and_test_rows_can_still_be_had(tmp_path, tol
     assert "not those of the whole catalogue: " in Path("x/about.md").read_text("utf-8")
 
 
-def broken(*_):
-    raise OSError(28, "No space left on device")
-
-
 def content(tmp_path, users, items, scores=None, grades=None):
     """A run with one list for each pair of user and item."""
     lists = pa.table(

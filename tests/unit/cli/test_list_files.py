@@ -27,14 +27,6 @@ METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
 CUTOFFS = (1, 5, 20)
 
 
-class Notes(NoProgress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, text):
-        self.notes.append(text)
-
-
 @pytest.fixture(scope="module")
 def result():
     convention = get_convention("standard")

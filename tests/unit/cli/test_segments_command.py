@@ -106,9 +106,7 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, capsys):
             ["--metric", "ndgc@5"],
             "--metric: the runs have no ndgc@5. Did you mean ndcg@5? They have precision@1, precision@5, ",
         ),
-        (["--baseline", "ease"], "no run 'ease'; there are popularity, svd."),
         (["--users", "nothing.csv"], "--users: nothing.csv cannot be read as a table"),
-        (["--groups", "1"], "--groups must be a whole number >= 2"),
         (["--out", "found.pdf"], "--out: found.pdf must end in one of .md, .csv, .json."),
     ],
 )

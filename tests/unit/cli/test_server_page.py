@@ -7,7 +7,6 @@ import yaml
 from conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "examples" / "server"
-TIMEOUT = "MLFLOW_HTTP_REQUEST_TIMEOUT"
 PAGE = (REPOSITORY / "docs" / "server.md").read_text(encoding="utf-8")
 DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE, LOGIN = (

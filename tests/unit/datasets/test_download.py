@@ -195,12 +195,6 @@ def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkey
     assert listing(tmp_path) == [".toy.zip.lock"]
 
 
-def test_larger_file_that_is_pinned_is_fetched(fetch, server, content):
-    larger = content + bytes(1000)
-    server.files["/toy.zip"] = larger
-    assert fetch(sha256=hashlib.sha256(larger).hexdigest()).path.read_bytes() == larger
-
-
 @pytest.mark.parametrize("name", ["toy.zip", "SHA256SUMS"])
 def test_pipe_in_a_mirror_is_refused(fetch, tmp_path, name):
     os.mkfifo(tmp_path / name)

@@ -23,7 +23,6 @@ FRAME = pd.DataFrame(
     }
 )
 ROWS = [("c7", "A-1", 4.5, NOON), ("c7", "B-2", 3.0, NOON + 60), ("c9", "A-1", 5.0, NOON + 120)]
-PAIRS = [(user, item, 1.0, None) for user, item, _, _ in ROWS]
 
 
 def without(rows, *what):
@@ -184,16 +183,6 @@ REFUSED = {
     "LastFM's listenings": ("lastfm.tsv", "\n".join("\t".join(row) for row in MUSIC), ["rating"]),
     "dates of another country": ("shop.csv", "user,item,date\n1,2,31.12.2024\n", ["time_unit", "time=false"]),
 }
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
 
 
 def rows_of(table):

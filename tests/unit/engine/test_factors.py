@@ -133,11 +133,7 @@ def test_factors_whose_product_overflows_are_refused(rng):
     ("change", "message"),
     [
         ({"users": np.array([5])}, "users must be in 0..4"),
-        ({"users": np.array([-1])}, "users must be in 0..4"),
-        ({"users": np.array([0.5])}, "users must be a vector of whole numbers"),
         ({"items": np.ones(3, bool)}, "a mask of items must have shape"),
-        ({"items": np.array([70])}, "items must be in 0..69"),
-        ({"seen": sparse.csr_array((5, 3))}, "seen must be CSR"),
         ({"seen": sparse.csc_array((5, 70))}, "seen must be CSR"),
         ({"seen": (np.zeros(3), np.zeros(0, int))}, "row pointers"),
         (

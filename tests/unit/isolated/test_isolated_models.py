@@ -226,7 +226,6 @@ def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_
     ("words", "named"),
     [
         (["figures=true"], "figures would need; leave it out"),
-        (["save_model=true"], "save_model would need"),
         (
             ["metrics=[ranking,curves]"],
             "metrics=auc, metrics=step_average_precision would need; leave them out",

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError
 from recgauge.models.bias import Bias
 from recgauge.models.biased_mf import BiasedMF
@@ -61,14 +60,6 @@ def test_wrong_settings_are_refused_by_name(kind):
     for setting, value in WRONG[kind].items():
         with pytest.raises(ConfigError, match=f"^{kind.__name__}: {setting}"):
             kind(**{setting: value})
-
-
-@pytest.fixture
-def train():
-    """Ratings of distinct pairs; the last user and the last item have none."""
-    rng = np.random.default_rng(5)
-    user, item = np.nonzero(rng.random((29, 19)) < 0.5)
-    return Interactions(user, item, rng.integers(1, 6, len(user)), None, np.arange(30), np.arange(20))
 
 
 @pytest.mark.parametrize("model", [Bias(), BiasedMF(n_factors=3), SVDpp(n_factors=3)], ids=repr)

@@ -122,17 +122,3 @@ def test_free_memory_is_the_least_of_machine_and_container(tmp_path, monkeypatch
     for limit, free in (("max", 2_048_000), ("1000000", 100_100)):
         (tmp_path / "memory.max").write_text(limit + "\n")
         assert memory.free_memory() == free
-
-
-def test_blocks_stop_at_the_first_error():
-    def work(start, stop):
-        if start == 2:
-            raise FitError("no")
-        return stop
-
-    with pytest.raises(FitError, match="no"):
-        threads.over_blocks(work, 10, 1, n_threads=2)
-    done = []
-    assert threads.over_blocks(lambda a, b: b - a, 10, 4, advance=done.append, n_threads=3) == [4, 4, 2]
-    assert done == [4, 4, 2]
-    assert threads.over_blocks(work, 0, 4) == []

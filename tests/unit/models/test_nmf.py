@@ -7,15 +7,6 @@ from recgauge.errors import FitError
 from recgauge.models.nmf import NMF
 
 
-@pytest.fixture
-def train():
-    """Ratings of distinct pairs; the last user and the last item have none."""
-    rng = np.random.default_rng(5)
-    user, item = np.nonzero(rng.random((29, 19)) < 0.4)
-    value = rng.integers(1, 6, len(user))
-    return Interactions(user, item, value, None, np.arange(30), np.arange(20))
-
-
 def fit(train, seed=0, **settings):
     return NMF(**{"n_factors": 3, "n_epochs": 5} | settings).fit(train, rng=np.random.default_rng(seed))
 

@@ -1,18 +1,7 @@
 import numpy as np
-import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.models.svd_pp import SVDpp
-
-
-@pytest.fixture
-def train():
-    """Ratings of distinct pairs; the last user and the last item have none."""
-    rng = np.random.default_rng(5)
-    user, item = np.nonzero(rng.random((29, 19)) < 0.5)
-    value = rng.integers(1, 6, len(user))
-    rows = Interactions(user, item, value, None, np.arange(30), np.arange(20))
-    return rows.take(rng.permutation(len(rows)))
 
 
 def fit(train, seed=0, **settings):

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import assume
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
@@ -13,13 +12,6 @@ STRATEGIES = (RandomRows, RandomPerUser)
 
 def pairs(part):
     return set(zip(part.user.tolist(), part.item.tolist(), strict=True))
-
-
-def split_or_skip(splitter, rows, seed=0):
-    try:
-        return splitter.split(rows, rng=np.random.default_rng(seed))
-    except EmptySplitError:
-        assume(False)
 
 
 def test_share_of_rows_is_exact(demo):

@@ -88,10 +88,7 @@ def test_folds_are_averaged():
     [
         (published(model=""), [run()], "no such model yet"),
         (published(), [], "no run of this grid"),
-        (published(), [run(dataset="ml_1m")], "no run of this grid"),
         (published(split="k_fold"), [run(split="random")], "no run of this grid"),
-        (published(settings="model.n_factors=50"), [run()], "no run of this grid"),
-        (published(settings="model.nothing=50"), [run()], "no run of this grid"),
         (published(runs="2"), [run()], "1 runs match where 2 are averaged"),
         (published(), [run(fold=0), run(fold=1)], "2 runs match where 1 are averaged"),
         (
@@ -118,11 +115,8 @@ def test_settings_choose_runs():
     ("change", "message"),
     [
         ({"source": ""}, "source must not be empty"),
-        ({"why": " "}, "why must not be empty"),
         ({"value": "about one"}, "value must be a number"),
-        ({"value": "nan"}, "value must be a number"),
         ({"tolerance": "0"}, "tolerance must be positive"),
-        ({"runs": "two"}, "runs must be a whole number"),
         ({"settings": "n_factors"}, "settings must be KEY=VALUE"),
     ],
 )

@@ -1,8 +1,6 @@
 """The rows of the study tell its page, and missing runs stay open."""
 
-from recgauge.experiments.stability.study import WinnerStability, read_rows
-
-STUDY = WinnerStability("stability", "ndcg_at_10")
+from recgauge.experiments.stability.study import read_rows
 
 
 def row(option, model, value, below="", choice="cutoff"):

@@ -36,27 +36,6 @@ def test_without_anything_to_draw_the_link_finds_the_runs(store):
     assert "&searchFilter=tags.%60sweep%60%20%3D%20%22it%27s%22" in address(store, "sweep", "it's")
 
 
-def runs(models, seeds):
-    return [{"dataset": "d", "model": model, "seed": str(seed)} for model in models for seed in seeds]
-
-
-def lab(colour):
-    """Return a colour where distances are those that people see (CIELAB of sRGB)."""
-    rgb = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb)
-    xyz = (
-        (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505,
-        0.2126 * red + 0.7152 * green + 0.0722 * blue,
-        (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089,
-    )
-    x, y, z = (c ** (1 / 3) if c > 0.008856 else 7.787 * c + 16 / 116 for c in xyz)
-    return (116 * y - 16, 500 * (x - y), 200 * (y - z))
-
-
-def difference(one, other):
-    return sum((a - b) ** 2 for a, b in zip(lab(one), lab(other), strict=True)) ** 0.5
-
-
 def test_a_colour_is_the_models_on_all_data_sets_seeds_and_folds():
     assert colour("svd · a · seed 1", "a") == colour("svd · b · fold 2", "b") == colour("svd · c", "c")
     assert colour("svd · a · n_factors 8", "a") not in (
