@@ -19,13 +19,6 @@ from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder
 from recgauge.utils.progress import NoProgress
 
-# lists from elsewhere have no model to save; those of other libraries have tests/contracts/test_adapters.py
-ELSEWHERE = ("recorded", "adapters", "isolated")
-MODELS = sorted(
-    path.stem
-    for path in (conf_folder() / "model").glob("*.yaml")
-    if not set(ELSEWHERE) & set(OmegaConf.load(path).get("_target_", "").split("."))
-)
 SMALL = (
     "filters=[sample_users,item_rows]",
     "filters.item_rows.at_least=6",
@@ -57,12 +50,6 @@ def check_lists(result, saved, folder):
         for name in expected:
             assert rows[name].dtype == expected[name].dtype
             assert rows[name].tolist() == expected[name].tolist(), name
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_saved_models_give_the_stored_lists(model, tmp_path):
-    result = result_of(f"model={model}")
-    check_lists(result, again(result, tmp_path), tmp_path)
 
 
 @pytest.mark.parametrize(

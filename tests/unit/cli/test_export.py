@@ -241,11 +241,9 @@ def test_files_that_are_there_stay_unless_told(runs, told, tmp_path):
     ("run", "words", "reason"),
     [
         ("ties", ["--as", "trek"], "--as: trek is none of trec, csv, parquet, ranx"),
-        ("ties", ["--as", ","], "is none of trec"),
         ("ties", ["--as", "parquet", "--gzip"], "compressed already"),
         ("ties", ["--as", "recbole", "--no-train"], "RecBole needs training rows"),
         ("no_lists", ["--as", "trec"], "artifacts.lists=false. Run it again with artifacts.lists=true."),
-        ("no_lists", ["--as", "csv"], "artifacts.lists=false. Run it again with artifacts.lists=true."),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_written(runs, told, tmp_path, run, words, reason):
