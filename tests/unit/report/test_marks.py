@@ -6,7 +6,6 @@ import pytest
 
 from recgauge.comparison.series import has_rivals
 from recgauge.guards import GuardResult
-from recgauge.report.run_tables import MARK, mark_lines
 from recgauge.report.sweep_tables import sweep_mark_lines, sweep_table
 from recgauge.runs.facts import PartFacts, SanityFacts
 from recgauge.runs.outcome import JobOutcome
@@ -37,16 +36,6 @@ def record():
 
 def with_settings(record, **changes):
     return dataclasses.replace(record, settings={"model": changes})
-
-
-def test_marks_stand_first_and_notes_are_silent(record):
-    assert mark_lines(record) == [
-        f"{MARK} not comparable with full-catalogue numbers: ranked among 100 negatives (candidates=sampled)",
-        "warning  few_candidates: W.",
-        "overridden unknown_items: E.",
-    ]
-    plain = dataclasses.replace(record, incomparable="", guards=(NOTE,))
-    assert not mark_lines(plain)
 
 
 def test_tags_and_metrics_of_the_tracker(record):

@@ -121,11 +121,6 @@ def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, messa
         make()
 
 
-def test_definitions_name_all_parameters() -> None:
-    assert ItemPopularity("share").definition(10) == "Popularity(value=share, divisor=list)@10"
-    assert Diversity().definition() == "Diversity(similarity=features, single=nan, undescribed=zero)"
-
-
 def test_coverage_counts_untrained_items_only_if_not_intersected() -> None:
     judged = lists([0, 3], [3, 4])
     assert run(CatalogCoverage(), judged) == pytest.approx(3 / 5)

@@ -119,10 +119,3 @@ def test_binary_needs_its_label():
 def test_wrong_columns(actual, predicted, message):
     with pytest.raises(SchemaError, match=message):
         ClassPrecision().value(actual, predicted)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(ConfigError, match="average must be one of macro, micro, weighted, binary, samples"):
-        ClassRecall(average="sample")
-    with pytest.raises(ConfigError, match="beta must be a finite number > 0"):
-        ClassFScore(beta=0)
