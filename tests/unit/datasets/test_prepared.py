@@ -25,6 +25,7 @@ from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError
+from unit.datasets.conftest import RecordedProgress
 from unit.datasets.test_movielens import MADE
 
 CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"
@@ -116,26 +117,13 @@ def test_a_kept_table_equals_a_fresh_one(tmp_path_factory, rows, bad, with_time)
     options = {"on_bad_rows": "skip", "time": None if with_time else False}
     loads = []
     for kept in (False, True, True):
-        notes = Notes()
+        progress = RecordedProgress()
         source = Table(str(folder / "t.csv"), prepared=kept, cache=str(folder / "cache"), **options)
-        loads.append((source.load(notes), notes.notes))
+        loads.append((source.load(progress), progress.notes))
     assert is_mapped(loads[2][0].interactions.user)
     for dataset, notes in loads[1:]:
         check_same(dataset, loads[0][0])
         assert notes == loads[0][1]
-
-
-class Notes:
-    def __init__(self):
-        self.notes = []
-
-    def note(self, text):
-        self.notes.append(text)
-
-    def step(self, *_):
-        from recgauge.utils.progress import NoProgress
-
-        return NoProgress().step("", None, "")
 
 
 @pytest.mark.parametrize("name", MADE)
