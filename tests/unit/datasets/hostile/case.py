@@ -102,6 +102,6 @@ def bad_bytes(path: Path) -> None:
 
 
 LONG = "x" * 20_000
-USERS, ITEMS, RATINGS = [1, 1, 2], ["a", "b", "a"], [1.0, 2.0, 3.0]
+USERS, ITEMS = [1, 1, 2], ["a", "b", "a"]
 NOT_A_FILE = "is not a regular file but a"
 FIRST = {"users": ["0", "1"], "items": ["0", "1"]}
