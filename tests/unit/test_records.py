@@ -5,33 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems
-from recgauge.conventions import get_convention
-from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
-from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiment import run_experiment
 from recgauge.filters.row_counts import NCore
-from recgauge.models.popularity import Popularity
 from recgauge.report.run_tables import run_lines
 from recgauge.report.sweep_tables import sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.splits.shares import RandomRows
 from recgauge.tracking.page import LONGEST, curve_points, final_tags, metric_values, run_note, shortened
+from small_runs import experiment
 
 
 @pytest.fixture(scope="module")
 def result():
-    experiment = Experiment(
-        dataset=Demo(),
-        splitter=RandomRows(),
-        candidates=AllItems(),
-        model=Popularity(),
-        metrics={name: get_convention("standard").definition(name) for name in ("ndcg", "recall")},
-        cutoffs=(5, 10),
-        filters=(NCore(10),),
-    )
-    return run_experiment(experiment)
+    return run_experiment(experiment(("ndcg", "recall"), cutoffs=(5, 10), filters=(NCore(10),)))
 
 
 @pytest.fixture(scope="module")

@@ -7,21 +7,17 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from recgauge.candidates import AllItems
-from recgauge.conventions import get_convention
 from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError
-from recgauge.experiment import Experiment, run_experiment
-from recgauge.models.popularity import Popularity
+from recgauge.experiment import run_experiment
 from recgauge.runs import list_files
 from recgauge.runs.folder import finish, unfinished, write_checksums
 from recgauge.runs.list_files import COLUMNS, holds, which_lists, write_lists
-from recgauge.splits.shares import RandomRows
 from recgauge.sweeps.artifacts import write_tables
 from recgauge.utils.progress import NoProgress
+from small_runs import experiment
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
 CUTOFFS = (1, 5, 20)
@@ -29,9 +25,7 @@ CUTOFFS = (1, 5, 20)
 
 @pytest.fixture(scope="module")
 def result():
-    convention = get_convention("standard")
-    metrics = {name: convention.definition(name) for name in METRICS}
-    return run_experiment(Experiment(Demo(), RandomRows(), AllItems(), Popularity(), metrics, CUTOFFS))
+    return run_experiment(experiment(METRICS, cutoffs=CUTOFFS))
 
 
 def expected(result):
