@@ -1,4 +1,4 @@
-"""The model that a run saves gives the lists that the run has stored, bit for bit; for every model."""
+"""The model that a run saves gives the lists that the run has stored, bit for bit, for every rule of candidates."""
 
 from dataclasses import replace
 from functools import cache
@@ -6,17 +6,12 @@ from functools import cache
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from omegaconf import OmegaConf
 
-from recgauge.cli.settings import register_schema
+from finished import experiment_of
 from recgauge.errors import ModelError
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, SavedModel
 from recgauge.sweeps.artifacts import write_tables
-from recgauge.sweeps.compose import compose
-from recgauge.sweeps.places import conf_folder
 from recgauge.utils.progress import NoProgress
 
 SMALL = (
@@ -29,10 +24,7 @@ SMALL = (
 
 @cache
 def result_of(*overrides):
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        config = hydra_compose("config", overrides=[*SMALL, *overrides])
-    return run_experiment(compose(OmegaConf.to_object(config)))
+    return run_experiment(experiment_of(*SMALL, *overrides))
 
 
 def again(result, folder):

@@ -13,13 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from omegaconf import OmegaConf
 from scipy import sparse
 
+from finished import experiment_of
 from recgauge.candidates import CandidateItems
-from recgauge.cli.settings import register_schema
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError, ScoreError
 from recgauge.guards.lists import check_lengths
@@ -29,8 +26,6 @@ from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
 from recgauge.runs.environment import environment_of, read_beside
 from recgauge.runs.settings import fingerprint
-from recgauge.sweeps.compose import compose
-from recgauge.sweeps.places import conf_folder
 
 BESIDE = Path(__file__).parent
 USERS = np.arange(7, dtype=np.int32)
@@ -255,10 +250,7 @@ def test_a_file_of_lists_that_is_not_there_is_refused_before_any_work(tmp_path, 
 
 
 def compose_recorded(path, *words):
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        config = hydra_compose("config", overrides=["model=recorded", f"model.path='{path}'", *words])
-    compose(OmegaConf.to_object(config))
+    experiment_of("model=recorded", f"model.path='{path}'", *words)
 
 
 def pretend_environment(cache, **packages):
