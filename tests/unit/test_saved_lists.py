@@ -1,4 +1,4 @@
-"""The model that a run saves gives the lists that the run has stored, bit for bit, for every rule of candidates."""
+"""The model that a run saves gives the lists that the run has stored, bit for bit, whatever the candidates."""
 
 from dataclasses import replace
 from functools import cache
