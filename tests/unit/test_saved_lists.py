@@ -1,4 +1,4 @@
-"""The model that a run saves gives the lists that the run has stored, bit for bit, whatever the candidates."""
+"""The model that a run saves gives the lists that the run has stored, bit for bit, under any candidates."""
 
 from dataclasses import replace
 from functools import cache

@@ -282,6 +282,11 @@ def test_frames_of_runs_and_pairs(frames):
     [
         (lambda f: {"a": f["a"]}, "at least two runs are needed, got a"),
         (lambda f: [f["a"], f["b"]], "give runs by name, such as {'a': A, 'b': B}, or a long table"),
+        (lambda f: {"a": f["a"], "b": f["b"]["rmse"]}, "a run must be a data frame, an Evaluation, a run's"),
+        (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common. a: ndcg_at_10,"),
+        (lambda f: {"a": f["a"], "b": f["b"].astype(str)}, "not numbers: ndcg_at_10, rmse"),
+        (lambda f: {"a": f["a"], "b": f["b"].iloc[:1]}, "who have a value in every run; ndcg_at_10: 1"),
+        (lambda f: f["a"].reset_index(names="user").assign(model="a", value=0.5, seed="x"), "whole numbers"),
         (lambda f: {"a": f["a"], "b": f["b"][:0]}, "b: no user has a value of ndcg_at_10, rmse"),
         (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(300))}, "no user in common; their first ids are"),
         (lambda f: {"a": f["a"], "b": pd.concat([f["b"], f["b"]])}, "b: user 'u000' has several rows"),
@@ -302,6 +307,7 @@ def test_what_cannot_be_compared_is_told_in_one_line(frames, change, message):
     [
         ({"metrics": ["ndgc@10"]}, "not in every run, which have ndcg_at_10, rmse. Did you mean"),
         ({"baseline": "x"}, "baseline: no run 'x'; there are a, b, c"),
+        ({"tests": ()}, "tests must name at least one of t, permutation"),
         ({"tests": ("z",)}, "tests must be one of t, permutation"),
         ({"confidence": 95}, "confidence must be a finite number >= 0.5 and <= 0.9999, got 95"),
     ],

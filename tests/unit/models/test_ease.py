@@ -88,6 +88,13 @@ def test_users_are_folded_in(max_items):
     assert np.array_equal(whole.fold_in(new).score(np.array([11], np.int32)), direct)
 
 
+def test_large_catalogues_are_told_how_long_they_take(demo, monkeypatch):
+    monkeypatch.setattr(ease, "_LARGE", 1000)
+    notes = Notes()
+    fitted(demo.interactions, notes)
+    assert "take 9 MB; the inverse takes about 0.1 minutes here" in notes.texts[0]
+
+
 def test_memory_that_is_not_there_is_told_before_work_starts(demo, monkeypatch):
     monkeypatch.setattr(_gram, "free_memory", lambda: 8_000_000)
     with pytest.raises(FitError, match=r"1,500 x 1,500 items need 9,000,000 bytes \(9 MB\).*8 MB can be had.*"
