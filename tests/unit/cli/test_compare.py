@@ -285,6 +285,19 @@ def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys
     assert f"svd on d was run 2 times with equal settings; the newest counts: {newer}" in out
 
 
+def test_several_data_sets_have_a_table_each(pair, tmp_path, capsys):
+    for model, value in (("svd", 0.4), ("knn", 0.5)):
+        record = record_of(model, value=value)
+        record = altered(
+            record, names=record.names | {"dataset": "e"}, dataset=replace(record.dataset, sha256="e")
+        )
+        pair.append(store(tmp_path / "e" / model, record))
+    code, out, _ = compare(capsys, *pair)
+    assert code == 0
+    assert "d: 2 runs, 60 users" in out
+    assert "e: 2 runs, 60 users" in out
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
