@@ -284,3 +284,10 @@ def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(t
     assert "model_environment" not in environment_of(settings("nowhere"))
     assert digest(settings("one")) == digest(settings("same", timeout=9))
     assert digest(settings("one")) != digest(settings("other"))
+
+
+def test_lenskit_gets_its_feedback_where_a_model_has_it():
+    assert LensKit().their_settings() == {"feedback": "implicit"}
+    assert LensKit("EASE", {"regularization": 1}).their_settings() == {"regularization": 1}
+    with pytest.raises(ConfigError, match="LensKit: feedback must be one of implicit, explicit"):
+        LensKit(feedback="no")
