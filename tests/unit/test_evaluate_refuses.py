@@ -38,6 +38,7 @@ RELEVANT = {"ann": [2], "bob": {4: 2.0, 9: 1.0}}
         ({"users": ["ann"]}, "recommendations: user 'bob' is not among `users`"),
         ({"users": ["ann", "bob", "ann"]}, "users: an id appears twice"),
         ({"scores": {"ann": [3, 2, 1]}}, "scores: user 'bob' has a list but no scores"),
+        ({"scores": [[3, 2, 1], [1]]}, "scores must have the shape of the lists"),
         ({"scores": [[3, 2, 1], [1, 2]]}, "scores of user 'bob' rise"),
         ({"n_items": 2}, "n_items must be a whole number >= 6, got 2"),
         ({"item_features": {1: [1.0]}}, "item_features: item 2 is recommended but has no features"),
