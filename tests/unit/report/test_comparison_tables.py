@@ -5,15 +5,7 @@ import pytest
 from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
-from recgauge.report.comparison_tables import (
-    Cost,
-    comparison_blocks,
-    interval,
-    latex,
-    number,
-)
-from recgauge.report.figures.compared import forest
-from recgauge.report.html import render_html
+from recgauge.report.comparison_tables import Cost, comparison_blocks, interval, latex, number
 from recgauge.report.latex import escaped
 from recgauge.report.markdown import render_markdown
 from recgauge.report.terminal import render_terminal
@@ -52,23 +44,6 @@ def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
         assert line.count("{") - line.count("\\{") == line.count("}") - line.count("\\}") or "tabular" in line
     assert text.count("\\toprule") == text.count("\\bottomrule") == 2
     assert escaped("~^\\") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}"
-
-
-def test_html_escapes_names(comparison):
-    text = render_html(comparison_blocks(comparison, brief=True))
-    assert "&lt;i&gt;{x}&lt;/i&gt;" in text
-    assert f"<strong>{number(comparison.results[0].rows[0].mean)}</strong>" in text
-
-
-def test_the_figure_names_runs_values_and_the_reference(comparison):
-    figure = forest(comparison)
-    left, right = figure.axes
-    assert [label.get_text() for label in left.get_yticklabels()] == list(NAMES)
-    written = [text.get_text() for text in left.texts]
-    assert [text.split()[0] for text in written] == [number(row.mean) for row in comparison.results[0].rows]
-    assert "svd n_factors=32" in right.get_xlabel()
-    first = comparison.results[0].pair(NAMES[0], NAMES[1])
-    assert number(-first.difference, sign=True) in [text.get_text() for text in right.texts]
 
 
 def printed(comparison, costs, width):
