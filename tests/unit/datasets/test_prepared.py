@@ -339,7 +339,7 @@ def shorten(path):
         (empty, "it is incomplete or was changed"),
         (flip, "value.npy does not have its checksum"),
         (alter_facts, "about.npy does not have its checksum"),
-        (remove_column, "it is incomplete or was changed ('user_ids_json')"),
+        (remove_column, "it is incomplete or was changed ('user_ids')"),
         (shorten, "it is incomplete or was changed (Interactions: column 'item'"),
     ],
 )
