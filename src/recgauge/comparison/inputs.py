@@ -140,11 +140,6 @@ def run_values(
         Metrics; all that are stored for each user, or whose users' parts can be told, if not given.
     seed, fold : int, optional
         Which repeat this is.
-
-    Raises
-    ------
-    SchemaError
-        If a file of the run is missing or damaged.
     """
     from recgauge.runs.stored import pooled_errors, pooled_keys, user_columns, user_table
 
@@ -161,13 +156,7 @@ def run_values(
 
 
 def read_table(table: Path) -> "pd.DataFrame":
-    """Read a parquet or CSV file.
-
-    Raises
-    ------
-    SchemaError
-        If there is none, or it is no table.
-    """
+    """Read a parquet or CSV file."""
     import pandas as pd
 
     if not table.is_file():

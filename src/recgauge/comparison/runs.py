@@ -174,13 +174,7 @@ def _shown(key: str) -> str:
 def checked(
     dataset: str, some: Sequence[Series], keys: Sequence[str], *, mark: bool
 ) -> tuple[dict[str, Series], list[str]]:
-    """Return the runs by name, and lines that say in what they differ; without `mark` there are none.
-
-    Raises
-    ------
-    ConfigError
-        If they differ in more than the model.
-    """
+    """Return the runs by name, and lines that say in what they differ; without `mark` there are none."""
     protocols = [protocol(records_of(series), keys) for series in some]
     names = run_names(some)
     lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]

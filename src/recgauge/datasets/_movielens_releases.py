@@ -219,15 +219,7 @@ def splits_of(release: Release, file: VerifiedFile) -> PublishedSplits | None:
 
 
 def _read_test(path: Path, member: str, sha256: str | None) -> PublishedParts:
-    """Return the test rows of one split.
-
-    Raises
-    ------
-    IntegrityError
-        If the archive lacks the member, or it is not the publisher's.
-    SchemaError
-        If it is not laid out as published.
-    """
+    """Return the test rows of one split."""
     try:
         with zipfile.ZipFile(path) as archive:
             content = archive.read(member)

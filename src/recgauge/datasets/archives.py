@@ -111,13 +111,6 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
 
     A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
     server is noted and the next location is tried.
-
-    Raises
-    ------
-    IntegrityError
-        If the only files found are not what they should be.
-    MissingDataError
-        If no location has the file.
     """
     if locations.archive is not None:
         path = user_path(locations.archive)
@@ -225,13 +218,7 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
 
 
 def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFile, str]:
-    """Copy a verified archive of a mirror folder into the cache folder, and say what was done.
-
-    Raises
-    ------
-    MissingDataError
-        If the cache folder cannot keep it.
-    """
+    """Copy a verified archive of a mirror folder into the cache folder, and say what was done."""
     target = locations.cache_folder / file.path.name
     if locations.archive is not None:
         return file, "the archive that you named; nothing was copied"

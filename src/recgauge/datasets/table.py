@@ -341,13 +341,7 @@ def _tell(
 
 
 def join(parts: Sequence[Rows]) -> Interactions:
-    """Return the good rows of all files, in order.
-
-    Raises
-    ------
-    SchemaError
-        If no row is left, or only some files have a rating or a time.
-    """
+    """Return the good rows of all files, in order."""
     for role in ("rating", "time"):
         have = [str(rows.file) for rows in parts if role in rows.part.labels]
         if 0 < len(have) < len(parts):

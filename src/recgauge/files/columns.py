@@ -94,13 +94,7 @@ class Wanted:
                 )
 
     def by_name(self, names: Sequence[str], location: str) -> dict[Role, int]:
-        """Return the position of each role's column among `names`; what is not needed may be absent.
-
-        Raises
-        ------
-        SchemaError
-            If columns are absent or not clear: all of them in one message.
-        """
+        """Return the position of each role's column among `names`; what is not needed may be absent."""
         positions, problems, unclear = {}, [], []
         for role in self.names:
             at = self._places(role, names)
@@ -126,13 +120,7 @@ class Wanted:
     def by_position(
         self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
     ) -> dict[Role, int]:
-        """Return the position of each role's column where there is no header, from the first rows.
-
-        Raises
-        ------
-        SchemaError
-            If a column is absent, or what is in it is neither a rating nor a time.
-        """
+        """Return the position of each role's column where there is no header, from the first rows."""
         chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
         named = [
             role for role, choice in self.choices.items() if isinstance(choice, str) and not self.of_lists
@@ -167,11 +155,6 @@ class Wanted:
         """Whether the first row of a file names its columns, by the rule of docs/data.md.
 
         `said` is what the user says, which counts, of several files where nobody can tell.
-
-        Raises
-        ------
-        SchemaError
-            If nobody can tell.
         """
         if said is not None and not self.of_lists:
             return said

@@ -115,15 +115,6 @@ def read(
 
     `how` is what is known of text, `form` a key of `FORMATS` and `unit` what times count; all are recognised
     otherwise. `lines`: whether the line of each row must be known.
-
-    Raises
-    ------
-    SchemaError
-        If the file is not of its format, or its columns cannot be recognised.
-    IntegrityError
-        If it cannot be unpacked.
-    DataError
-        If it needs more memory than there is.
     """
     form = form or format_of(file, wanted)
     n_lines, n_ids = file.size()

@@ -131,13 +131,7 @@ def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
 
 
 def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Return the codes of the rows of all parts, each with an id, and the ids that they have, ascending.
-
-    Raises
-    ------
-    SchemaError
-        If some files have numbers and others text; `name` says what the ids are.
-    """
+    """Return the codes of the rows of all parts, each with an id, and the ids that they have, ascending."""
     columns = [part.distinct for part in parts]
     if all(part.whole for part in parts):
         columns = [_as_numbers(column) for column in columns]

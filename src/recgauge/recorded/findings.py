@@ -94,11 +94,6 @@ class ListSettings:
         Ids stay text, so that 10 is before 9 where equal scores are ordered by id, as in trec_eval.
     in_run : bool
         Whether a run reads the lists, so that messages name its settings.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown or in both collections.
     """
 
     order: Order = "auto"
@@ -134,13 +129,7 @@ def refusal(name: Finding, first: str, count: int, hint: str) -> SchemaError:
 
 
 def note(name: Finding, count: int, first: str, settings: ListSettings) -> Found:
-    """Return a finding, or raise if the settings refuse it.
-
-    Raises
-    ------
-    SchemaError
-        If they do.
-    """
+    """Return a finding, or raise if the settings refuse it."""
     fate = _IN_RUN.get(name, MEANINGS[name][1]) if settings.in_run else MEANINGS[name][1]
     if name in settings.refused:
         option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"

@@ -67,17 +67,7 @@ def read_rows(
     like: Wanted | None = None,
     header: bool | None = None,
 ) -> Rows:
-    """Return the rows of a file with an item of a user each; one row per user becomes one row per item.
-
-    Raises
-    ------
-    SchemaError
-        If the file is empty, not of its format, or its columns cannot be recognised.
-    IntegrityError
-        If the file cannot be unpacked.
-    DataError
-        If it needs more memory than there is.
-    """
+    """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
     how = TextFormat(header=header, quotes=True)
     rows = read(file, like or wanted(kind), how, form=form, lines=True)
     if not len(rows.lines) and not rows.problems and not len(rows.part.empty):
