@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
 from recgauge.datasets._download import Download
 from recgauge.datasets._fetch_errors import TransferError, explain_storage
@@ -21,7 +22,12 @@ from recgauge.datasets.published_files import (
     listed_pin,
     verify,
 )
-from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.datasets.table import join
+from recgauge.errors import IntegrityError, MissingDataError, SchemaError
+from recgauge.files.columns import Wanted
+from recgauge.files.formats import read
+from recgauge.files.opening import TableFile
+from recgauge.files.text import TextFormat
 from recgauge.utils.files import exclusive, refuse_irregular, user_path
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -104,6 +110,17 @@ class ArchiveSource(DatasetSource):
     def digest(self, progress: Progress | None = None) -> str:
         """Find or download the archive, verify it and return its sha256."""
         return self.fetch(progress).sha256
+
+
+def read_members(
+    path: Path, members: Sequence[str], wanted: Wanted, how: TextFormat | None = None, form: str | None = None
+) -> Interactions:
+    """Return the rows of files in a publisher's archive, in order."""
+    parts = [read(TableFile(path, member), wanted, how, form=form) for member in members]
+    for rows in parts:
+        if rows.problems:
+            raise SchemaError(f"{rows.first_bad()}. Get the publisher's archive again.")
+    return join(parts)
 
 
 def find_archive(published: PublishedFile, locations: Locations, progress: Progress) -> VerifiedFile:

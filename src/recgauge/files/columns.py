@@ -224,6 +224,11 @@ class Wanted:
         return " ".join([*([self.command] if self.command else []), *options])
 
 
+TABLE: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "rating": RATINGS, "time": TIMES}
+PAIRS = Wanted({}, ("user", "item"))
+"""Users and items in the first two columns, whatever follows."""
+
+
 def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | None:
     """Whether a first row of unknown names is a header, from the rows below it; None: not clear.
 

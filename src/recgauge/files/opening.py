@@ -116,6 +116,8 @@ class TableFile:
         """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
         if self.member is not None:
             with zipfile.ZipFile(self.path) as archive:
+                if self.member not in archive.namelist():
+                    raise IntegrityError(f"{self.path} has no member {self.member}. Get the whole archive.")
                 about = archive.getinfo(self.member)
             if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # zipfile unpacks 4 kB of these at once, which may become gigabytes

@@ -117,12 +117,6 @@ class ListSettings:
         return (frozenset(REFUSED) | frozenset(self.refuse)) - frozenset(self.keep)
 
 
-def first_bad(rows: Rows) -> str:
-    """Return where the first bad row is, and what is wrong with it."""
-    first = min(rows.problems, key=lambda problem: int(problem.lines[0]))
-    return f"{rows.file}, {rows.part.unit} {first.lines[0]}: {first.reason}: {first.example}"
-
-
 def refusal(name: Finding, first: str, count: int, hint: str) -> SchemaError:
     """Return the error of a finding that is refused."""
     return SchemaError(f"{first}. {name}: {count:,} ({MEANINGS[name][0]}). {hint}")
@@ -168,7 +162,7 @@ class Report:
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""
         if self._rows.problems:
-            self._note("bad_rows", self._rows.n_bad, first_bad(self._rows))
+            self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
         if len(empty := self._rows.part.empty):
             self._note("empty_lists", len(empty), f"{self._rows.file}, {self._rows.part.unit} {empty[0]}")
 
