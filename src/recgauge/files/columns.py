@@ -75,8 +75,7 @@ class Wanted:
     needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
     option: str = "dataset.{}={}"  # how a column is chosen, with the role and the column; empty: not at all
     command: str = ""  # what comes before
-    header: str = "dataset.header={}"  # how to say whether there is a header
-    unordered: str = ""  # how to say what the third column is if `order` is empty
+    setting: str = "dataset.{}={}"  # how anything else is set, with its name and value
     # Files of lists may be those of evaluation tools: blanks may separate columns without a header, and
     # TREC's are recognised by their looks, which a table may have, too. One command names columns of several
     # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32.
@@ -130,7 +129,8 @@ class Wanted:
             if not self.order:
                 raise SchemaError(
                     f"{location}: nobody knows whether the third column is a rank or a score. Say "
-                    f"{self.unordered}, or choose columns by their positions: {self._line(['user', 'item'])}."
+                    f"{self.setting.format('order', 'rank')} or {self.setting.format('order', 'score')}, or "
+                    f"choose columns by their positions: {self._line(['user', 'item'])}."
                 )
             chosen, texts = self._in_order([first, *below])
         elif not {"user", "item"} & {*chosen, *named}:
@@ -169,7 +169,7 @@ class Wanted:
         if header is None:
             raise SchemaError(
                 f"{location}: nobody can tell whether this line names the columns or is a row. If it is a "
-                f"row, say {self.header.format('false')}; if it names the columns, "
+                f"row, say {self.setting.format('header', 'false')}; if it names the columns, "
                 f"{self._line(unknown)}."
             )
         return header

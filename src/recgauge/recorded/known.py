@@ -61,9 +61,7 @@ def read_known(
     header: bool | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out."""
-    like = wanted(
-        "lists", columns, None if settings.order == "auto" else settings.order, "model.columns.{}={}"
-    )
+    like = wanted("lists", columns, None if settings.order == "auto" else settings.order, in_run=True)
     rows = read_rows(one_file(path), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _one_run(path, rows, tag)
