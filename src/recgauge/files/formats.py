@@ -157,6 +157,8 @@ def _read_twice(
 def _unreadable(file: TableFile, form: str, error: Exception) -> SchemaError:
     if "UTF8" in str(error).upper() and form != "parquet":
         return not_utf8(file)
+    if "Empty CSV" in str(error):
+        return SchemaError(f"{file} is empty. Name a file with rows.")
     settings = "dataset.format, dataset.encoding, dataset.separator and dataset.quotes"
     return SchemaError(
         f"{file} cannot be read as {form}: {said(error)}. Check "

@@ -79,29 +79,15 @@ class Found:
 
 @dataclass(frozen=True)
 class ListSettings:
-    """How recorded lists are read.
+    """How recorded lists are read."""
 
-    Parameters
-    ----------
-    order : {"auto", "rank", "score"}
-        What orders a list. ``auto``: ranks where the file has them, else scores; in TREC run files scores,
-        as trec_eval does, which reads no ranks.
-    refuse, keep : collection of str
-        Findings that stop the evaluation beside those of `REFUSED`, and those that do not.
-    longest : int or None
-        Lists with fewer items are counted as short; None counts none.
-    text_ids : bool
-        Ids stay text, so that 10 is before 9 where equal scores are ordered by id, as in trec_eval.
-    in_run : bool
-        Whether a run reads the lists, so that messages name its settings.
-    """
-
+    # "auto": by ranks where the file has them, else by scores; TREC run files by scores, as trec_eval does
     order: Order = "auto"
-    refuse: Collection[str] = ()
-    keep: Collection[str] = ()
-    longest: int | None = None
-    text_ids: bool = False
-    in_run: bool = False
+    refuse: Collection[str] = ()  # findings that stop the evaluation beside those of `REFUSED`
+    keep: Collection[str] = ()  # findings that do not
+    longest: int | None = None  # lists with fewer items are counted as short
+    text_ids: bool = False  # ids stay text, so that 10 is before 9 where ids order equal scores: trec_eval
+    in_run: bool = False  # whether a run reads the lists, so that messages name its settings
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, get_args(Order))
