@@ -76,15 +76,15 @@ def run_sweep(sweep: Sweep, engine: Engine, deliveries: Deliveries) -> list[JobO
     reuse(sweep)
     for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
         deliver(folder)
-    with Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone) as watching:
+    watching = Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone)
 
-        def ended(outcome: JobOutcome) -> None:
-            sweep.outcomes[outcome.number] = outcome
-            watching.ended(outcome)
-            deliver(outcome.folder)
+    def ended(outcome: JobOutcome) -> None:
+        sweep.outcomes[outcome.number] = outcome
+        watching.ended(outcome)
+        deliver(outcome.folder)
 
-        with suppress(KeyboardInterrupt):
-            Workers(sweep, engine, watching.begun, ended).run()
+    with watching.bar(), suppress(KeyboardInterrupt):
+        Workers(sweep, engine, watching.begun, ended).run()
     for job in sweep.waiting:
         sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
         deliver(job.folder)  # which says so where it was stopped in this process

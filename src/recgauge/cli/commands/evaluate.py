@@ -5,6 +5,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from math import comb
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,6 +28,7 @@ from recgauge.recorded import (
 )
 from recgauge.recorded.lists import RecordedLists
 from recgauge.utils.files import user_path
+from recgauge.utils.output_files import check_formats, text_writer, write_files
 
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 _ROLES: tuple[Role, ...] = ("user", "item", "rank", "score", "rating")
@@ -41,15 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _MORE
     default = "(default: %(default)s)"
     add = parser.add_argument
-    add("--run", metavar="FILE", nargs="+", required=True, help="lists; each file or TREC tag is a run")
-    add(
-        "--truth",
-        metavar="FILE",
-        nargs="+",
-        required=True,
-        help="relevant items: user,item[,grade], or qrels",
-    )
-    add("--train", metavar="FILE", nargs="+", default=[], help="who had what in training: user,item")
+    files: dict[str, Any] = {"metavar": "FILE", "nargs": "+"}
+    add("--run", **files, required=True, help="lists; each file or TREC tag is a run")
+    add("--truth", **files, required=True, help="relevant items: user,item[,grade], or qrels")
+    add("--train", **files, default=[], help="who had what in training: user,item")
     add("--metrics", metavar="NAMES", default=DEFAULT_METRICS, help=f"without @k: the whole list {default}")
     add("--conventions", metavar="NAME", default="standard", help=f"whose definitions {default}")
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
@@ -58,27 +56,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
     for role in _ROLES:
-        add(
-            f"--{role}",
-            metavar="COLUMN",
-            help=f"name or position of the column of the {role}; by default recognised by usual names",
-        )
-    add(
-        "--header",
-        choices=("true", "false"),
-        help="whether text begins with column names, where nobody can tell",
-    )
+        column = f"name or position of the column of the {role}; by default recognised by usual names"
+        add(f"--{role}", type=_column, metavar="COLUMN", help=column)
+    header = "whether text begins with column names, where nobody can tell"
+    add("--header", choices=("true", "false"), help=header)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
-    add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".json: results; .parquet: per user")
+    add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
 
 
-def _column(text: str | None) -> Choice:
+def _column(text: str) -> Choice:
     """Return a column's name, or its position."""
-    return int(text) if text is not None and text.isdecimal() else text
+    return int(text) if text.isdecimal() else text
 
 
 def parse_metrics(text: str) -> dict[str, tuple[int | None, ...]]:
@@ -112,9 +104,7 @@ def carry_out(asked: argparse.Namespace) -> None:
     from recgauge.conventions import get_convention
 
     suite, convention = parse_metrics(asked.metrics), get_convention(asked.conventions)
-    for file in asked.out:
-        if file.suffix not in (".json", ".parquet"):
-            raise ConfigError(f"--out: {file} must end in .json (results) or .parquet (values per user).")
+    check_formats(asked.out, (".json", ".parquet"))
     cutoffs = [k for some in suite.values() for k in some if k is not None]
     settings = ListSettings(
         asked.order,
@@ -134,7 +124,7 @@ def carry_out(asked: argparse.Namespace) -> None:
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
         ratings=of_ratings,
-        columns={role: _column(getattr(asked, role)) for role in _ROLES},
+        columns={role: getattr(asked, role) for role in _ROLES},
         header=None if asked.header is None else asked.header == "true",
     )
     for line in recorded.understood:
@@ -152,8 +142,10 @@ def carry_out(asked: argparse.Namespace) -> None:
         }
     _print(recorded, found, asked.conventions)
     comparison = _compared(found, asked) if len(found) > 1 else None
+    write_json = text_writer(_json(recorded, found, asked, comparison))
+    writers = {".json": write_json, ".parquet": partial(_write_users, found)}
+    write_files({user_path(str(file)): writers[file.suffix] for file in asked.out})
     for file in asked.out:
-        _write(user_path(str(file)), recorded, found, asked, comparison)
         _say(f"files    {file}")
 
 
@@ -251,30 +243,14 @@ def _compared(found: Mapping[str, Evaluation], asked: argparse.Namespace) -> Any
         return None
     if asked.baseline is None and len(found) > MOST_PAIRED:
         _say(
-            f"note     not compared: {len(found)} runs make {len(found) * (len(found) - 1) // 2:,} pairs; at "
-            f"most {MOST_PAIRED} runs are compared in pairs. Choose some with --only RUN RUN ..., or compare "
-            "all with one: --baseline RUN"
+            f"note     not compared: {len(found)} runs make {comb(len(found), 2):,} pairs; at most "
+            f"{MOST_PAIRED} runs are compared in pairs. Choose some with --only RUN RUN ..., or compare all "
+            "with one: --baseline RUN"
         )
         return None
     comparison = compare(found, metrics=usable, baseline=asked.baseline, seed=asked.seed)
     print_comparison(ComparedRuns(comparison, {}))
     return comparison
-
-
-def _write(
-    file: Path,
-    recorded: RecordedRuns,
-    found: Mapping[str, Evaluation],
-    asked: argparse.Namespace,
-    comparison: Any,
-) -> None:
-    try:
-        if file.suffix == ".parquet":
-            _write_users(file, found)
-        else:
-            file.write_text(_json(recorded, found, asked, comparison), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--out: {file} cannot be written: {error.strerror or error}.") from error
 
 
 def _json(
@@ -294,12 +270,8 @@ def _json(
         for run in recorded.runs
     }
     files = {"run": asked.run, "truth": asked.truth, "train": asked.train}
-    content: dict[str, Any] = {
-        "recgauge": __version__,
-        "conventions": asked.conventions,
-        "files": files,
-        "runs": runs,
-    }
+    content: dict[str, Any] = {"recgauge": __version__, "conventions": asked.conventions}
+    content |= {"files": files, "runs": runs}
     if comparison is not None:
         from recgauge.report.compared_runs import json_text
 
@@ -307,7 +279,7 @@ def _json(
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write_users(file: Path, found: Mapping[str, Evaluation]) -> None:
+def _write_users(found: Mapping[str, Evaluation], file: Path) -> None:
     """Write a row per user and a column per metric; of several runs, a row per run, user and metric."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -318,7 +290,6 @@ def _write_users(file: Path, found: Mapping[str, Evaluation]) -> None:
         for entry in evaluation.results
         if entry.per_user is not None
     ]
-    columns: dict[str, Any]
     if len(found) == 1:
         (evaluation,) = found.values()
         columns = {"user_id": evaluation.users.tolist()} | {key: values for _, _, key, values in by_run}
@@ -329,5 +300,4 @@ def _write_users(file: Path, found: Mapping[str, Evaluation]) -> None:
             "metric": pa.array([key for _, users, key, _ in by_run for _ in users], pa.string()),
             "value": np.concatenate([np.empty(0), *(values for *_, values in by_run)]),
         }
-    table = pa.table(columns)
-    parquet.write_table(table, file)
+    parquet.write_table(pa.table(columns), file)

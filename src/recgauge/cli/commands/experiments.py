@@ -27,19 +27,32 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--run", action="store_true", help="run all whose data can be had")
 
 
-def carry_out(asked: Namespace) -> int:
+def carry_out(options: Namespace) -> int:
     """List or run the experiments; return the exit code."""
-    return run_experiments() if asked.run else list_experiments()
+    if options.run:
+        return _run_all()
+    console = output()
+    for name in experiment_names():
+        facts = describe(name, offline=True)
+        there = [f"{data} {'missing' if reason else 'present'}" for data, reason in facts.data.items()]
+        console.print(f"\n{name}", style="bold")
+        for line in (
+            facts.question,
+            f"run      {program()} experiment={name}   {facts.time}",
+            f"data     {', '.join(there) or 'none needed'}",
+            f"results  {facts.results or 'none yet'}",
+        ):
+            console.print(f"  {line}", soft_wrap=True)
+    return 0
 
 
 @dataclass(frozen=True)
 class ExperimentFacts:
     """An experiment as its file describes it."""
 
-    name: str
     question: str
     time: str
-    data: dict[str, str | None]
+    data: dict[str, str | None]  # why each data set is missing, None if it is there
     results: str
 
     @property
@@ -48,18 +61,7 @@ class ExperimentFacts:
         return not self.data or any(reason is None for reason in self.data.values())
 
 
-def list_experiments() -> int:
-    """Print question, command, data and last results of every experiment; return the exit code."""
-    console = output()
-    for name in experiment_names():
-        facts = describe(name, offline=True)
-        console.print(f"\n{name}", style="bold")
-        for line in _lines(facts):
-            console.print(f"  {line}", soft_wrap=True)
-    return 0
-
-
-def run_experiments() -> int:
+def _run_all() -> int:
     """Run all experiments whose data can be had, each as ``recgauge run experiment=NAME``.
 
     Experiments whose data are missing are named at the end and do not count as failures.
@@ -94,16 +96,6 @@ def _run(name: str) -> int:
         return end.code if isinstance(end.code, int) else 1
 
 
-def _lines(facts: ExperimentFacts) -> list[str]:
-    there = [f"{name} {'present' if reason is None else 'missing'}" for name, reason in facts.data.items()]
-    return [
-        facts.question,
-        f"run      {program()} experiment={facts.name}   {facts.time}",
-        f"data     {', '.join(there) or 'none needed'}",
-        f"results  {facts.results or 'none yet'}",
-    ]
-
-
 def experiment_names() -> list[str]:
     """Return the names of all experiments."""
     return sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
@@ -118,7 +110,7 @@ def describe(name: str, *, offline: bool) -> ExperimentFacts:
     study = _study(config)
     data = {} if study is not None and not study.needs_runs else _data(config, words)
     results = "in the tracking store" if study is None else _results(name)
-    return ExperimentFacts(name, question, time, data, results)
+    return ExperimentFacts(question, time, data, results)
 
 
 def study_of(name: str) -> Study | None:
