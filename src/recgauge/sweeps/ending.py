@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from rich.markdown import Markdown
 
 from recgauge.errors import RecgaugeError, said
+from recgauge.report import markdown_table
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.facts import JobFacts
@@ -141,7 +142,8 @@ def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    (folder / "summary.md").write_text(_markdown(rows, columns), encoding="utf-8")
+    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
+    (folder / "summary.md").write_text(f"{markdown_table(cells, columns)}\n", encoding="utf-8")
     table = pa.table({name: [row.get(name) for row in rows] for name in columns})
     pq.write_table(table, folder / "summary.parquet")
 
@@ -167,15 +169,8 @@ def _costs(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _markdown(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
-    lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
-    lines += [f"| {' | '.join(_cell(row.get(name)) for name in columns)} |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
 def _cell(value: object) -> str:
-    text = "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")
+    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliveries: Deliveries) -> None:

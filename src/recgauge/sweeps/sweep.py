@@ -302,9 +302,9 @@ def _done_before(job: Job, run_ids: Sequence[str], sweep: Sweep, *, copy: bool) 
     """Return the outcome of a job by one of these stored runs, or by a folder on this disk."""
     fingerprint = sweep.fingerprints[job.number]
     here = find_finished(job, fingerprint)
-    told = None if here is None else delivered(here.folder)
-    if here is not None and told and told["run_id"] in run_ids:
-        return replace(here, run_id=told["run_id"])
+    delivery = None if here is None else delivered(here.folder)
+    if here is not None and delivery and delivery["run_id"] in run_ids:
+        return replace(here, run_id=delivery["run_id"])
     if run_ids and not copy:
         return replace(job.outcome, status="reused", run_id=run_ids[0])
     if run_ids and sweep.store is not None:

@@ -6,14 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.errors import (
-    ConfigError,
-    MissingDataError,
-    RecgaugeError,
-    TrackingError,
-    did_you_mean,
-    listed,
-)
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, did_you_mean, listed
 from recgauge.runs.outcome import JobOutcome, read_jobs
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RECORD, RunFolder

@@ -28,8 +28,8 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
     parser.add_argument("--metrics", default="", help="metrics that are shown, such as ndcg@10,recall@20")
     parser.add_argument("--last", type=int, metavar="N", help="only the newest N")
-    told = "delete these runs with their files"
-    parser.add_argument("--delete", metavar="RUN_ID", nargs="+", default=[], help=told)
+    delete = "delete these runs with their files"
+    parser.add_argument("--delete", metavar="RUN_ID", nargs="+", default=[], help=delete)
     parser.add_argument("--yes", action="store_true", help="do not ask before deleting")
     add_store(parser)
 
