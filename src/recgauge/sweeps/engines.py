@@ -280,9 +280,10 @@ class SubmititSettings:
         """Return what submitit is told of every job."""
         common = ("timeout_min", "mem_gb", "cpus_per_task")
         parameters = {"name": "recgauge"} | {name: getattr(self, name) for name in common}
-        own = ("setup", "partition", "account", "qos", "constraint", "exclude", "additional_parameters")
-        for name in own if engine == "slurm" else own[:1]:
-            parameters[f"{engine}_{name}"] = getattr(self, name)
+        parameters[f"{engine}_setup"] = self.setup
+        if engine == "slurm":
+            own = ("partition", "account", "qos", "constraint", "exclude", "additional_parameters")
+            parameters |= {f"slurm_{name}": getattr(self, name) for name in own}
         return {key: value for key, value in parameters.items() if value not in (None, [], {})}
 
 

@@ -17,6 +17,7 @@ from recgauge.errors import (
     MissingDataError,
     RecgaugeError,
     TrackingError,
+    listed,
 )
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.environment import fingerprint_of
@@ -229,8 +230,7 @@ def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
     own -= {word for number, label in labels.items() if number not in numbers for word in label.split(" ")}
     if own:
         return f"the jobs with {' '.join(word for word in first.split(' ') if word in own)}"
-    shown = ", ".join(f"{job.number} ({labels[job.number]})" for job in some[:_NAMED])
-    return f"jobs {shown}" + (f" and {len(some) - _NAMED} more" if len(some) > _NAMED else "")
+    return f"jobs {listed([f'{job.number} ({labels[job.number]})' for job in some], most=_NAMED)}"
 
 
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:

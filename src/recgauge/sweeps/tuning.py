@@ -65,9 +65,7 @@ def nothing_to_search(typed: RunSettings, fixed: Collection[str]) -> str:
     declared = list(flat(typed.search or {}))
     if not declared:
         return "conf/search declares nothing to try for this model"
-    return (
-        "" if set(declared) - set(given_by(fixed, typed)) else f"the command line gives {', '.join(declared)}"
-    )
+    return f"the command line gives {', '.join(declared)}" if declared == given_by(fixed, typed) else ""
 
 
 def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:

@@ -3,11 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
-from typing import Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from recgauge.cli.main import STOPPED, command_line
@@ -126,24 +123,12 @@ def _study(config: DictConfig) -> Study | None:
 
 def _data(config: DictConfig, words: Sequence[str]) -> dict[str, str | None]:
     """Return why each data set of an experiment's jobs is missing, None if it is there."""
-    params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-    about = [
-        f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in ("data", "dataset")
-    ]
-    swept = OverridesParser.create().parse_overrides(about)
-    choices = [
-        [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
-        if word.is_sweep_override()
-        else [str(word.input_line)]
-        for word in swept
-    ]
+    swept = (config.hydra.sweeper.get("params") or {}).get("dataset")
     reasons: dict[str, str | None] = {}
-    for some in product(*choices):
-        chosen = Words({}, (*words, *some)).composed()
-        node = OmegaConf.to_container(chosen.dataset, resolve=True)
-        name = chosen.hydra.runtime.choices["dataset"]
+    for name in map(str.strip, str(swept or config.hydra.runtime.choices["dataset"]).split(",")):
+        chosen = Words({}, (*words, f"dataset={name}")).composed() if swept else config
         try:
-            build_dataset(node, []).find(NoProgress())
+            build_dataset(OmegaConf.to_container(chosen.dataset, resolve=True), []).find(NoProgress())
             reasons[name] = None
         except DataError as error:
             reasons[name] = str(error)
