@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import socket
@@ -141,11 +142,9 @@ def work_elsewhere(job: Job, folder: str, variables: Mapping[str, str]) -> JobOu
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     with threadpool_limits(int(variables[_THREADS[0]])):  # its libraries may have been imported by now
         outcome = work(job)
-    return (
-        outcome
-        if outcome.status != "failed"
-        else replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
-    )
+    if outcome.status == "failed":
+        outcome = replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
+    return outcome
 
 
 class Elsewhere(Engine):
@@ -328,12 +327,8 @@ class Submitit(Elsewhere, Executor):
             with redirect_stderr(StringIO()):  # submitit prints what sbatch says, which the error has, too
                 self._running[future] = executor.submit(function, *arguments, **named)
         except Exception as error:
-            lines = [
-                line.partition("sbatch: error:")[2].strip()
-                for line in str(error).splitlines()
-                if "sbatch: error:" in line
-            ]
-            why = f"sbatch refuses the jobs: {'; '.join(dict.fromkeys(lines))}" if lines else said(error)
+            reasons = dict.fromkeys(re.findall(r"sbatch: error: *(.*\S)", str(error)))
+            why = f"sbatch refuses the jobs: {'; '.join(reasons)}" if reasons else said(error)
             raise ConfigError(f"hydra/launcher=submitit_{self._engine}: {why}") from error
         return future
 
@@ -379,8 +374,8 @@ class Submitit(Elsewhere, Executor):
         """Return the state of every job by its id, None if Slurm does not answer now."""
         if self._engine == "local":
             return {job.job_id: "GONE" if job.done() else "RUNNING" for job in list(self._running.values())}
-        asked = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%T"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        command = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%T"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
         lines = (line.strip().partition("|") for line in answer.stdout.splitlines())
         return None if answer.returncode else {number: state for number, _, state in lines}
 

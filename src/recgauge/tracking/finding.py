@@ -67,12 +67,12 @@ def find_runs(
     sought = _Sought(RunStore(uri), experiment, search, (*NEEDED, PREDICTIONS, *wanted))
     named = [run for name in names for run in sought.named(name)]
     distinct = {run.run_id or str(run.folder.resolve()): run for run in named}.values()
+    order = {run.label: place for place, run in reversed(list(enumerate(named)))}
     newest: dict[str, list[JobOutcome]] = {}
     for run in sorted(distinct, key=lambda run: run.time, reverse=True):
         if (record := sought.record(run)) is not None:
-            outcome = JobOutcome(
-                named.index(run), run.label, run_id=run.run_id, record=record, folder=run.folder
-            )
+            place = order[run.label]
+            outcome = JobOutcome(place, run.label, run_id=run.run_id, record=record, folder=run.folder)
             newest.setdefault(record.fingerprint(), []).append(outcome)
     if not newest:
         chosen = f" with --where {search!r}" if search else ""

@@ -81,14 +81,15 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
 
 def _tables(stored: Path, repeated: Path) -> list[Difference]:
     """Compare the tables that the stored run has."""
-    found = []
+    differences = []
     for name in TABLES:
-        if (stored / name).is_file() != (repeated / name).is_file():
-            texts = ["there" if (folder / name).is_file() else "not there" for folder in (stored, repeated)]
-            found.append(Difference(name, texts[0], texts[1]))
-        elif (stored / name).is_file() and (one := differing_table(stored / name, repeated / name)):
-            found.append(one)
-    return found
+        before, now = stored / name, repeated / name
+        if before.is_file() != now.is_file():
+            texts = ["there" if file.is_file() else "not there" for file in (before, now)]
+            differences.append(Difference(name, texts[0], texts[1]))
+        elif before.is_file() and (difference := differing_table(before, now)):
+            differences.append(difference)
+    return differences
 
 
 def _damaged(folder: Path) -> list[Difference]:
