@@ -245,7 +245,7 @@ def run_names(some: Sequence[Series]) -> list[str]:
             same = [place for place, one in enumerate(found) if one == name]
             for what, values in told([some[place] for place in same]).items():
                 for place, value in zip(same, values, strict=True):
-                    found[place] += f" {what.rpartition('.')[2]}={_short(value)}" if value else ""
+                    found[place] += f" {what.rpartition('.')[2]}={short_value(value)}" if value else ""
     twice = {name for name, count in Counter(found).items() if count > 1}
     return [
         f"{name} ({series.jobs[0].label})" if name in twice else name
@@ -253,7 +253,7 @@ def run_names(some: Sequence[Series]) -> list[str]:
     ]
 
 
-def _short(value: str) -> str:
+def short_value(value: str) -> str:
     """Return a setting as a name has it: six digits tell tuned numbers apart."""
     try:
         return f"{float(value):.6g}" if "." in value else value

@@ -87,7 +87,7 @@ def _n_users(job: JobOutcome) -> int:
 
 
 def _draw(comparison: Comparison, folder: Path) -> list[Path]:
-    from recgauge.report.comparison_figures import forest
+    from recgauge.report.figures.compared import forest
     from recgauge.report.figures.style import save_png
 
     drawn = []
