@@ -16,9 +16,10 @@ from recgauge.runs.facts import JobFacts, PartFacts, SearchFacts
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.search.trial import Trial
-from recgauge.sweeps import ending
-from recgauge.sweeps.compared import compare_sweep
-from recgauge.tracking import Store
+from recgauge.sweeps.compared import claim_lines, compare_sweep, comparison_summary
+from recgauge.sweeps.ending import end_sweep
+from recgauge.sweeps.sweep import Sweep
+from recgauge.tracking import Deliveries, Store
 from recgauge.tracking.store import open_store
 from records import NAMES, metric, record_with
 
@@ -349,16 +350,18 @@ def test_a_sweep_ends_with_claims_files_and_one_summary_run(pair, tmp_path):
         JobOutcome(number, "", record=record_of(folder.name, value=value), folder=folder)
         for number, (folder, value) in enumerate(zip(pair, (0.6, 0.5), strict=True))
     ]
-    made = compare_sweep(jobs, tmp_path)
-    assert len(made.lines) == 1
-    assert made.lines[0].startswith("compared svd is better than knn by .100")
+    compared, files = compare_sweep(jobs, tmp_path)
+    (line,) = claim_lines(compared.comparison)
+    assert line.startswith("compared svd is better than knn by .100")
     names = [f"comparison.{kind}" for kind in ("md", "tex", "csv", "json", "png")]
     assert all((tmp_path / name).stat().st_size for name in names)
-    assert {file.name for file in made.files} >= set(names)
-    summary = made.summary(JobFacts("", 1.0))
+    assert {file.name for file in files} >= set(names)
+    summary, later = (
+        comparison_summary(compared.comparison, tmp_path, JobFacts("", time)) for time in (1.0, 2.0)
+    )
     assert (summary.subject, summary.job.name) == ("comparison", "comparison · d · 2 runs")
     assert summary.note.startswith("- svd is better than knn")
-    assert made.summary(JobFacts("", 2.0)).fingerprint == summary.fingerprint
+    assert later.fingerprint == summary.fingerprint
 
 
 def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_path):
@@ -372,20 +375,23 @@ def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_p
         JobOutcome(number, "", record=record, folder=folder)
         for number, (record, folder) in enumerate(zip(records, folders, strict=True))
     ]
-    found = compare_sweep(jobs, tmp_path / "sweep").found
+    found, _ = compare_sweep(jobs, tmp_path / "sweep")
     assert {row.run for row in found.comparison.results[0].rows} == {"svd", "knn"}
     assert "2 of 3 runs are compared" in found.notes[0]
     assert not any("no results" in note for note in found.notes)
     failed = JobOutcome(3, "", status="failed", reason="it diverged")
-    notes = compare_sweep([*jobs, failed], tmp_path / "sweep").found.notes
-    assert "1 of 4 jobs have no results and are left out: summary.md says why" in notes
+    found, _ = compare_sweep([*jobs, failed], tmp_path / "sweep")
+    assert "1 of 4 jobs have no results and are left out: summary.md says why" in found.notes
     assert compare_sweep(jobs[1:], tmp_path) is None
 
 
 def test_a_sweep_does_not_fail_since_its_runs_cannot_be_compared(tmp_path, capsys):
     jobs = [JobOutcome(number, "", record=record_of(model)) for number, model in enumerate(("svd", "knn"))]
     (tmp_path / "per_user.parquet").write_bytes(b"no table")
-    assert ending._compare([replace(job, folder=tmp_path) for job in jobs], tmp_path) is None
+    store = tmp_path / "outputs"
+    sweep = Sweep(tmp_path, None, store, outcomes={job.number: replace(job, folder=tmp_path) for job in jobs})
+    with Deliveries() as deliveries:
+        assert end_sweep(sweep, deliveries)
     assert "the runs are not compared: " in capsys.readouterr().err
 
 

@@ -34,31 +34,30 @@ SHOWN = 10  # differences of one kind that are named
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``verify``."""
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
-    told = "largest difference of a number that is not counted (default: %(default)s)"
-    parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=told)
+    tolerance = "largest difference of a number that is not counted (default: %(default)s)"
+    parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=tolerance)
     add_allowed(parser)
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> int:
+def carry_out(options: Namespace) -> int:
     """Repeat the run and print what differs; return 0 if nothing does, else 1."""
-    if not 0 <= asked.tolerance < inf:
-        raise ConfigError(f"--tolerance: must be a number from 0, got {asked.tolerance}.")
-    folder = run_folder(asked.run, store_uri(asked), [RECORD, CHECKSUMS, *TABLES])
+    if not 0 <= options.tolerance < inf:
+        raise ConfigError(f"--tolerance: must be a number from 0, got {options.tolerance}.")
+    folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
     stored = RunFolder.read(folder)
     with TemporaryDirectory(prefix="recgauge-") as made:
-        repeated = _repeat(stored, asked.allow, Path(made))
+        repeated = _repeat(stored, options.allow, Path(made))
         rows = differing_rows(stored.record, repeated)
         values = differing_values(stored.record, repeated)
         tables = _tables(folder, Path(made))
     around = differing_surroundings(stored.record.environment, repeated.environment)
-    counted = [one for one in (*values, *tables) if one.size > asked.tolerance]
+    counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
     damaged = _damaged(folder)
     _print(stored.record, [*damaged, *rows], counted, around)
-    small = [one for one in (*values, *tables) if one.size <= asked.tolerance]
+    small = [difference.size for difference in (*values, *tables) if difference.size <= options.tolerance]
     if small:
-        largest = max(one.size for one in small)
-        output().print(f"within   {len(small)} differ by at most {largest:.3g}, which --tolerance allows")
+        output().print(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
     return int(bool(damaged or rows or counted))
 
 
@@ -82,14 +81,15 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
 
 def _tables(stored: Path, repeated: Path) -> list[Difference]:
     """Compare the tables that the stored run has."""
-    found = []
+    differences = []
     for name in TABLES:
-        if (stored / name).is_file() != (repeated / name).is_file():
-            texts = ["there" if (folder / name).is_file() else "not there" for folder in (stored, repeated)]
-            found.append(Difference(name, texts[0], texts[1]))
-        elif (stored / name).is_file() and (one := differing_table(stored / name, repeated / name)):
-            found.append(one)
-    return found
+        before, now = stored / name, repeated / name
+        if before.is_file() != now.is_file():
+            texts = ["there" if file.is_file() else "not there" for file in (before, now)]
+            differences.append(Difference(name, texts[0], texts[1]))
+        elif before.is_file() and (difference := differing_table(before, now)):
+            differences.append(difference)
+    return differences
 
 
 def _damaged(folder: Path) -> list[Difference]:
