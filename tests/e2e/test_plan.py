@@ -54,11 +54,8 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
     ("words", "message"),
     [
         (["model=nosuch"], "model=nosuch: model has no such option."),
-        (["-m", "seed=1,2", "model.nosuch=3"], "model.nosuch: svd has no such setting."),
-        (["model.n_factors=0"], "n_factors must be a whole number >= 1"),
         (["seed=1,2"], "these are several values"),
         (["-m", "seed=1,2", "jobs=0"], "jobs must be"),
-        (["-m", "seed=interval(0,1)"], "does not support sweep type"),
         (
             ["-m", "seed=1,2", "tracking.uri=sqlite:////nowhere/at/all.db"],
             "the folder /nowhere/at does",
@@ -69,7 +66,7 @@ def test_typing_errors_say_what_those_of_a_run_say(workplace, words, message):
     done = workplace.run(*words, "--plan")
     assert done.code == 1
     assert done.err.count("error: ") == 1
-    assert message in done.err.replace("model svd", "svd")
+    assert message in done.err
     assert done.out == ""
     assert list(workplace.folder.iterdir()) == []
 
