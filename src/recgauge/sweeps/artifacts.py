@@ -71,7 +71,7 @@ def write_run(
             unsaved = str(error)
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
-    files += _write_record(record, folder)
+    files += write_record(record, folder)
     return Written(record, [*files, write_checksums(files, folder)], said, unsaved)
 
 
@@ -129,7 +129,7 @@ def _write_convention_table(
     return values
 
 
-def _write_record(record: RunRecord, folder: Path) -> list[Path]:
+def write_record(record: RunRecord, folder: Path) -> list[Path]:
     """Write record.json, environment.json, guards.json and config.yaml."""
     guards = [asdict(guard) for guard in record.guards]
     texts = {

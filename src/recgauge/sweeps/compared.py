@@ -66,6 +66,15 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> SweepComparison |
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
     """
+    found = compared_jobs(jobs)
+    if found is None:
+        return None
+    files = write_comparison(found, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
+    return SweepComparison(found, [*files, *_draw(found, folder)])
+
+
+def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
+    """Compare the most finished runs that differ in the model alone; None if there are not two."""
     known = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
     chosen, notes = agreeing(known)
     if not chosen:
@@ -75,9 +84,7 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> SweepComparison |
     procedure = Procedure()
     if sum(_n_users(job) for job in chosen) > MOST_CELLS:
         procedure = replace(procedure, interval="normal", correction="holm")
-    found = compare_runs(chosen, procedure, notes=notes)
-    files = write_comparison(found, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
-    return SweepComparison(found, [*files, *_draw(found, folder)])
+    return compare_runs(chosen, procedure, notes=notes)
 
 
 def report_sweep(made: SweepComparison, folder: Path, load: "Load") -> SweepComparison:

@@ -1,17 +1,19 @@
-"""``recgauge verify RUN_ID``: a stored run repeated from its own record, and compared with what is stored."""
+"""``recgauge verify``: a stored run repeated from its own record, or the runs of a package judged again."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from recgauge._version import __version__
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
-from recgauge.cli.commands.run_data import settings_of
-from recgauge.errors import ConfigError
+from recgauge.cli.commands.run_data import settings_of, untrained
+from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
 from recgauge.report.console import ConsoleProgress, output
-from recgauge.runs.environment import environment_of
+from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
 from recgauge.runs.list_files import HITS, LISTS, which_lists
 from recgauge.runs.record import RunRecord
@@ -22,20 +24,32 @@ from recgauge.runs.repeated import (
     differing_table,
     differing_values,
 )
-from recgauge.runs.stored import TEST, RunFolder
+from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder
 from recgauge.sweeps.artifacts import PER_USER, write_tables
 from recgauge.sweeps.compose import compose
+from recgauge.sweeps.package_checks import (
+    Judged,
+    changed_files,
+    changed_pages,
+    is_package,
+    judge_again,
+    opened,
+    read_about,
+)
+from recgauge.sweeps.packages import PREDICTED, RANKS, copy_tables, packed_lists, runs_in
 from recgauge.tracking import run_folder
 
-TABLES = (TEST, LISTS, HITS, PER_USER, "predictions.parquet")
+TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, RANKS, PREDICTED)
 SHOWN = 10  # differences of one kind that are named
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``verify``."""
-    parser.add_argument("run", metavar="RUN_ID", help=RUN)
+    parser.add_argument("run", metavar="RUN_ID", help=f"{RUN}, or a package")
     told = "largest difference of a number that is not counted (default: %(default)s)"
     parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=told)
+    train = "of a package: also repeat every run, as of a single run"
+    parser.add_argument("--train", action="store_true", help=train)
     add_allowed(parser)
     add_store(parser)
 
@@ -44,22 +58,93 @@ def carry_out(asked: Namespace) -> int:
     """Repeat the run and print what differs; return 0 if nothing does, else 1."""
     if not 0 <= asked.tolerance < inf:
         raise ConfigError(f"--tolerance: must be a number from 0, got {asked.tolerance}.")
+    if is_package(path := Path(asked.run)):
+        return int(not _verify_package(path, asked))
+    if asked.train:
+        raise ConfigError("--train: a run is always repeated; the option is for packages.")
     folder = run_folder(asked.run, store_uri(asked), [RECORD, CHECKSUMS, *TABLES])
+    return int(not _verify_run(folder, asked))
+
+
+def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bool:
+    """Repeat a run and print what differs; return whether nothing does. `packed`: it is one of a package."""
     stored = RunFolder.read(folder)
     with TemporaryDirectory(prefix="recgauge-") as made:
-        repeated = _repeat(stored, asked.allow, Path(made))
+        repeated = _repeat(stored, options.allow, Path(made))
         rows = differing_rows(stored.record, repeated)
         values = differing_values(stored.record, repeated)
-        tables = _tables(folder, Path(made))
+        now = Path(made)
+        if packed:
+            now = Path(made) / "packed"
+            now.mkdir()
+            copy_tables(Path(made), now, stored.record, packed_lists(folder))
+        tables = _tables(folder, now)
     around = differing_surroundings(stored.record.environment, repeated.environment)
-    counted = [one for one in (*values, *tables) if one.size > asked.tolerance]
+    counted = [one for one in (*values, *tables) if one.size > options.tolerance]
     damaged = _damaged(folder)
     _print(stored.record, [*damaged, *rows], counted, around)
-    small = [one for one in (*values, *tables) if one.size <= asked.tolerance]
+    _print_small([*values, *tables], options.tolerance)
+    return not (damaged or rows or counted)
+
+
+def _verify_package(path: Path, options: Namespace) -> bool:
+    """Judge the lists of a package again and print what differs; return whether nothing does."""
+    console = output()
+    with opened(path) as folder:
+        about = read_about(folder, path)
+        pages = changed_pages(folder)
+        here = about["recgauge"] == __version__  # another version may write pages in other words
+        wrong = [*changed_files(folder), *(pages if here else ())]
+        _print_differences(wrong)
+        for page in () if here else pages:
+            console.print(f"made by  {page.what}: packed {page.stored}; now {page.repeated}", soft_wrap=True)
+        good = not wrong
+        around: dict[Difference, None] = {}
+        for job, judged in judge_again(folder, partial(untrained, packages=options.allow), ConsoleProgress):
+            assert job.record is not None
+            good &= _print_judged(job.record, judged, options.tolerance)
+            now = environment()
+            around |= dict.fromkeys(
+                differing_surroundings({k: v for k, v in job.record.environment.items() if k in now}, now)
+            )
+        for one in around:
+            console.print(f"made by  {one.what}: stored {one.stored}; now {one.repeated}", soft_wrap=True)
+        if options.train:
+            for job in runs_in(folder):
+                good &= _verify_run(job.folder, options, packed=True)
+    state = "identical" if good else "not as packed"
+    rest = "" if options.train else "; nothing was trained again (--train)"
+    console.print(f"\n{path}: {state}{rest}", style="bold", soft_wrap=True)
+    return good
+
+
+def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
+    counted = [one for one in judged.differences if one.size > tolerance]
+    same = f"identical: {judged.n_numbers} of {len(record.results)} numbers computed again"
+    output().print(f"\n{_name(record)}: {'not as packed' if counted else same}", style="bold")
+    _print_differences(counted)
+    _print_small(judged.differences, tolerance)
+    for reason, keys in judged.not_computed.items():
+        output().print(f"not seen {listed(keys, 6)}: {reason}; --train repeats the run", soft_wrap=True)
+    return not counted
+
+
+def _print_differences(differences: Sequence[Difference]) -> None:
+    for one in differences[:SHOWN]:
+        size = "" if one.size == inf else f" (difference {one.size:.3g})"
+        output().print(f"differs  {one.what}: stored {one.stored}; now {one.repeated}{size}", soft_wrap=True)
+    if len(differences) > SHOWN:
+        output().print(f"         and {len(differences) - SHOWN} more")
+
+
+def _print_small(differences: Sequence[Difference], tolerance: float) -> None:
+    small = [one.size for one in differences if one.size <= tolerance]
     if small:
-        largest = max(one.size for one in small)
-        output().print(f"within   {len(small)} differ by at most {largest:.3g}, which --tolerance allows")
-    return int(bool(damaged or rows or counted))
+        output().print(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
+
+
+def _name(record: RunRecord) -> str:
+    return f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
 
 
 def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunRecord:
@@ -109,14 +194,9 @@ def _print(
     record: RunRecord, rows: Sequence[Difference], numbers: Sequence[Difference], around: Sequence[Difference]
 ) -> None:
     console = output()
-    name = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
     same = f"identical: {len(record.results)} numbers, rows and lists"
-    console.print(f"\n{name}: {'not as stored' if rows or numbers else same}", style="bold")
-    for one in (*rows, *numbers[:SHOWN]):
-        size = "" if one.size == inf else f" (difference {one.size:.3g})"
-        console.print(f"differs  {one.what}: stored {one.stored}; now {one.repeated}{size}")
-    if len(numbers) > SHOWN:
-        console.print(f"         and {len(numbers) - SHOWN} more")
+    console.print(f"\n{_name(record)}: {'not as stored' if rows or numbers else same}", style="bold")
+    _print_differences([*rows, *numbers])
     for one in around:
         console.print(f"made by  {one.what}: stored {one.stored}; now {one.repeated}")
     if numbers and not rows and not around:
