@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from recgauge.data.top_k import TopK
-from recgauge.errors import IntegrityError, SchemaError, listed, printable, said
+from recgauge.errors import IntegrityError, RecgaugeError, SchemaError, listed, printable, said
 from recgauge.evaluation import Evaluation, evaluate_or_refuse
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions
 from recgauge.evaluation.predict import RatingPredictions
@@ -30,12 +30,12 @@ from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
-from recgauge.runs.stored import LISTS, PREDICTIONS, RunFolder, read_table, user_table
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RunFolder, read_table, user_table
 from recgauge.sweeps.packages import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
 from recgauge.utils.progress import Progress, Timings
 
 LIMITS = Limits(adjustable=False)
-MOST_FILES = 100_000
+MOST_FILES, MOST_TIMES = 100_000, 200  # files; bytes of what is packed to bytes of the archive
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack 4 kB to gigabytes
 
 
@@ -45,7 +45,7 @@ class Judged:
 
     differences: list[Difference]
     n_numbers: int  # that were computed again, those of users not counted
-    not_computed: dict[str, list[str]]  # reason to the results that only a repetition shows
+    not_computed: dict[str, list[str]]  # reason to the metrics that only a repetition shows
 
 
 def is_package(path: Path) -> bool:
@@ -62,27 +62,28 @@ def opened(path: Path) -> Iterator[Path]:
     IntegrityError
         If it is no package, lacks a file or has one too many, or a name leads elsewhere.
     """
-    if path.is_dir():
-        if links := [file.name for file in path.rglob("*") if file.is_symlink()]:
-            raise IntegrityError(f"{path}: {listed(links)} leads elsewhere, so this is no package.")
-        yield _complete(path, path)
-        return
     with TemporaryDirectory(prefix="recgauge-") as temporary:
-        folder = Path(temporary)
+        folder = path if path.is_dir() else Path(temporary)
         try:
-            with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-                for member in _members(archive, path):
-                    target = folder / member.filename
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    with archive.open(member) as source, target.open("xb") as content:
-                        copyfileobj(source, content)
-        except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
-            if isinstance(error, IntegrityError):
-                raise
-            raise IntegrityError(
-                f"{path}: cannot be unpacked: {said(error)}. Get the package again."
-            ) from error
-        yield _complete(folder, path)
+            if folder != path:
+                _unpack(path, folder)
+            yield _complete(folder, path)
+        except RecgaugeError as error:  # the folder means nothing to anybody
+            raise type(error)(str(error).replace(f"{folder}/", f"{path}:")) from error
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            for member in _members(archive, path):
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as source, target.open("xb") as content:
+                    copyfileobj(source, content)
+    except RecgaugeError:
+        raise
+    except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
+        raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. Get the package again.") from error
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
@@ -111,7 +112,14 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         raise IntegrityError(f"{path}: {printable(member.filename)}: {problem}. Nothing was unpacked.")
     if len(members) > MOST_FILES:
         raise IntegrityError(f"{path}: has {len(members):,} files, at most {MOST_FILES:,} are unpacked.")
-    LIMITS.check_unpacked(sum(member.file_size for member in members), path)  # zipfile reads no further
+    # zipfile reads no more of a member than the archive says it has
+    size = sum(member.file_size for member in members)
+    if size > MOST_TIMES * path.stat().st_size:
+        raise IntegrityError(
+            f"{path}: has {size:,} bytes when it is unpacked, more than {MOST_TIMES} times its size. "
+            "Nothing was unpacked."
+        )
+    LIMITS.check_unpacked(size, path)
     return members
 
 
@@ -122,6 +130,8 @@ def _complete(folder: Path, path: Path) -> Path:
             f"{path}: is no package, since it lacks {ABOUT} or {CHECKSUMS}. Name a file that `recgauge "
             "package` wrote, a run's id or its output folder."
         )
+    if links := [file.name for file in folder.rglob("*") if file.is_symlink()]:
+        raise IntegrityError(f"{path}: {listed(map(printable, links), 5)} leads elsewhere.")
     files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     named = {*read_checksums(folder / CHECKSUMS), CHECKSUMS}
     for names, problem in ((named - files, "lacks"), (files - named, f"has, and {CHECKSUMS} does not name,")):
@@ -155,7 +165,9 @@ def read_about(folder: Path, path: Path) -> dict[str, Any]:
     """
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        known = about["format"] == FORMAT and isinstance(about["notes"], list)
+        known = about["format"] == FORMAT
+        if known and not all(isinstance(text, str) for text in (about["recgauge"], *about["notes"])):
+            raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise IntegrityError(f"{path}: {ABOUT} cannot be read. Get the package again.") from error
     if not known:
@@ -252,7 +264,7 @@ def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judge
     for stored in run.record.results:
         now = values.get(stored.key)
         if now is None:
-            left.setdefault(_why_not(stored.name, run, experiment, ready), []).append(stored.key)
+            left.setdefault(_why_not(stored.name, run, experiment, ready), []).append(stored.name)
             continue
         if now.definition != stored.definition:
             differences.append(Difference(f"definition of {stored.key}", stored.definition, now.definition))
@@ -266,6 +278,8 @@ def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judge
             if (size := distance(inf if then is None else then, inf if value is None else value))
         ]
     differences += _users(run, evaluations)
+    if not differences:  # of what is not computed again, the means of users must be those of the record
+        user_table(run.folder, run.record)
     return Judged(differences, len(values), left)
 
 
@@ -310,13 +324,15 @@ def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
     rows, ids = read_table(path, ["user_id", "item_id", "rank", "score"]), task.dataset.interactions
     user = _codes(rows["user_id"], ids.user_ids, task.users, path)
     item = _codes(rows["item_id"], ids.item_ids, np.arange(len(ids.item_ids)), path)
-    rank = np.asarray(rows["rank"].to_pandas())
+    rank, score = (np.asarray(rows[name].to_pandas()) for name in ("rank", "score"))
+    if rank.dtype.kind != "i" or score.dtype.kind != "f":
+        raise SchemaError(f"{path}: rank and score should be numbers.")
     place = user * k + rank - 1
     if len(rank) and not (rank.min() >= 1 and rank.max() <= k and len(np.unique(place)) == len(place)):
         raise SchemaError(f"{path}: ranks must be from 1 to {k}, each once for a user.")
     items = np.full((len(task.users), k), -1, np.int32)
-    scores = np.full((len(task.users), k), -np.inf, np.asarray(rows["score"].to_pandas()).dtype)
-    items.flat[place], scores.flat[place] = item, np.asarray(rows["score"].to_pandas())
+    scores = np.full((len(task.users), k), -np.inf, score.dtype)
+    items.flat[place], scores.flat[place] = item, score
     return TopK(task.users, items, scores)
 
 
@@ -360,7 +376,8 @@ def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
 
 def _of_rows(table: Any, name: str, n_rows: int, path: Path) -> Any:
     values = np.asarray(table[name].to_pandas()) if name in table.column_names else np.empty(0)
-    if len(values) != n_rows or (values.dtype.kind in "iu" and len(values) and values.min() < 0):
+    kinds = "f" if name == "predicted" else "i"
+    if len(values) != n_rows or values.dtype.kind not in kinds or (kinds == "i" and (values < 0).any()):
         raise SchemaError(f"{path}: must have a {name} for each of the {n_rows:,} held-out rows.")
     return values
 
@@ -380,8 +397,8 @@ def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> 
 
 
 def _users(run: RunFolder, evaluations: Sequence[Evaluation]) -> list[Difference]:
-    """Compare the values of users with those of per_user.parquet, whose means must be those of the record."""
-    table = user_table(run.folder, run.record).to_pandas().set_index("user_id")
+    """Compare the values of users with those of per_user.parquet."""
+    table = read_table(run.folder / PER_USER).to_pandas().set_index("user_id")
     differences = []
     for evaluation in evaluations:
         for entry in evaluation.results:

@@ -19,10 +19,10 @@ Made by [recgauge](https://pypi.org/project/recgauge/), which also checks it:
     recgauge verify PACKAGE.zip          # seconds: every number again from the lists, nothing is trained
     recgauge verify PACKAGE.zip --train  # every run again from its settings
 
-The first compares the digests of all files; loads the data sets (from a mirror, the cache or their publishers),
-draws splits and candidates again and compares their digests; computes every metric from the lists, and the
-comparison and this page from the values; and names what is not the same to the last digit. Whether a model gives
-these lists, the second shows."""
+The first compares the digests of all files; loads the data sets (from a mirror, the cache or their
+publishers), draws splits and candidates again and compares their digests; computes every metric from the
+lists, and the comparison and this page from the values; and names what is not the same to the last digit.
+Whether a model gives these lists, the second shows."""
 _FILES = (
     ("record.json, config.yaml", "a run: settings, digests, definitions, results, guards, seconds"),
     ("environment.json, guards.json", "versions, machine and commit; what was looked at"),

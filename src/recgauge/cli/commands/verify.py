@@ -2,8 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -92,23 +93,25 @@ def _verify_package(path: Path, options: Namespace) -> bool:
     console = output()
     with opened(path) as folder:
         about = read_about(folder, path)
-        pages = changed_pages(folder)
-        here = about["recgauge"] == __version__  # another version may write pages in other words
-        wrong = [*changed_files(folder), *(pages if here else ())]
-        _print_differences(wrong)
-        for page in () if here else pages:
-            console.print(f"made by  {page.what}: packed {page.stored}; now {page.repeated}", soft_wrap=True)
-        good = not wrong
-        around: dict[Difference, None] = {}
+        changed = changed_files(folder)
+        _print_differences(changed)
+        same_values, around = True, dict[Difference, None]()
         for job, judged in judge_again(folder, partial(untrained, packages=options.allow), ConsoleProgress):
             assert job.record is not None
-            good &= _print_judged(job.record, judged, options.tolerance)
+            same_values &= _print_judged(job.record, judged, options.tolerance)
             now = environment()
-            around |= dict.fromkeys(
-                differing_surroundings({k: v for k, v in job.record.environment.items() if k in now}, now)
-            )
-        for one in around:
-            console.print(f"made by  {one.what}: stored {one.stored}; now {one.repeated}", soft_wrap=True)
+            then = {name: fact for name, fact in job.record.environment.items() if name in now}
+            around |= dict.fromkeys(differing_surroundings(then, now))
+        good = same_values and not changed
+        if same_values:  # else pages differ, too, since they follow from the values
+            pages = changed_pages(folder)
+            if about["recgauge"] == __version__:
+                _print_differences(pages)
+                good &= not pages
+            else:  # another version may write them in other words
+                around |= dict.fromkeys(replace(page, size=nan) for page in pages)
+        for fact in around:
+            console.print(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}", soft_wrap=True)
         if options.train:
             for job in runs_in(folder):
                 good &= _verify_run(job.folder, options, packed=True)
@@ -119,26 +122,29 @@ def _verify_package(path: Path, options: Namespace) -> bool:
 
 
 def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
-    counted = [one for one in judged.differences if one.size > tolerance]
+    counted = [difference for difference in judged.differences if difference.size > tolerance]
     same = f"identical: {judged.n_numbers} of {len(record.results)} numbers computed again"
     output().print(f"\n{_name(record)}: {'not as packed' if counted else same}", style="bold")
     _print_differences(counted)
     _print_small(judged.differences, tolerance)
-    for reason, keys in judged.not_computed.items():
-        output().print(f"not seen {listed(keys, 6)}: {reason}; --train repeats the run", soft_wrap=True)
+    for reason, metrics in judged.not_computed.items():
+        names = listed(dict.fromkeys(metrics), 6)
+        output().print(f"not seen {names}: {reason}; --train repeats the run", soft_wrap=True)
     return not counted
 
 
 def _print_differences(differences: Sequence[Difference]) -> None:
-    for one in differences[:SHOWN]:
-        size = "" if one.size == inf else f" (difference {one.size:.3g})"
-        output().print(f"differs  {one.what}: stored {one.stored}; now {one.repeated}{size}", soft_wrap=True)
+    for each in differences[:SHOWN]:
+        size = "" if each.size == inf else f" (difference {each.size:.3g})"
+        output().print(
+            f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}", soft_wrap=True
+        )
     if len(differences) > SHOWN:
         output().print(f"         and {len(differences) - SHOWN} more")
 
 
 def _print_small(differences: Sequence[Difference], tolerance: float) -> None:
-    small = [one.size for one in differences if one.size <= tolerance]
+    small = [difference.size for difference in differences if difference.size <= tolerance]
     if small:
         output().print(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
 
