@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from recgauge.conventions import Definition
 from recgauge.data.top_k import TopK
 from recgauge.errors import IntegrityError, RecgaugeError, SchemaError, listed, printable, said
 from recgauge.evaluation import Evaluation, evaluate_or_refuse
@@ -297,16 +298,14 @@ def _with_rows_of(record: RunRecord, ready: PreparedData) -> RunRecord:
 def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
     if task is None:
         return []
+    metrics = {name: each for name, each in task.metrics.items() if not _needs_ends(each, run.record)}
     if (run.folder / LISTS).is_file():
-        lists, metrics = _stored_lists(run, task), dict(task.metrics)
+        lists = _stored_lists(run, task)
     elif (run.folder / RANKS).is_file():
         lists = _lists_of_ranks(run, task)
-        metrics = {name: each for name, each in task.metrics.items() if _of_relevance(each.metric)}
+        metrics = {name: each for name, each in metrics.items() if _of_ranks(each)}
     else:
         return []
-    metrics = {
-        name: each for name, each in metrics.items() if each.policies.ties not in ("expected", "random")
-    }
     if len(task.listed_users) > len(task.users):
         metrics = {name: each for name, each in metrics.items() if not each.metric.needs_all_users}
     if not metrics:
@@ -314,8 +313,18 @@ def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
     return [evaluate_or_refuse(metrics, partial(task.evaluate, lists=lists))[0]]
 
 
-def _of_relevance(metric: Any) -> bool:
-    return bool(metric.needs_relevant and not metric.needs & {"train", "features", "similarity"})
+def _needs_ends(definition: Definition, record: RunRecord) -> bool:
+    """Whether a value depends on what ties with the ends of the lists, which no file has."""
+    k = str(max((entry.k for entry in record.results if entry.k is not None), default=0))
+    open_ends = record.ties is None or record.ties.share_at_cutoff.get(k) != 0
+    return definition.policies.ties in ("expected", "random") and open_ends
+
+
+def _of_ranks(definition: Definition) -> bool:
+    """Whether a value follows from the ranks of relevant items alone."""
+    metric = definition.metric
+    of_relevance = metric.needs_relevant and not metric.needs & {"train", "features", "similarity"}
+    return of_relevance and definition.policies.ties == "stable"  # others look at the scores
 
 
 def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
@@ -430,7 +439,7 @@ def _why_not(name: str, run: RunFolder, experiment: Experiment, ready: PreparedD
     if name in experiment.full_ranking_metrics:
         return "needs the scores of all items"
     definition = experiment.list_metrics.get(name)
-    if definition is not None and definition.policies.ties in ("expected", "random"):
+    if definition is not None and _needs_ends(definition, run.record):
         return "needs what ties with the ends of the lists"
     if definition is not None and definition.metric.needs_all_users and ready.task is not None:
         return "looks at lists of users who are not evaluated"

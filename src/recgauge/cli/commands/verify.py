@@ -95,10 +95,12 @@ def _verify_package(path: Path, options: Namespace) -> bool:
         about = read_about(folder, path)
         changed = changed_files(folder)
         _print_differences(changed)
-        same_values, around = True, dict[Difference, None]()
+        same_values, n_seen, n_results = True, 0, 0
+        around: dict[Difference, None] = {}
         for job, judged in judge_again(folder, partial(untrained, packages=options.allow), ConsoleProgress):
             assert job.record is not None
             same_values &= _print_judged(job.record, judged, options.tolerance)
+            n_seen, n_results = n_seen + judged.n_numbers, n_results + len(job.record.results)
             now = environment()
             then = {name: fact for name, fact in job.record.environment.items() if name in now}
             around |= dict.fromkeys(differing_surroundings(then, now))
@@ -116,14 +118,18 @@ def _verify_package(path: Path, options: Namespace) -> bool:
             for job in runs_in(folder):
                 good &= _verify_run(job.folder, options, packed=True)
     state = "identical" if good else "not as packed"
-    rest = "" if options.train else "; nothing was trained again (--train)"
-    console.print(f"\n{path}: {state}{rest}", style="bold", soft_wrap=True)
+    seen = (
+        ""
+        if options.train
+        else f"; {n_seen} of {n_results} numbers computed again, nothing trained (--train)"
+    )
+    console.print(f"\n{path}: {state}{seen}", style="bold", soft_wrap=True)
     return good
 
 
 def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
     counted = [difference for difference in judged.differences if difference.size > tolerance]
-    same = f"identical: {judged.n_numbers} of {len(record.results)} numbers computed again"
+    same = f"identical: {judged.n_numbers} of {len(record.results)} numbers"
     output().print(f"\n{_name(record)}: {'not as packed' if counted else same}", style="bold")
     _print_differences(counted)
     _print_small(judged.differences, tolerance)
