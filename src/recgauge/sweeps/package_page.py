@@ -14,7 +14,7 @@ from recgauge.runs.settings import counted_settings, flat_settings
 
 UNKNOWN = "not known"
 _INTRODUCTION = """\
-Made by [recgauge](https://pypi.org/project/recgauge/), which also checks it:
+Made by [recgauge](https://pypi.org/project/recgauge/) {version}, which also checks it:
 
     recgauge verify PACKAGE.zip          # seconds: every number again from the lists, nothing is trained
     recgauge verify PACKAGE.zip --train  # every run again from its settings
@@ -42,15 +42,23 @@ _FILES = (
 
 
 def package_page(
-    jobs: Sequence[JobOutcome], compared: ComparedRuns | None, notes: Sequence[str], shared: Sequence[bool]
+    jobs: Sequence[JobOutcome],
+    compared: ComparedRuns | None,
+    notes: Sequence[str],
+    *,
+    shared: Sequence[bool],
+    version: str,
 ) -> str:
-    """Return the page of the runs of a package; `shared`: whether the rows of each run's data are in it."""
+    """Return the page of the runs of a package that a version of recgauge made.
+
+    `shared`: whether the rows of each run's data may be in it.
+    """
     records = [job.record for job in jobs if job.record is not None]
     datasets = listed(dict.fromkeys(record.names["dataset"] for record in records))
     claims = [] if compared is None else compared.comparison.claims
     parts = [
         f"# {len(records)} run{'s' if len(records) > 1 else ''} on {escaped(datasets)}",
-        _INTRODUCTION,
+        _INTRODUCTION.format(version=version),
         "## Result\n\n" + "\n".join(f"- {escaped(line)}" for line in (*claims, *notes)),
         "## Runs\n\n" + _runs(jobs, records),
         "## Data\n\n" + _data(records, shared),

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recgauge._version import NUMERIC_VERSION, __version__
+from recgauge._version import __version__
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.errors import ConfigError, RecgaugeError, listed, said
 from recgauge.report.compared_runs import FORMATS, write_comparison
@@ -126,8 +126,8 @@ def _write(folder: Path, jobs: Sequence[JobOutcome], lists: Lists, reports: Sequ
         copy_tables(source, target, record, lists)
         write_record(_public(record), target)
     notes = _copy_report(reports, folder, [record for record, _ in records])
-    about = {"format": FORMAT, "recgauge": __version__, "numeric_version": NUMERIC_VERSION}
-    text = json.dumps(about | {"lists": lists, "notes": notes}, indent=1, ensure_ascii=False)
+    about = {"format": FORMAT, "recgauge": __version__, "notes": notes}
+    text = json.dumps(about, indent=1, ensure_ascii=False)
     (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
     write_pages(folder, folder)
     for run in (folder / RUNS).iterdir():
@@ -187,7 +187,9 @@ def _public(record: RunRecord) -> RunRecord:
     dataset = dict(settings.get("dataset") or {})
     dataset |= {name: None for name in _PLACES if name in dataset}
     if isinstance(path := dataset.get("path"), (str, list)):
-        dataset["path"] = Path(path).name if isinstance(path, str) else [Path(str(one)).name for one in path]
+        dataset["path"] = (
+            Path(path).name if isinstance(path, str) else [Path(str(part)).name for part in path]
+        )
     job = record.job and JobFacts(
         record.job.name, record.job.started, record.job.ended, experiment=record.job.experiment
     )
@@ -256,12 +258,9 @@ def write_pages(folder: Path, target: Path) -> None:
     compared, notes = _compared(jobs)
     if compared is not None:
         write_comparison(compared, [target / f"{NAME}{suffix}" for suffix in FORMATS])
-    text = package_page(
-        jobs,
-        compared,
-        [*about["notes"], *notes],
-        shared=[may_share_rows(job.record) for job in jobs if job.record],
-    )
+    shared = [may_share_rows(job.record) for job in jobs if job.record is not None]
+    notes = [*about["notes"], *notes]
+    text = package_page(jobs, compared, notes, shared=shared, version=about["recgauge"])
     (target / PAGE).write_text(text, encoding="utf-8")
 
 

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from math import inf, nan
 from pathlib import Path
@@ -107,11 +106,10 @@ def _verify_package(path: Path, options: Namespace) -> bool:
         good = same_values and not changed
         if same_values:  # else pages differ, too, since they follow from the values
             pages = changed_pages(folder)
-            if about["recgauge"] == __version__:
-                _print_differences(pages)
-                good &= not pages
-            else:  # another version may write them in other words
-                around |= dict.fromkeys(replace(page, size=nan) for page in pages)
+            _print_differences(pages)
+            good &= not pages
+            if pages and about["recgauge"] != __version__:
+                around[Difference("recgauge, which writes pages", about["recgauge"], __version__, nan)] = None
         for fact in around:
             console.print(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}", soft_wrap=True)
         if options.train:
