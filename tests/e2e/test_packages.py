@@ -131,6 +131,10 @@ def split(folder):
     path.write_text(path.read_text().replace('"test_size": 0.2', '"test_size": 0.25'))
 
 
+def held_out(folder):
+    change_table(folder / SVD / "test.parquet", "rating", 1.5)
+
+
 def claim(folder):
     path = folder / "comparison.md"
     path.write_text(path.read_text().replace("svd is better", "svd is far better"))
@@ -145,6 +149,7 @@ def claim(folder):
         (item, "differs  novelty_at_5: stored "),
         (config, "config.yaml, line "),
         (split, "differs  train rows: stored sha256 "),
+        (held_out, "differs  test.parquet: stored rows"),
         (claim, "comparison.md, line "),
     ],
 )

@@ -78,7 +78,7 @@ def write_run(
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
     """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.dataset.interactions
-    tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
+    tables = {"test": held_out_rows(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:
         tables["predictions"] = _predictions(result.rating.predictions, ids)
     if result.ranking is not None and result.ranking.rankings is not None:
@@ -143,7 +143,8 @@ def write_record(record: RunRecord, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def _held_out(test: Interactions) -> pa.Table:
+def held_out_rows(test: Interactions) -> pa.Table:
+    """Return the rows of a test part as test.parquet has them."""
     return arrow_table(
         {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
     )

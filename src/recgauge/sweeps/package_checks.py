@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -31,9 +31,13 @@ from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RunFolder, read_table, user_table
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table, user_table
+from recgauge.sweeps.artifacts import held_out_rows
 from recgauge.sweeps.packages import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
 from recgauge.utils.progress import Progress, Timings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LIMITS = Limits(adjustable=False)
 MOST_FILES, MOST_TIMES = 100_000, 200  # files; bytes of what is packed to bytes of the archive
@@ -69,8 +73,9 @@ def opened(path: Path) -> Iterator[Path]:
             if folder != path:
                 _unpack(path, folder)
             yield _complete(folder, path)
-        except RecgaugeError as error:  # the folder means nothing to anybody
-            raise type(error)(str(error).replace(f"{folder}/", f"{path}:")) from error
+        except RecgaugeError as error:  # a temporary folder means nothing to anybody
+            name = f"{path}/" if folder == path else f"{path}:"
+            raise type(error)(str(error).replace(f"{folder}/", name)) from error
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -260,7 +265,7 @@ def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judge
         return Judged(rows, 0, {})
     evaluations = [*_of_lists(run, ready.task), *_of_ratings(run, experiment, ready)]
     values = {entry.key: entry for evaluation in evaluations for entry in evaluation.results}
-    differences: list[Difference] = []
+    differences = _changed_rows(run, ready)
     left: dict[str, list[str]] = {}
     for stored in run.record.results:
         now = values.get(stored.key)
@@ -282,6 +287,20 @@ def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judge
     if not differences:  # of what is not computed again, the means of users must be those of the record
         user_table(run.folder, run.record)
     return Judged(differences, len(values), left)
+
+
+def _changed_rows(run: RunFolder, ready: PreparedData) -> list[Difference]:
+    """Return the files whose held-out rows are not those of the split."""
+    held_out, names = held_out_rows(ready.split.test), ["user_id", "item_id", "rating"]
+    return [
+        Difference(file, "rows", "other rows are held out by the split")
+        for file in (TEST, PREDICTIONS)
+        if (run.folder / file).is_file()
+        and not all(
+            np.array_equal(stored.to_pandas(), held_out[name].to_pandas())
+            for name, stored in zip(names, read_table(run.folder / file, names).columns, strict=True)
+        )
+    ]
 
 
 def _with_rows_of(record: RunRecord, ready: PreparedData) -> RunRecord:
@@ -364,6 +383,8 @@ def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
     lengths = np.minimum(task.candidates.counts(test.n_users, test.n_items), k)
     if "length" in table.column_names:
         lengths[test.user] = _of_rows(table, "length", len(test), path)
+    if (lengths > k).any() or (ranks > lengths[test.user]).any():
+        raise SchemaError(f"{path}: has a rank or a length beyond the lists of {k} items.")
     items = np.full((len(task.users), k), -1, np.int32)
     order = np.argsort(test.user, kind="stable")
     start = np.searchsorted(test.user[order], np.arange(test.n_users + 1))
@@ -372,8 +393,6 @@ def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
         length, held = int(lengths[user]), test.item[own]
         hits = np.flatnonzero(ranks[own])
         line = np.full(length, -1, np.int32)
-        if (ranks[own] > length).any():
-            raise SchemaError(f"{path}: has a rank beyond the list of its user.")
         line[ranks[own][hits] - 1] = held[hits]
         others = np.setdiff1d(np.arange(min(test.n_items, length + len(held)), dtype=np.int32), held)
         empty = np.flatnonzero(line < 0)
@@ -407,28 +426,38 @@ def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> 
 
 def _users(run: RunFolder, evaluations: Sequence[Evaluation]) -> list[Difference]:
     """Compare the values of users with those of per_user.parquet."""
-    table = read_table(run.folder / PER_USER).to_pandas().set_index("user_id")
-    differences = []
-    for evaluation in evaluations:
-        for entry in evaluation.results:
-            if entry.per_user is None:
-                continue
-            now = table.index.to_series().map(
-                dict(zip(evaluation.users.tolist(), entry.per_user.tolist(), strict=True))
-            )
-            then = table[entry.key] if entry.key in table else now * np.nan
-            wrong = ~((then == now) | (then.isna() & now.isna()))
-            if len(evaluation.users) > len(table) or wrong.any():
-                user = wrong.idxmax() if wrong.any() else "?"
-                texts = [repr(float(values.get(user, np.nan))) for values in (then, now)]
-                size = float((then - now)[wrong].abs().max(skipna=False)) if wrong.any() else inf
-                what = (
-                    f"per_user.parquet, {entry.key} ({int(wrong.sum()):,} users, first {printable(str(user))}"
-                )
-                differences.append(
-                    Difference(f"{what})", texts[0], texts[1], inf if np.isnan(size) else size)
-                )
-    return differences
+    import pandas as pd
+
+    table = read_table(run.folder / PER_USER).to_pandas()
+    if "user_id" not in table or not table["user_id"].is_unique:
+        raise SchemaError(f"{run.folder / PER_USER}: must have each user_id once.")
+    table = table.set_index("user_id")
+    if wrong := [name for name in table if table[name].dtype.kind != "f"]:
+        raise SchemaError(f"{run.folder / PER_USER}: {listed(wrong)} should be numbers.")
+    pairs = [(evaluation.users, entry) for evaluation in evaluations for entry in evaluation.results]
+    return [
+        difference
+        for users, entry in pairs
+        if entry.per_user is not None
+        and (difference := _unequal_users(entry.key, table, pd.Series(entry.per_user, users)))
+    ]
+
+
+def _unequal_users(key: str, table: "pd.DataFrame", now: "pd.Series[float]") -> Difference | None:
+    """Compare the users' values of a metric; None if they are equal, for the same users."""
+    import pandas as pd
+
+    users = table.index.union(now.index)
+    then = table[key].reindex(users) if key in table else pd.Series(np.nan, users)
+    now = now.reindex(users)
+    unequal = ~((then == now) | (then.isna() & now.isna()))
+    if not unequal.any():
+        return None
+    place = int(np.argmax(unequal.to_numpy()))
+    values = [repr(float(column.iloc[place])) for column in (then, now)]
+    size = float((then - now)[unequal].abs().max(skipna=False))
+    what = f"{PER_USER}, {key} ({int(unequal.sum()):,} users, first {printable(str(users[place]))})"
+    return Difference(what, values[0], values[1], inf if np.isnan(size) else size)
 
 
 def _why_not(name: str, run: RunFolder, experiment: Experiment, ready: PreparedData) -> str:

@@ -104,9 +104,17 @@ def _splits(records: Sequence[RunRecord]) -> str:
     return _table(rows, ("data set", "split", "part", "rows", "users", "sha256"))
 
 
-def _words(settings: Mapping[str, Any] | None) -> str:
-    plain = {name: value for name, value in (settings or {}).items() if name != "_target_"}
+def _words(settings: Any) -> str:
+    if not isinstance(settings, Mapping):
+        return "none" if settings is None else str(settings)
+    plain = {name: value for name, value in settings.items() if name != "_target_"}
     return ", ".join(f"{name}={value}" for name, value in flat_settings(plain).items())
+
+
+def _below(name: str, facts: Mapping[str, Any]) -> str:
+    """Return what is under a name of the facts of an environment."""
+    flat = flat_settings(facts).items()
+    return ", ".join(f"{key.partition('.')[2]} {fact}" for key, fact in flat if key.startswith(f"{name}."))
 
 
 def _table(rows: Iterable[Sequence[str]], header: Sequence[str]) -> str:
@@ -173,9 +181,8 @@ def _candidates(record: RunRecord) -> str:
 
 
 def _libraries(record: RunRecord) -> str:
-    packages = record.environment.get("packages") or {}
     python = f"Python {record.environment.get('python', UNKNOWN)}"
-    return ", ".join([python, *(f"{name} {version}" for name, version in packages.items() if version)])
+    return f"{python}, {_below('packages', record.environment) or UNKNOWN}"
 
 
 def _seconds(record: RunRecord) -> str:
@@ -241,6 +248,5 @@ def _code(record: RunRecord) -> str:
 
 def _hardware(record: RunRecord) -> str:
     facts = record.environment
-    kernels = ", ".join(f"{name} {kind}" for name, kind in (facts.get("kernels") or {}).items())
     words = [f"{name}: {facts.get(name, UNKNOWN)}" for name in ("platform", "processor", "n_cpus")]
-    return f"{', '.join(words)}; kernels: {kernels or UNKNOWN}; memory, GPU: {UNKNOWN}"
+    return f"{', '.join(words)}; kernels: {_below('kernels', facts) or UNKNOWN}; memory, GPU: {UNKNOWN}"
