@@ -7,6 +7,7 @@ INSTALLED := $(VENV)/.installed
 DEPENDENCIES := --constraint constraints.txt --editable ".[dev]"
 NUMBERS := src tests/golden tests/unit/test_demo.py tests/unit/report/test_data_card.py tests/e2e/test_readme.py
 UV ?= $(shell command -v uv)
+SIDE_BY_SIDE := -n 2 --dist loadfile --no-loadscope-reorder
 PYTHONS ?= python3.11 python3.12 python3.13
 PEERS ?= $(wildcard .venv-peers/bin/python)
 TRAINING_PEERS ?= $(wildcard $(VENV)-differential-models/bin/python)
@@ -32,11 +33,11 @@ run: install  ## train and evaluate svd on the demo data set; ARGS="model=popula
 	$(BIN)/python run.py $(ARGS)
 
 test: install  ## run the default tests; ARGS="-k ndcg" chooses some
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" $(SIDE_BY_SIDE) $(ARGS)
 
 test-plain-cpu: install  ## run what holds numbers (README, demo, golden, doctests) as on a processor without vector code
 	NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4" OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=generic \
-	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder $(NUMBERS) $(ARGS)
+	  $(BIN)/python -m pytest -m "not slow" $(SIDE_BY_SIDE) $(NUMBERS) $(ARGS)
 
 test-pythons:  ## run the default tests on each of PYTHONS="python3.11 python3.12 python3.13"
 	set -e; for python in $(PYTHONS); do \
@@ -49,10 +50,10 @@ test-lowest:  ## run the default tests with the oldest versions of libraries tha
 	test -x $(VENV)-lowest/bin/pip || $(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[test]"
 	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)-lowest/numba $(VENV)-lowest/bin/python -m pytest -m "not slow" \
-	  -n 2 --dist loadfile --no-loadscope-reorder -W ignore::DeprecationWarning $(ARGS)
+	  $(SIDE_BY_SIDE) -W ignore::DeprecationWarning $(ARGS)
 
 test-slow: install  ## run the slow tests
-	$(BIN)/python -m pytest -m "slow and not isolated and not server" -n 2 $(ARGS)
+	$(BIN)/python -m pytest -m "slow and not isolated and not server and not clusters" $(SIDE_BY_SIDE) $(ARGS)
 
 server-tests: install  ## take MLflow servers and a PostgreSQL of their own away in the middle of sweeps (half an hour)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[server]"

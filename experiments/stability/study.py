@@ -1,7 +1,7 @@
 """Whether the best of some models would be another one under other choices of the protocol."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,16 +9,8 @@ import numpy as np
 
 from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.comparison.stability_axes import stability_of
-from recgauge.report import markdown_table
-from recgauge.report.stability_tables import (
-    HEADER,
-    OPTION_HEADER,
-    OPTION_RIGHT,
-    claims,
-    explanation,
-    option_cells,
-    summary_rows,
-)
+from recgauge.report.markdown import render_markdown
+from recgauge.report.stability_tables import choice_table, claims, option_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import LISTS, PER_USER, TEST, RunFolder
 from recgauge.studies import Row, Study, distinct, folded, where
@@ -56,19 +48,18 @@ class WinnerStability(Study):
         if found := read_rows(rows):
             parts += [
                 "\n".join(f"- {claim}" for claim in claims(found)),
-                markdown_table(summary_rows(found), HEADER, HEADER[2:6]),
-                explanation(found),
+                render_markdown([replace(choice_table(found), caption="")]),
                 "![Share of pairs of models that turn along each choice](turns.png)",
                 folded(
                     "The order of the models under every option",
-                    markdown_table(option_cells(found), OPTION_HEADER, OPTION_RIGHT),
+                    render_markdown([replace(option_table(found), caption="")]),
                 ),
             ]
         return "\n\n".join(parts)
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the share of pairs that turn along each choice as a figure."""
-        from recgauge.report.figures.stability import plot_stability
+        from recgauge.report.figures.compared import plot_stability
 
         found = read_rows(rows)
         return {"turns": plot_stability(found)} if found else {}

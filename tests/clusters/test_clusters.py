@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from clusters.slurm import Slurm, missing
-from e2e.conftest import Workplace
+from e2e.program import Workplace
 from recgauge.runs.folder import file_digest
 
 pytestmark = pytest.mark.clusters

@@ -32,9 +32,19 @@ from recgauge.sweeps.tuning import plan, tune
 from recgauge.utils.progress import NoProgress
 
 ADAPTERS = (Implicit, Irspack, Surprise, Cornac)
+
+
+def is_there(kind):
+    try:
+        return bool(version(kind.library))
+    except PackageNotFoundError:
+        return False
+
+
 EVERY = [
     (kind, algorithm)
     for kind in ADAPTERS
+    if is_there(kind) or os.environ.get("RECGAUGE_REQUIRE_PEERS")
     for algorithm in get_args(importlib.import_module(kind.__module__).Algorithm)
 ]
 every_model = pytest.mark.parametrize(
@@ -46,9 +56,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of libraries, about themsel
 
 def needs(kind):
     """Skip where the library is not installed; with RECGAUGE_REQUIRE_PEERS=1 that is a failure."""
-    try:
-        version(kind.library)
-    except PackageNotFoundError:
+    if not is_there(kind):
         reason = f"{kind.library} is not installed: pip install 'recgauge[{kind.extra}]'"
         (pytest.fail if os.environ.get("RECGAUGE_REQUIRE_PEERS") else pytest.skip)(reason)
 

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,7 @@ def test_the_core_reads_no_environment():
     ]
 
 
+@cache
 def loaded_by(statement):
     code = f"import sys; {statement}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
     return subprocess.run(

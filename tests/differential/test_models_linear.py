@@ -11,6 +11,7 @@ from recgauge.models.p3alpha import P3alpha
 from recgauge.models.rp3beta import RP3beta
 from recgauge.models.slim import SLIM
 
+irspack = library("irspack.recommenders")
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 SHAPES = pytest.mark.parametrize(
     ("n_users", "n_items", "share"), [(60, 25, 0.3), (300, 150, 0.1), (80, 200, 0.1)]
@@ -43,7 +44,6 @@ def theirs(model):
 @SHAPES
 @pytest.mark.parametrize("l2", [5.0, 250.0])
 def test_ease(n_users, n_items, share, l2):
-    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     expected = theirs(irspack.DenseSLIMRecommender(matrix, reg=l2))
     np.testing.assert_allclose(ours(EASE(l2), rows), expected, atol=2e-6)
@@ -51,7 +51,6 @@ def test_ease(n_users, n_items, share, l2):
 
 @SHAPES
 def test_p3alpha(n_users, n_items, share):
-    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     found = ours(P3alpha(alpha=1.0, top_k=None), rows)
     np.testing.assert_allclose(found, theirs(irspack.P3alphaRecommender(matrix)), rtol=1e-5)
@@ -60,7 +59,6 @@ def test_p3alpha(n_users, n_items, share):
 @SHAPES
 @pytest.mark.parametrize("beta", [0.2, 0.6])
 def test_rp3beta(n_users, n_items, share, beta):
-    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     found = ours(RP3beta(alpha=1.0, beta=beta, top_k=None), rows)
     np.testing.assert_allclose(found, theirs(irspack.RP3betaRecommender(matrix, beta=beta)), rtol=1e-5)
@@ -68,7 +66,6 @@ def test_rp3beta(n_users, n_items, share, beta):
 
 def test_neighbours_that_are_kept():
     """Where a walk back is among their k + 1 largest, the others are our k."""
-    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(300, 150, 0.1)
     expected = irspack.RP3betaRecommender(matrix, top_k=11).learn()._W.toarray()
     alike = np.diag(expected) > 0
@@ -82,7 +79,6 @@ def test_neighbours_that_are_kept():
 @pytest.mark.parametrize(("l1", "l2"), [(0.5, 20.0), (2.0, 5.0), (0.0, 10.0)])
 @pytest.mark.parametrize("non_negative", [True, False])
 def test_slim(n_users, n_items, share, l1, l2, non_negative):
-    irspack = library("irspack.recommenders")
     rows, matrix = rows_and_matrix(n_users, n_items, share)
     strength = {"alpha": (l1 + l2) / n_users, "l1_ratio": l1 / (l1 + l2), "positive_only": non_negative}
     expected = theirs(irspack.SLIMRecommender(matrix, **strength, n_iter=2000, tol=1e-7))

@@ -11,6 +11,7 @@ from recgauge.models.nmf import NMF
 from recgauge.models.slope_one import SlopeOne
 from recgauge.models.svd_pp import SVDpp
 
+surprise = library("surprise")
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 SEEDS = (0, 1, 2)
 N_USERS, N_ITEMS = 60, 40  # the last of each has no rating
@@ -40,7 +41,6 @@ class Theirs:
     """Surprise's trainset of the rows, users in a given order, and predictions of all pairs."""
 
     def __init__(self, rows, order=None):
-        surprise = library("surprise")
         import pandas as pd
 
         turn = np.arange(N_USERS) if order is None else np.argsort(order)
@@ -66,7 +66,7 @@ def ours(model, rows, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_slope_one(seed):
-    surprise, rows = library("surprise"), random_ratings(seed)
+    rows = random_ratings(seed)
     expected = Theirs(rows).predictions(surprise.SlopeOne())
     np.testing.assert_allclose(ours(SlopeOne(), rows, seed), expected, rtol=1e-6)
 
@@ -74,7 +74,7 @@ def test_slope_one(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("settings", [{}, {"n_factors": 3, "n_epochs": 7, "reg_pu": 0.2, "reg_qi": 0.01}])
 def test_nmf(seed, settings):
-    surprise, rows = library("surprise"), random_ratings(seed)
+    rows = random_ratings(seed)
     theirs, model, rng = Theirs(rows), NMF(**settings), np.random.default_rng(seed)
     p, q = (rng.random((n, model.n_factors)) for n in (N_USERS, N_ITEMS))
     start = Given(p[theirs.users], q[theirs.items])
@@ -85,7 +85,7 @@ def test_nmf(seed, settings):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("shape", [(3, 3), (2, 5)])
 def test_co_clustering(seed, shape):
-    surprise, rows = library("surprise"), random_ratings(seed)
+    rows = random_ratings(seed)
     theirs, rng = Theirs(rows), np.random.default_rng(seed)
     groups, clusters = rng.integers(shape[0], size=N_USERS), rng.integers(shape[1], size=N_ITEMS)
     start = Given(groups[theirs.users], clusters[theirs.items])
@@ -97,7 +97,7 @@ def test_co_clustering(seed, shape):
 @pytest.mark.parametrize("settings", [{}, {"n_factors": 5, "n_epochs": 40, "lr_all": 0.02, "reg_all": 0.1}])
 def test_svd_pp(seed, settings):
     """In float32 and with the steps of a user composed; Surprise takes them one by one, in float64."""
-    surprise, rows = library("surprise"), random_ratings(seed)
+    rows = random_ratings(seed)
     names = {"lr_all": "learning_rate", "reg_all": "regularization"}
     model = SVDpp(**{names.get(name, name): value for name, value in settings.items()})
     rng = np.random.default_rng(seed)
@@ -110,7 +110,7 @@ def test_svd_pp(seed, settings):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_biased_mf(seed):
-    surprise, rows = library("surprise"), random_ratings(seed)
+    rows = random_ratings(seed)
     theirs, rng = Theirs(rows), np.random.default_rng(seed)
     p, q = (rng.standard_normal((n, 100)) * 0.1 for n in (N_USERS, N_ITEMS))
     start = Given(p[theirs.users], q[theirs.items])

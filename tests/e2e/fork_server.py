@@ -2,16 +2,20 @@
 
 Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files), and answers
 with the exit code; or, if there is `leave` in it, with the process id of the fork, left at work. A line
-``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. Most of the time
-of a short run goes to imports, to numba's tables of types and to the demo data; here they are paid for once.
+``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. With ``"kill_at":
+[event, point]`` the run kills itself just before the event with that number, as a power cut would, and the
+answer is the exit code and how many of each event there were. Most of the time of a short run goes to
+imports, to numba's tables of types and to the demo data; here they are paid for once.
 The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Runs that are
 started as a user starts them (`run_fresh`) have the real one.
 """
 
 import gc
 import json
+import mmap
 import os
 import signal
+import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -105,9 +109,47 @@ def exit_code(child: int, options: int = 0) -> int | None:
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
-def answer(asked: dict[str, Any]) -> int | None:
+EVENTS = ("rename", "sync")
+KIND = {"replace": "rename", "rename": "rename", "link": "rename", "fsync": "sync"}
+
+
+class Counter:
+    """Counts events in memory that is shared with a fork, which dies at one of them."""
+
+    def __init__(self, event: str, point: int):
+        self._shared = mmap.mmap(-1, 8 * len(EVENTS))
+        self._fatal = event, point
+
+    def count(self, event: str) -> None:
+        place = 8 * EVENTS.index(event)
+        (before,) = struct.unpack_from("q", self._shared, place)
+        struct.pack_into("q", self._shared, place, before + 1)
+        if (event, before + 1) == self._fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def counts(self) -> dict[str, int]:
+        return dict(zip(EVENTS, struct.unpack_from(f"{len(EVENTS)}q", self._shared), strict=True))
+
+    def watch(self) -> None:
+        for name, event in KIND.items():
+            setattr(os, name, self._watched(getattr(os, name), event))
+
+    def _watched(self, function: Callable[..., Any], event: str) -> Callable[..., Any]:
+        def counted(*arguments: Any, **options: Any) -> Any:
+            self.count(event)
+            return function(*arguments, **options)
+
+        return counted
+
+
+def answer(asked: dict[str, Any]) -> object:
     """Do what a line asks for."""
-    return exit_code(asked["wait"], os.WNOHANG) if "wait" in asked else run_in_fork(asked)
+    if "wait" in asked:
+        return exit_code(asked["wait"], os.WNOHANG)
+    if "kill_at" in asked:
+        counter = Counter(*asked["kill_at"])
+        return run_in_fork(asked, counter.watch), counter.counts()
+    return run_in_fork(asked)
 
 
 def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int | None:

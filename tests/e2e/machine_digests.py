@@ -1,7 +1,6 @@
 """Prints digests of data, splits, candidates, lists and values on the demo data set, one process a machine.
 
-Its arguments are the models to try, by default all. `test_every_machine.py` starts it under several settings
-of the processor and compares what it prints.
+`test_every_machine.py` starts it under several settings of the processor and compares what it prints.
 """
 
 import hashlib
@@ -95,7 +94,7 @@ def main():
             "data": rows.sha256(),
             "splits": split_digests(rows),
             "candidates": candidate_digests(rows),
-            "models": {model: run(model) for model in sys.argv[1:] or options("model")},
+            "models": {model: run(model) for model in options("model")},
         }
     sys.stdout.write(json.dumps(found))
 

@@ -46,7 +46,7 @@ WRONG = [
     (["model._target_=os.getcwd"], "is not one of recgauge.*"),
     (["metrics=ndgc"], "metrics=ndgc: there is no such suite or metric. Did you mean ndcg?"),
     (["metrics={ndcg:ndcg}"], "Name what is to be computed: metrics=ndcg, metrics=[ndcg,recall]"),
-    (["metrics=[ranking,rating]"], "need predicted ratings, and SVD ranks items"),
+    (["metrics=[ranking,rating]"], "SVD ranks items but predicts none. Choose model=bias or model=biased_mf"),
     (["model", "svd"], "model: a setting needs a value. Write model=svd."),
     (["--model", "svd"], "--model: settings have no dashes. Write model=svd."),
     (["--sweep"], "--sweep: there is no such option. recgauge run --help lists what there is."),
@@ -86,25 +86,6 @@ def test_a_wrong_setting(refusals, arguments, message):
     assert "Traceback" not in done.err + done.out
 
 
-def test_a_wrong_setting_by_itself(workplace):
-    done = workplace.run("model=svdd")
-    assert done.code == 1
-    assert done.err.count("error:") == 1
-    assert "Traceback" not in done.err + done.out
-
-
-def tampered_mirror(tmp_path: Path, mirror: str, change) -> str:
-    folder = tmp_path / "mirror"
-    folder.mkdir()
-    shutil.copy(Path(mirror) / "ml-latest-small.zip", folder)
-    change(folder / "ml-latest-small.zip")
-    return str(folder)
-
-
-def truncate(path: Path):
-    path.write_bytes(path.read_bytes()[:500_000])
-
-
 def alter_a_rating(path: Path):
     with zipfile.ZipFile(path) as old:
         members = {name: old.read(name) for name in old.namelist()}
@@ -115,9 +96,10 @@ def alter_a_rating(path: Path):
             new.writestr(name, content)
 
 
-@pytest.mark.parametrize("change", [truncate, alter_a_rating])
-def test_a_wrong_archive_is_refused(workplace, mirror, tmp_path, change):
-    done = workplace.run("dataset=ml_latest_small", RECGAUGE_MIRROR=tampered_mirror(tmp_path, mirror, change))
+def test_a_wrong_archive_is_refused(workplace, mirror, tmp_path):
+    shutil.copy(Path(mirror) / "ml-latest-small.zip", tmp_path)
+    alter_a_rating(tmp_path / "ml-latest-small.zip")
+    done = workplace.run("dataset=ml_latest_small", RECGAUGE_MIRROR=str(tmp_path))
     assert done.code != 0
     assert "ml-latest-small.zip" in done.err
     assert "sha256" in done.err

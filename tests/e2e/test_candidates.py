@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
 
 
-def test_all_sampled_and_test_items_side_by_side(workplace, mirror):
-    done = workplace.run(
-        "-m", "candidates=all,sampled,test_items", "dataset=ml_100k", "sanity=true", RECGAUGE_MIRROR=mirror
-    )
+def test_all_sampled_and_test_items_side_by_side(workplace):
+    done = workplace.run("-m", "candidates=all,sampled,test_items", "cutoffs=[10]", "sanity=true")
     assert done.code == 0, done.err
     runs = {run.data.params["candidates"]: run for run in workplace.runs()}
     assert set(runs) == {"all", "sampled", "test_items"}
@@ -24,8 +22,8 @@ def test_all_sampled_and_test_items_side_by_side(workplace, mirror):
     assert "own test items" in runs["test_items"].data.tags["recgauge.incomparable"]
     assert "few_candidates" in runs["test_items"].data.tags["recgauge.guards"]
     assert [runs[name].info.run_name for name in ("all", "sampled")] == [
-        "svd · ml_100k",
-        "svd · ml_100k · sampled",
+        "svd · demo",
+        "svd · demo · sampled",
     ]
     client = MlflowClient(tracking_uri=workplace.uri)
     for name, run in runs.items():

@@ -1,5 +1,7 @@
 """A sweep is compared at its end; its runs are found in MLflow by name, id, search and folder."""
 
+import shlex
+
 import pytest
 from mlflow import MlflowClient
 
@@ -35,6 +37,18 @@ def compare(sweep, monkeypatch, capsys):
 def table(out):
     """Return the part of the output that is the same wherever the runs were found."""
     return out.partition("\nnote")[0]
+
+
+def test_three_baselines_in_their_order(sweep):
+    workplace, done = sweep
+    runs = workplace.runs()
+    assert [run.info.status for run in runs] == ["FINISHED"] * 3
+    assert not any("mlflow.parentRunId" in run.data.tags for run in runs)
+    assert len({run.data.tags["recgauge.sweep"] for run in runs}) == 1
+    random, popularity, svd = (run.data.metrics["ndcg_at_10"] for run in runs)
+    assert svd > 1.5 * popularity > 3 * random
+    assert "3 done, 0 failed" in done.out
+    assert "*" in done.out
 
 
 def test_the_sweep_ends_with_its_claims_and_files_and_a_run_that_holds_them(sweep):
@@ -108,3 +122,14 @@ def test_a_failed_run_and_an_unknown_experiment_are_told(sweep, compare):
         assert "1 runs that did not finish are left out" in compare()[1]
     finally:
         client.delete_run(failed)
+
+
+def test_an_experiments_job_can_be_run_again_alone(sweep):
+    workplace, _ = sweep
+    command = workplace.runs()[1].data.tags["recgauge.command"]
+    done = workplace.run(*shlex.split(command)[2:])
+    assert done.code == 0, done.err
+    runs = workplace.runs()
+    assert len(runs) == 4
+    assert runs[3].data.metrics["ndcg_at_10"] == runs[1].data.metrics["ndcg_at_10"]
+    assert runs[3].data.tags["recgauge.fingerprint"] == runs[1].data.tags["recgauge.fingerprint"]

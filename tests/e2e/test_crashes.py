@@ -13,7 +13,6 @@ from contextlib import closing
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.crash_server import EVENTS, CrashServer
 from e2e.ratings_file import write_ratings
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 
@@ -30,12 +29,11 @@ def some(event, count):
 
 
 class Workshop:
-    """A folder with a store and one finished run, and a process that runs the program there."""
+    """A folder with a store and one finished run."""
 
-    def __init__(self, folder):
-        self.folder = folder
-        write_ratings(folder / "ratings.csv")
-        self.server = CrashServer(folder)
+    def __init__(self, workplace):
+        self.folder, self._kill = workplace.folder, workplace.run_killed_at
+        write_ratings(self.folder / "ratings.csv")
         self.whole = self.run(0)
         assert self.whole.code == 0, self.whole.err
         again = self.run(1)  # as in each trial: the store is there
@@ -43,11 +41,11 @@ class Workshop:
         self.events = again.events
         self.numbers = self.results()
 
-    def run(self, number, **kill_at):
+    def run(self, number, event="", point=0):
         """Run what no other number has run, so that there is nothing to reuse, with data to read anew."""
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
         words = (f"cutoffs=[5,{SHORTEST + number}]", "dataset.path=ratings.csv", "data.cache=cache")
-        return self.server.run(*WORDS, *words, **kill_at)
+        return self._kill(event, point, *WORDS, *words)
 
     def results(self):
         entries = json.loads((self.folder / "out" / "record.json").read_text())["results"]
@@ -55,10 +53,8 @@ class Workshop:
 
 
 @pytest.fixture(scope="module")
-def workshop(tmp_path_factory):
-    made = Workshop(tmp_path_factory.mktemp("crashes"))
-    yield made
-    made.server.stop()
+def workshop(shared_workplace):
+    return Workshop(shared_workplace)
 
 
 def assert_nothing_is_half_written(folder):
@@ -83,9 +79,9 @@ def test_there_are_points_for_every_rename_and_flush(workshop):
 
 @pytest.mark.parametrize(("event", "point"), [*some("rename", RENAMES), *some("sync", FLUSHES)])
 def test_the_run_after_a_death(workshop, event, point):
-    number = 10 + EVENTS.index(event) * 100 + point
+    number = point + (100 if event == "rename" else 200)
     before = finished(workshop.folder)
-    dead = workshop.run(number, kill_at=(event, point))
+    dead = workshop.run(number, event, point)
     if dead.code == 0:  # there were fewer, or the process that delivers died and another one took its place
         assert_nothing_is_half_written(workshop.folder)
         assert finished(workshop.folder) == before + 1
@@ -106,10 +102,9 @@ def finished(folder):
 
 
 @pytest.mark.slow
-def test_the_run_after_a_death_in_the_first_run_of_a_store(tmp_path):
-    server, words = CrashServer(tmp_path), ("model=popularity", "cutoffs=[5]")
-    assert server.run(*words, kill_at=("rename", 1)).code == -9
-    done = server.run(*words)
-    server.stop()
+def test_the_run_after_a_death_in_the_first_run_of_a_store(workplace):
+    words = ("model=popularity", "cutoffs=[5]")
+    assert workplace.run_killed_at("rename", 1, *words).code == -9
+    done = workplace.run(*words)
     assert done.code == 0, done.err
-    assert finished(tmp_path) == 1
+    assert finished(workplace.folder) == 1

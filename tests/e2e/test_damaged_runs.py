@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from e2e.conftest import Workplace
+from e2e.program import Workplace
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
@@ -68,11 +68,6 @@ def stored(made):
     return made
 
 
-def truncate(stored):
-    path = stored.files / "record.json"
-    path.write_bytes(path.read_bytes()[:-100])
-
-
 def another_value(stored):
     stored.change_record(lambda record: record["results"][0].update(value=0.9))
 
@@ -117,9 +112,7 @@ def no_record(stored):
 @pytest.mark.parametrize(
     ("harm", "reason"),
     [
-        (truncate, "record.json has been changed"),
         (another_value, "record.json has been changed"),
-        (another_seed, "record.json has been changed"),
         (signed(another_value), "its SHA256SUMS has been changed"),
         (tagged(another_seed), "its record is that of another configuration"),
         (tagged(no_record), "its record.json is no record of this version of recgauge"),
@@ -139,9 +132,8 @@ def test_a_damaged_run_is_told_of_and_made_again(stored, harm, reason):
     assert len(stored.sql("SELECT run_uuid FROM runs WHERE status = 'FINISHED'")) == 2
 
 
-@pytest.mark.parametrize("status", ["FAILED", "KILLED", "RUNNING"])
-def test_a_run_that_did_not_finish_never_counts(stored, status):
-    stored.sql(f"UPDATE runs SET status = '{status}'")
+def test_a_run_that_did_not_finish_never_counts(stored):
+    stored.sql("UPDATE runs SET status = 'FAILED'")
     done = stored.run(*RUN, "reuse=true")
     assert done.code == 0, done.err
     assert "reused run" not in done.out

@@ -1,13 +1,11 @@
 """A run leaves its data card, and its figures if asked; the command line describes data by itself."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from mlflow import MlflowClient
 
+from recgauge.cli.commands.cli import main
 from recgauge.report.data_card import DataCard
 
 pytestmark = pytest.mark.e2e
@@ -19,6 +17,7 @@ def artifacts(workplace, folder=None):
     return {entry.path for entry in listed}
 
 
+@pytest.mark.usefixtures("has_store")
 def test_a_run_stores_its_data_card_and_figures(workplace):
     done = workplace.run(
         "model=biased_mf", "model.n_epochs=2", "metrics=[ranking,rating]", "cutoffs=[1,5]", "figures=true"
@@ -41,19 +40,10 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
     assert record["seconds"]["card"] < 1
 
 
-def test_the_command_prints_a_card(tmp_path):
-    code = "import sys; from recgauge.cli.commands.cli import main; sys.exit(main())"
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("RECGAUGE_")}
-    done = subprocess.run(
-        [sys.executable, "-c", code, "data", "card", "demo", "split=random"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert "Test against train" in done.stdout
+def test_the_command_prints_a_card(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "card", "demo", "split=random"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "Test against train" in printed.out
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]  # without vector code all kernels are compiled anew
 
 # Training that sums in an order which processors choose, never threads: factors differ in their last bits,
 # lists where two items are closer than that.
@@ -38,22 +38,14 @@ MACHINES = {
     "two threads": {"OPENBLAS_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2", "PYTHONHASHSEED": "1"},
     "no vector code": {"PYTHONHASHSEED": "0"} | without_vector_code(),
 }
-ALL = ()
-FEW = ("popularity", "svd")  # without vector code kernels are compiled anew: minutes for all models
-OTHERS = [
-    ("two threads", FEW),
-    ("no vector code", FEW),
-    pytest.param("two threads", ALL, marks=pytest.mark.slow),
-    pytest.param("no vector code", ALL, marks=pytest.mark.slow),
-]
-on_others = pytest.mark.parametrize(("machine", "models"), OTHERS)
+on_others = pytest.mark.parametrize("machine", ["two threads", "no vector code"])
 
 
 @cache
-def found(machine, models):
+def found(machine):
     """What `machine_digests.py` prints on a machine."""
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("machine_digests.py")), *models],
+        [sys.executable, str(Path(__file__).with_name("machine_digests.py"))],
         env=os.environ | MACHINES[machine],
         capture_output=True,
         text=True,
@@ -68,30 +60,30 @@ def is_rounded(machine, model):
     return machine == "no vector code" and model in ROUNDED
 
 
-def both(machine, models):
+def both(machine):
     """Each model's name, with what it gives here and there."""
-    here, there = found("this", models)["models"], found(machine, models)["models"]
-    assert set(there) == (set(models) or set(here))
+    here, there = found("this")["models"], found(machine)["models"]
+    assert set(there) == set(here)
     return [(model, here[model], there[model]) for model in there]
 
 
-@pytest.mark.parametrize(("machine", "models"), OTHERS[:2])
+@on_others
 @pytest.mark.parametrize("stage", ["data", "splits", "candidates"])
-def test_what_is_trained_and_tested_on_is_the_same(machine, models, stage):
-    assert found(machine, models)[stage] == found("this", models)[stage]
+def test_what_is_trained_and_tested_on_is_the_same(machine, stage):
+    assert found(machine)[stage] == found("this")[stage]
 
 
 @on_others
-def test_lists_are_the_same(machine, models):
-    for model, here, there in both(machine, models):
+def test_lists_are_the_same(machine):
+    for model, here, there in both(machine):
         if not is_rounded(machine, model):
             assert there["lists"] == here["lists"], model
         assert len(set(there["lists"].values())) <= 1, f"{model}: lists depend on the number of threads"
 
 
 @on_others
-def test_values_are_the_same(machine, models):
-    for model, here, there in both(machine, models):
+def test_values_are_the_same(machine):
+    for model, here, there in both(machine):
         assert there["values"].keys() == here["values"].keys()
         tolerance = TOLERANCE if is_rounded(machine, model) else 1e-12
         for key, value in here["values"].items():
@@ -99,8 +91,7 @@ def test_values_are_the_same(machine, models):
             assert there["values"][key] == near, f"{model} {key}"
 
 
-@pytest.mark.slow
 def test_every_model_is_tried():
-    tried = found("this", ALL)["models"]
+    tried = found("this")["models"]
     assert {"svd", "popularity", "random", "bias", "biased_mf"} <= tried.keys()
     assert all(done["values"] for done in tried.values())

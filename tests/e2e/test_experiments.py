@@ -1,12 +1,10 @@
 """Experiments do only what is missing, end with their page, and say which data they lack before any work."""
 
-import shutil
-import time
-
 import pytest
 from mlflow import MlflowClient
 
 from conftest import REPOSITORY
+from e2e.program import wait_until
 from recgauge.studies import read_results
 
 pytestmark = pytest.mark.e2e
@@ -16,11 +14,10 @@ def statuses(out):
     return [word for line in out.splitlines() for word in ("done", "reused") if f"  {word} " in line]
 
 
+@pytest.mark.usefixtures("has_store")
 def test_a_killed_sweep_resumes_and_a_finished_one_is_not_repeated(workplace):
     job = workplace.start("experiment=baselines", "cutoffs=[5]")
-    deadline = time.monotonic() + 120
-    while not list(workplace.folder.glob("outputs/*/*/0/SHA256SUMS")) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: list(workplace.folder.glob("outputs/*/*/0/SHA256SUMS")))
     job.kill()
     job.communicate(timeout=60)
     n_finished = len(list(workplace.folder.glob("outputs/*/*/[0-2]/SHA256SUMS")))
@@ -105,6 +102,7 @@ def test_a_wrong_archive_stops_everything_before_any_work(workplace):
     assert "on demo" not in done.out
 
 
+@pytest.mark.usefixtures("has_store")
 def test_one_missing_data_set_leaves_its_rows_open(workplace):
     words = (
         "dataset=demo,ml_100k",
@@ -122,29 +120,3 @@ def test_one_missing_data_set_leaves_its_rows_open(workplace):
     assert len([row for row in rows if row["dataset"] == "demo" and row["value"]]) > 50
     assert not (workplace.folder / "experiments").exists()  # the command line made another experiment of it
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
-
-
-def test_why_a_finished_run_is_not_reused_is_told(workplace):
-    def run(harm=None):
-        if harm is not None:
-            newest = workplace.runs()[-1].info.run_id
-            (record,) = workplace.folder.glob(f"mlruns/**/{newest}/artifacts/record.json")
-            harm(record)
-            shutil.rmtree(workplace.folder / "outputs")  # the whole run, which would be reused
-        done = workplace.run("model=popularity", "cutoffs=[5]", "reuse=true")
-        assert done.code == 0, done.err
-        return done
-
-    assert "reused" not in run().err
-    damaged = run(lambda record: record.write_text(record.read_text().replace("0.", "1.", 1)))
-    first, second = (run.info.run_id for run in workplace.runs())
-    note = f"note: run {first} is the same but cannot be reused: "
-    assert f"{note}record.json has been changed." in damaged.err
-
-    lost = run(lambda record: record.unlink())
-    assert f"{note.replace(first, second)}it has no record.json." in lost.err
-    assert f"{note}record.json has been changed." in lost.err  # the older run is no help either
-    third = workplace.runs()[-1].info.run_id
-
-    assert f"reused run {third}" in run().out
-    assert len(workplace.runs()) == 3

@@ -5,7 +5,7 @@ import json
 import pytest
 from mlflow import MlflowClient
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
 
 
 def test_each_step_is_printed_recorded_and_logged(workplace):

@@ -13,7 +13,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.crash_server import CrashServer
 from e2e.ratings_file import write_ratings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -60,13 +59,6 @@ def disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    made = CrashServer(tmp_path_factory.mktemp("server"))
-    yield made
-    made.stop()
-
-
 def words(place, disk, tmp_path, number):
     """Return the arguments of a run that has one place on the small disk; the number makes it a new run."""
     where = {name: tmp_path / name for name in PLACES} | {place: disk.folder / place}
@@ -93,10 +85,10 @@ def finished(where):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("harm", ["full at once", "full later", "protected"])
-def test_a_place_that_takes_nothing_more(server, disk, tmp_path, place, harm):
+def test_a_place_that_takes_nothing_more(workplace, disk, tmp_path, place, harm):
     write_ratings(tmp_path / "ratings.csv")
     first, where = words(place, disk, tmp_path, 0)
-    done = server.run(*first)
+    done = workplace.run(*first)
     assert done.code == 0, done.err
     before = finished(where)
     if place == "cache":  # what is kept there is found again, unless it is gone
@@ -106,7 +98,7 @@ def test_a_place_that_takes_nothing_more(server, disk, tmp_path, place, harm):
         disk.protected() if harm == "protected" else disk.full(left=0 if harm == "full at once" else 8_000)
     )
     with broken:
-        harmed = server.run(*words(place, disk, tmp_path, 1)[0])
+        harmed = workplace.run(*words(place, disk, tmp_path, 1)[0])
     assert "Traceback" not in harmed.err, harmed.err
     assert "bug of recgauge" not in harmed.err
     if place == "cache":  # a cache is a convenience: the run has its numbers, and says what it could not keep
@@ -118,6 +110,6 @@ def test_a_place_that_takes_nothing_more(server, disk, tmp_path, place, harm):
     for path in tmp_path.rglob("*.parquet"):
         pq.read_table(path)
     assert not list(tmp_path.rglob(".unfinished-*"))
-    repaired = server.run(*words(place, disk, tmp_path, 1)[0])
+    repaired = workplace.run(*words(place, disk, tmp_path, 1)[0])
     assert repaired.code == 0, repaired.err
     assert len(finished(where)) > len(before)

@@ -1,25 +1,27 @@
 """Runs that start together, end early or cannot write: nothing finished is lost, nothing looks alive."""
 
+import csv
 import signal
 import time
 
 import pytest
+from mlflow import MlflowClient
+
+from e2e.program import wait_until
 
 pytestmark = pytest.mark.e2e
 
 
 def test_two_first_runs_share_one_new_store(workplace):
-    jobs = [workplace.start_fresh(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
+    jobs = [workplace.start(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
     errors = [job.communicate(timeout=240)[1] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], errors
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
 
 
 def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
-    job = workplace.start_fresh("cutoffs=[5]")
-    deadline = time.monotonic() + 120
-    while not list(workplace.folder.glob("*mlflow.db*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    job = workplace.start("cutoffs=[5]")
+    wait_until(lambda: list(workplace.folder.glob("*mlflow.db*")))
     time.sleep(0.3)
     job.kill()
     job.communicate(timeout=60)
@@ -27,19 +29,31 @@ def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
     assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize(("ending", "start"), [(signal.SIGINT, "start_fresh"), (signal.SIGTERM, "start")])
-def test_a_stopped_run_is_marked_killed(workplace, ending, start):
-    words = ["model=biased_mf", "model.n_epochs=100000", "cutoffs=[5]", "hydra.run.dir=out"]
-    job = getattr(workplace, start)(*words)
-    deadline = time.monotonic() + 120
-    while not (workplace.folder / "out").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(10)  # of some minutes that it takes
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_is_marked_killed(workplace, ending):
+    job = workplace.start_endless()
     job.send_signal(ending)
     message = job.communicate(timeout=120)[1]
     assert job.returncode == 130, message
     assert "Traceback" not in message
     assert [run.info.status for run in workplace.runs()] == ["KILLED"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_stopped_sweep_ends_its_workers_with_its_table_and_says_how_to_go_on(workplace, jobs):
+    words = ["-m", "seed=0,1,2", f"jobs={jobs}", "hydra.sweep.dir=sweep", "tracking=off"]
+    sweep = workplace.start_endless(*words, n_models=jobs)
+    sweep.send_signal(signal.SIGINT)
+    out, err = sweep.communicate(timeout=120)
+    assert sweep.returncode == 130, err
+    assert "Traceback" not in err
+    assert "3 stopped" in out
+    assert "reuse=true" in err
+    folder = workplace.folder / "sweep"
+    with (folder / "summary.csv").open(newline="") as file:
+        assert [row["status"] for row in csv.DictReader(file)] == ["stopped"] * 3
+    assert not list(folder.rglob("record.json"))
+    assert not list(folder.rglob(".unfinished-*"))
 
 
 def test_an_output_folder_that_cannot_be_made_is_named(workplace):
@@ -53,8 +67,6 @@ def test_an_output_folder_that_cannot_be_made_is_named(workplace):
 def test_only_the_runs_own_files_are_stored(workplace):
     (workplace.folder / "private.txt").write_text("not part of the run")
     assert workplace.run("hydra.run.dir=.", "cutoffs=[5]").code == 0
-    from mlflow import MlflowClient
-
     (run,) = workplace.runs()
     stored = {
         entry.path for entry in MlflowClient(tracking_uri=workplace.uri).list_artifacts(run.info.run_id)

@@ -1,15 +1,11 @@
 """A run killed in the middle of a download or while it keeps what it read: the next run succeeds."""
 
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from conftest import REPOSITORY
+from e2e.program import wait_until
 from unit.datasets.faulty_server import FaultyServer, trickle
 
 pytestmark = pytest.mark.e2e
@@ -22,19 +18,12 @@ os.fsync = lambda descriptor: (time.sleep(1), sync(descriptor))
 """
 
 
-def kill_when(condition, workplace, *arguments, **environment):
-    """Start a run and kill it as soon as the condition holds."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("RECGAUGE_", "MLFLOW_"))}
-    command = [sys.executable, str(REPOSITORY / "run.py"), *RUN, *arguments]
-    with subprocess.Popen(
-        command, cwd=workplace.folder, env=inherited | environment, stderr=subprocess.PIPE
-    ) as job:
-        end = time.monotonic() + 120
-        while not condition() and job.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
-        in_time = condition() and job.poll() is None
-        job.kill()
-        assert in_time, job.communicate()[1]
+def kill_when(condition, job):
+    wait_until(lambda: condition() or job.poll() is not None)
+    in_time = job.poll() is None
+    job.kill()
+    printed = job.communicate(timeout=60)
+    assert in_time, printed
 
 
 def test_a_run_killed_while_it_keeps_what_it_read(workplace):
@@ -48,13 +37,9 @@ def test_a_run_killed_while_it_keeps_what_it_read(workplace):
     (workplace.folder / "site" / "sitecustomize.py").write_text(SLOW_DISK)
     cache = workplace.folder / "cache"
     table = ("dataset=table", f"dataset.path={path}", "split=random_per_user")
-    kill_when(
-        lambda: list(cache.glob("prepared/.*.tmp")),
-        workplace,
-        *table,
-        RECGAUGE_CACHE=str(cache),
-        PYTHONPATH=os.pathsep.join([str(workplace.folder / "site"), os.environ.get("PYTHONPATH", "")]),
-    )
+    places = {"RECGAUGE_CACHE": str(cache), "PYTHONPATH": str(workplace.folder / "site")}
+    job = workplace.start_fresh(*RUN, *table, **places)
+    kill_when(lambda: list(cache.glob("prepared/.*.tmp")), job)
     assert not list(cache.glob("prepared/*.npz"))
     first, second = (workplace.run(*RUN, *table, RECGAUGE_CACHE=str(cache)) for _ in range(2))
     assert (first.code, second.code) == (0, 0), first.err + second.err
@@ -73,12 +58,8 @@ def test_a_run_killed_while_it_downloads(workplace, mirror):
     server.faults += [trickle(20_000, 0.05)]
     places = {"RECGAUGE_MIRROR": server.address, "RECGAUGE_CACHE": str(cache)}
     try:
-        kill_when(
-            lambda: sum(part.stat().st_size for part in cache.glob(".*.part")) > 100_000,
-            workplace,
-            "dataset=ml_latest_small",
-            **places,
-        )
+        job = workplace.start(*RUN, "dataset=ml_latest_small", **places)
+        kill_when(lambda: sum(part.stat().st_size for part in cache.glob(".*.part")) > 100_000, job)
         assert not (cache / "ml-latest-small.zip").exists()
         done = workplace.run(*RUN, "dataset=ml_latest_small", **places)
     finally:

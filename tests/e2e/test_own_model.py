@@ -1,5 +1,6 @@
 """docs/own_model.md and examples/: own options without a fork, and those of installed packages."""
 
+import importlib
 import json
 import re
 from shutil import copytree
@@ -11,7 +12,7 @@ from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
-from e2e.conftest import Workplace
+from e2e.program import Workplace
 from recgauge.cli import explain
 from recgauge.errors import ConfigError
 from recgauge.models.recommend import recommend
@@ -20,11 +21,6 @@ from recgauge.runs import targets
 EXAMPLES = REPOSITORY / "examples"
 PAGE = (REPOSITORY / "docs" / "own_model.md").read_text(encoding="utf-8")
 QUICK = ("tracking=off", "cutoffs=[2]", "hydra.run.dir=run")
-
-
-def values_of(folder):
-    record = json.loads((folder / "run" / "record.json").read_text(encoding="utf-8"))
-    return {entry["key"]: entry["value"] for entry in record["results"]}
 
 
 @pytest.mark.e2e
@@ -47,7 +43,16 @@ def test_the_examples_run_together(tmp_path):
         seen = {what for who, what in train if who == user}
         best = sorted((item for item in items if item not in seen), key=lambda item: (-counts[item], item))
         hits.append(sum([user, item] in test for item in best[:2]) / 2)
-    assert values_of(tmp_path) == {"first_hits_at_2": pytest.approx(sum(hits) / len(hits))}
+    record = json.loads((tmp_path / "run" / "record.json").read_text(encoding="utf-8"))
+    (entry,) = record["results"]
+    assert (entry["key"], entry["definition"]) == ("first_hits_at_2", "FirstHits(scale=share)@2")
+    assert entry["value"] == pytest.approx(sum(hits) / len(hits))
+
+
+def test_a_choice_with_a_typing_error_is_refused_by_the_base_class(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    with pytest.raises(ConfigError, match="FirstHits: scale must be one of count, share; got 'shar'"):
+        importlib.import_module("mine").FirstHits(scale="shar")
 
 
 def test_the_code_for_a_notebook_runs(capsys, monkeypatch):

@@ -73,7 +73,8 @@ def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package
     assert code == 0
     assert "svd on demo, seed 0: identical:" in out
     assert "user_coverage" in out.split("not seen ")[1]  # lists of users who are not evaluated
-    assert "numbers computed again, nothing trained" in out
+    assert "again.zip: identical, " in out
+    assert "nothing was trained" in out
     with pytest.raises(recgauge.errors.ConfigError, match="is there already"):
         recgauge.package(sweep, again)
 

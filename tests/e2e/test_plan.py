@@ -32,7 +32,6 @@ def test_a_plan_of_a_sweep_has_what_becomes_of_each_job(made):
     assert found["1"].split()[3] == "run"
     assert f"reuse run {stored['popularity']}" in found["2"]
     assert "4 jobs: 2 to run, 2 reused, 0 left out, 0 cannot run" in done.out
-    assert "earlier runs of the same model and data" in done.out
     assert files(made) == before
     assert len(made.runs()) == 2
 
@@ -55,11 +54,8 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
     ("words", "message"),
     [
         (["model=nosuch"], "model=nosuch: model has no such option."),
-        (["-m", "seed=1,2", "model.nosuch=3"], "model.nosuch: svd has no such setting."),
-        (["model.n_factors=0"], "n_factors must be a whole number >= 1"),
         (["seed=1,2"], "these are several values"),
         (["-m", "seed=1,2", "jobs=0"], "jobs must be"),
-        (["-m", "seed=interval(0,1)"], "does not support sweep type"),
         (
             ["-m", "seed=1,2", "tracking.uri=sqlite:////nowhere/at/all.db"],
             "the folder /nowhere/at does",
@@ -70,7 +66,7 @@ def test_typing_errors_say_what_those_of_a_run_say(workplace, words, message):
     done = workplace.run(*words, "--plan")
     assert done.code == 1
     assert done.err.count("error: ") == 1
-    assert message in done.err.replace("model svd", "svd")
+    assert message in done.err
     assert done.out == ""
     assert list(workplace.folder.iterdir()) == []
 
@@ -79,7 +75,6 @@ def test_a_plan_of_a_single_run(workplace):
     done = workplace.run("model=popularity", "--plan")
     assert done.code == 0, done.err
     assert "1 job: 1 to run" in done.out
-    assert "not known" in done.out
     assert list(workplace.folder.iterdir()) == []
 
 

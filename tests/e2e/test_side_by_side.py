@@ -4,13 +4,12 @@ import csv
 import json
 import os
 import signal
-import time
 
 import pytest
 
 from recgauge.runs.folder import file_digest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
 WORDS = ("-m", "model=random,popularity", "seed=0,1,-1", "cutoffs=[5]", "tracking=off")
 GOOD = (0, 1, 3, 4)  # jobs whose seed is one
 
@@ -103,6 +102,7 @@ def test_wrong_settings_end_their_own_job_only(both, workplace):
     assert "Traceback" not in refused.err
 
 
+@pytest.mark.slow
 def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     (workplace.folder / "mortal.py").write_text(MORTAL)
     done = workplace.run(
@@ -127,25 +127,10 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     assert sorted(status) == ["FAILED"] * 3 + ["FINISHED"] * 5
 
 
-def test_an_interruption_ends_the_workers_and_leaves_nothing_half_done(workplace):
-    words = ["model=biased_mf", "model.n_epochs=100000", "seed=0,1,2", "cutoffs=[5]", "hydra.sweep.dir=sweep"]
-    sweep = workplace.start("-m", *words, "jobs=2")
-    deadline = time.monotonic() + 120
-    logs = workplace.folder / "sweep"
-    while len(list(logs.glob("*/log.txt"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(0.5)
-    sweep.send_signal(signal.SIGINT)
-    out, err = sweep.communicate(timeout=120)
-    assert sweep.returncode == 130, err
-    assert "Traceback" not in err
-    assert "3 stopped" in out
-    assert statuses(logs) == ["stopped"] * 3
-    assert not list(logs.rglob("record.json"))
-    assert not list(logs.rglob(".unfinished-*"))
+each_engine = pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@each_engine
 def test_a_job_whose_folder_cannot_be_made_does_not_end_the_others(workplace, jobs):
     (workplace.folder / "sweep").mkdir()
     (workplace.folder / "sweep" / "0").touch()
@@ -185,7 +170,7 @@ class Wrecker(Popularity):
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@each_engine
 def test_the_table_has_every_job_though_the_outputs_were_removed(workplace, jobs):
     (workplace.folder / "wrecker.py").write_text(WRECKER)
     done = workplace.run(

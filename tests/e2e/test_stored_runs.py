@@ -12,25 +12,26 @@ from recgauge.cli.commands.cli import main
 from recgauge.runs.folder import CHECKSUMS, read_checksums, write_checksums
 from recgauge.runs.stored import LISTS, TEST
 
-pytestmark = pytest.mark.usefixtures("workplace")
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def told(workplace, capsys):
+def told(shared_workplace, capsys):
     def run(command, *words):
-        code = main([command, *map(str, words), "--uri", workplace.uri])
+        code = main([command, *map(str, words), "--uri", shared_workplace.uri])
         found = capsys.readouterr()
         return code, found.out, found.err
 
     return run
 
 
-@pytest.fixture
-def run(workplace):
-    """A finished run, its id and the folder of its files."""
-    done = workplace.run("model=svd", "model.n_factors=4", "metrics=[ranking]", "cutoffs=[10]", "sanity=true")
+@pytest.fixture(scope="module")
+def run(shared_workplace):
+    """A finished run and the folder of its files."""
+    words = ("model=svd", "model.n_factors=4", "metrics=[ranking]", "cutoffs=[10]", "sanity=true")
+    done = shared_workplace.run(*words)
     assert done.code == 0, done.err
-    found = workplace.runs()[-1]
+    (found,) = shared_workplace.runs()
     return found, Path(found.info.artifact_uri.removeprefix("file://"))
 
 
@@ -40,8 +41,8 @@ def changed(path, column, row, value):
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
 
 
-def test_a_stored_run_is_listed_shown_verified_and_deleted(run, told):
-    (stored, folder), run_id = run, run[0].info.run_id
+def test_a_stored_run_is_listed_shown_and_verified(run, told):
+    stored, run_id = run[0], run[0].info.run_id
     value = f"{stored.data.metrics['ndcg_at_10']:.4f}"
     code, out, _ = told("runs")
     assert code == 0
@@ -61,17 +62,6 @@ def test_a_stored_run_is_listed_shown_verified_and_deleted(run, told):
     code, out, _ = told("verify", run_id)
     assert code == 0
     assert "identical: 7 numbers" in out
-
-    code, _, err = told("runs", "--delete", run_id)
-    assert code == 1
-    assert "add --yes" in err  # nobody can be asked in a test
-    assert folder.is_dir()
-    code, _, err = told("runs", "--delete", run_id, "0" * 32, "--yes")
-    assert code == 1
-    assert "Nothing is deleted" in err
-    assert told("runs", "--delete", run_id, "--yes")[0] == 0
-    assert not any(folder.rglob("*"))
-    assert "there is no run yet" in told("runs")[1]
 
 
 def test_what_is_not_as_it_was_is_named_with_the_largest_difference(run, told, tmp_path):
@@ -126,3 +116,18 @@ def test_what_is_no_run_is_told(told, tmp_path):
         file.truncate(1 << 40)
     assert "larger than 67,108,864 bytes" in told("show", tmp_path)[2]
     assert "--tolerance" in told("verify", tmp_path, "--tolerance", "nan")[2]
+
+
+def test_a_stored_run_is_deleted_if_that_is_confirmed(run, told):
+    """The last test: the run is gone then."""
+    folder, run_id = run[1], run[0].info.run_id
+    code, _, err = told("runs", "--delete", run_id)
+    assert code == 1
+    assert "add --yes" in err  # nobody can be asked in a test
+    assert folder.is_dir()
+    code, _, err = told("runs", "--delete", run_id, "0" * 32, "--yes")
+    assert code == 1
+    assert "Nothing is deleted" in err
+    assert told("runs", "--delete", run_id, "--yes")[0] == 0
+    assert not any(folder.rglob("*"))
+    assert "there is no run yet" in told("runs")[1]

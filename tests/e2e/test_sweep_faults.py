@@ -14,7 +14,6 @@ import pytest
 from recgauge.cli.commands.cli import main
 
 pytestmark = pytest.mark.e2e
-SLOW_MODEL = ["model=biased_mf", "model.n_epochs=100000"]
 
 # A class of the user's own that does something to the store in the middle of a sweep.
 MEDDLER = """
@@ -75,6 +74,7 @@ def check_not_tracked(workplace, done):
         assert f"sweep/{number}" in done.out
 
 
+@pytest.mark.usefixtures("has_store")
 def test_a_database_moved_away_in_the_middle(workplace, capsys, monkeypatch):
     # the first job has been delivered by then
     action = """while not os.path.exists('outputs/sweep/0/delivered.json'):
@@ -94,6 +94,7 @@ def test_a_database_moved_away_in_the_middle(workplace, capsys, monkeypatch):
     assert len([run for run in workplace.runs() if run.info.status == "FINISHED"]) == 3
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_the_middle(workplace):
     with server(workplace.folder) as (address, process):
         action = f"os.kill({process.pid}, 9)"
@@ -153,22 +154,6 @@ class server:  # noqa: N801 - a context
         self.process.wait(timeout=60)
 
 
-def test_an_interrupted_sweep_ends_with_its_table_and_says_how_to_go_on(workplace):
-    words = ["-m", "hydra.sweep.dir=sweep", "seed=0,1,2", *SLOW_MODEL, "cutoffs=[5]", "tracking=off"]
-    job = workplace.start(*words)
-    deadline = time.monotonic() + 120
-    while not (workplace.folder / "sweep" / "multirun.yaml").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(10)  # of some minutes that it takes
-    job.send_signal(signal.SIGINT)
-    out, err = job.communicate(timeout=120)
-    assert job.returncode == 130, err
-    assert "Traceback" not in err
-    assert "3 stopped" in out
-    assert "reuse=true" in err
-    assert [row["status"] for row in summary(workplace)] == ["stopped"] * 3
-
-
 def test_a_sweep_in_an_old_folder_shows_its_own_jobs_only(workplace):
     first = workplace.run(
         "-m", "hydra.sweep.dir=sweep", "model=random,popularity", "cutoffs=[5]", "tracking=off"
@@ -201,14 +186,6 @@ def test_one_wrong_value_and_missing_data_stop_only_their_jobs(workplace):
     assert "n_factors must be a whole number >= 1" in summary(workplace)[2]["reason"]
 
 
-def test_a_word_that_is_wrong_in_one_job_stops_the_sweep_before_it_begins(workplace):
-    done = workplace.run("-m", "hydra.sweep.dir=sweep", "model=random,nosuch", "tracking=off")
-    assert done.code == 1
-    assert done.err.count("error: ") == 1
-    assert "model=nosuch: model has no such option" in done.err
-    assert "Traceback" not in done.err
-
-
 def test_batches_of_a_sweep_end_with_one_table_and_one_exit_code(workplace):
     words = ["model=popularity", "seed=0,-1,2", "cutoffs=[5]", "tracking=off", "hydra.sweep.dir=sweep"]
     done = workplace.run("-m", *words, "hydra.sweeper.max_batch_size=2")
@@ -217,8 +194,19 @@ def test_batches_of_a_sweep_end_with_one_table_and_one_exit_code(workplace):
     assert [row["status"] for row in summary(workplace)] == ["done", "failed", "done"]
 
 
-def test_a_typing_error_in_every_job_stops_the_sweep_before_it_begins(workplace):
-    done = workplace.run("-m", "hydra.sweep.dir=sweep", "model=random,popularity", "split.nosuch=1")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["model=random,nosuch"], "model=nosuch: model has no such option"),
+        (["model=random,popularity", "split.nosuch=1"], "split.nosuch"),
+        (["seed=0,1", "tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
+    ],
+)
+def test_a_wrong_word_stops_the_sweep_before_it_begins(workplace, words, message):
+    done = workplace.run("-m", "hydra.sweep.dir=sweep", *words)
     assert done.code == 1
-    assert done.err.count("split.nosuch") == 1
+    assert done.err.count("error: ") == 1
+    assert done.err.count(message) == 1
+    assert "Traceback" not in done.err
+    assert "demo" not in done.out
     assert not (workplace.folder / "mlflow.db").exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Workplace
+from e2e.program import Workplace
 from recgauge.isolated import LIBRARIES
 
 pytestmark = pytest.mark.e2e

@@ -13,7 +13,7 @@ from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics.curves.areas import AUC, StepAveragePrecision
 from recgauge.metrics.curves.full_ranking import rank_block, rank_one
 from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC
-from recgauge.metrics.curves.points import precision_recall_curve, precision_recall_over_k, roc_curve
+from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
 
 LISTS = {
     ("replay", "RocAuc"): ListAUC(),
@@ -167,16 +167,3 @@ def test_values_are_counted():
         print(f"  left out: {name}: {reason}")  # noqa: T201
     assert len(results) - n_left_out == 1018
     assert n_left_out == 96
-
-
-def test_two_lists_of_an_article_meet_at_one_cutoff_only():
-    ((case, expected),) = (one for one in entries("article") if one[1]["metric"] == "precision_recall")
-    inputs, users = case["inputs"], np.array([0, 1], np.int32)
-    items = np.array([inputs["predicted_a"], inputs["predicted_b"]], np.int32)
-    lists = TopK(users, items, np.tile(-np.arange(5, dtype=np.float32), (2, 1)))
-    relevant = np.array(inputs["relevant"] * 2, np.int32)
-    judged = judge(lists, Relevant(users, np.array([0, 2, 4]), relevant, np.ones(4, np.float32), 0))
-    curve = precision_recall_over_k(judged, 5)
-    mean = np.mean(expected["value"], axis=0)
-    agree([curve.precision[4], curve.recall[4]], mean.tolist())
-    agree([curve.precision[3], curve.recall[3]], [(0.5 + 0.25) / 2, (1.0 + 0.5) / 2])

@@ -13,7 +13,7 @@ import pytest
 from mlflow import MlflowClient
 
 from conftest import REPOSITORY
-from e2e.conftest import Done, Workplace
+from e2e.program import Done, Workplace
 from recgauge.tracking import waiting
 from server.stack import Network, Postgres, Server, own_environment
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -112,13 +111,6 @@ def test_a_changed_helper_in_another_file_is_compiled_anew(package, tmp_path):
     assert run(DOUBLED, cache, PYTHONPATH=str(package)) == "63 False\n"
 
 
-def test_processes_may_compile_at_once(package, tmp_path):
-    with ThreadPoolExecutor(3) as pool:
-        printed = list(pool.map(lambda _: run(DOUBLED, tmp_path / "c", PYTHONPATH=str(package)), range(3)))
-    assert {text.split()[0] for text in printed} == {"42"}
-    assert run(DOUBLED, tmp_path / "c", PYTHONPATH=str(package)) == "42 True\n"
-
-
 @pytest.fixture
 def folders(monkeypatch, tmp_path):
     """The folders that may hold machine code: numba's, and the user's two."""
@@ -138,19 +130,6 @@ def load(package):
     return _compiled.compiled()(names["twice"])
 
 
-def test_folders_that_cannot_be_written_are_passed_over(folders, tmp_path):
-    for name in ("numba", "__pycache__"):
-        (tmp_path / name).write_text("not a folder")
-    assert load(tmp_path)(21) == 42
-    assert len(list((folders / "user").rglob("*.nbi"))) == 1
-
-
-def test_without_a_folder_kernels_are_compiled_in_every_process(folders, tmp_path):
-    for name in ("numba", "__pycache__", "user"):
-        (tmp_path / name).write_text("not a folder")
-    assert load(tmp_path)(21) == 42
-
-
 def test_a_folder_that_others_can_write_is_not_used(folders, tmp_path):
     load(tmp_path)
     (folder,) = (tmp_path / "numba").iterdir()
@@ -159,8 +138,3 @@ def test_a_folder_that_others_can_write_is_not_used(folders, tmp_path):
     assert load(tmp_path)(21) == 42
     assert not list(folder.rglob("*.nbi"))
     assert list((tmp_path / "__pycache__").rglob("*.nbi"))
-
-
-def test_what_others_compile_stays_where_it_was(folders, tmp_path):
-    load(tmp_path)
-    assert str(tmp_path / "numba") == _compiled.config.CACHE_DIR

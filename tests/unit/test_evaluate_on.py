@@ -3,28 +3,18 @@
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
-from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.experiment import Experiment, prepare, run_experiment
-from recgauge.models.popularity import Popularity
+from recgauge.experiment import prepare, run_experiment
 from recgauge.models.svd import SVD
 from recgauge.splits import RandomRows, StrongGeneralisation
 from recgauge.utils.progress import NoProgress, Timings
 from recgauge.utils.randomness import stream
+from small_runs import experiment as small
 
 
 def experiment(**changes):
-    settings = {
-        "dataset": Demo(),
-        "splitter": RandomRows(test_size=0.2, validation_size=0.1),
-        "candidates": AllItems(),
-        "model": Popularity(),
-        "metrics": {"ndcg": get_convention("standard").definition("ndcg")},
-        "cutoffs": (10,),
-    }
-    return Experiment(**(settings | changes))
+    return small(**{"splitter": RandomRows(validation_size=0.1)} | changes)
 
 
 def pairs(rows):

@@ -1,16 +1,14 @@
 """Whole runs in memory: a perfect model reaches the maximum, random stays at chance, two lanes in one run."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems
-from recgauge.conventions import get_convention
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
 from recgauge.errors import MetricError
-from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiment import run_experiment
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias
 from recgauge.models.random import Random
@@ -19,6 +17,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
+from small_runs import experiment as small
 
 RANKING = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 
@@ -36,18 +35,8 @@ class Oracle(Recommender):
         return self.held_out.to_csr()[users].toarray().astype(np.float32)
 
 
-def experiment(model, metrics=RANKING, conventions="standard", cutoffs=(1, 10), seed=0):
-    convention = get_convention(conventions)
-    return Experiment(
-        dataset=Demo(),
-        splitter=RandomRows(),
-        candidates=AllItems(),
-        model=model,
-        metrics={name: convention.definition(name) for name in metrics},
-        cutoffs=cutoffs,
-        policies=convention.policies,
-        seed=seed,
-    )
+def experiment(model, metrics=RANKING, conventions="standard", **changes):
+    return small(metrics, conventions, **{"model": model, "cutoffs": (1, 10)} | changes)
 
 
 def record_of(result):
@@ -114,8 +103,9 @@ def test_a_metric_that_its_convention_refuses_costs_no_other():
 
 def test_a_rating_metric_without_a_value_costs_no_other():
     suite = ("ndcg", "rmse", "fcp")
-    asked = experiment(Bias(), metrics=suite, cutoffs=(10,))
-    result = run_experiment(replace(asked, splitter=LeaveRandomOut()))  # one rating a user: no pair to order
+    result = run_experiment(  # one rating a user: no pair to order
+        experiment(Bias(), suite, cutoffs=(10,), splitter=LeaveRandomOut())
+    )
     assert set(result.refused) == {"fcp"}
     assert result.refused["fcp"].startswith("FCP(aggregate=pooled) is undefined")
     assert {entry.name for entry in result.results} == {"ndcg", "rmse"}

@@ -9,7 +9,7 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.datasets.movielens import MovieLens
-from recgauge.errors import ConfigError, NotFittedError, SchemaError
+from recgauge.errors import ConfigError, SchemaError
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.bias import METHODS, Bias
 from recgauge.models.biased_mf import BiasedMF
@@ -64,12 +64,6 @@ def test_folding_in_keeps_what_was_learnt(held_out, name):
     scores = model.score(held_out.test_users)
     assert scores.shape == (100, held_out.train.n_items)
     assert np.isfinite(scores).all()
-
-
-@pytest.mark.parametrize("kind", [SVD, Bias, BiasedMF])
-def test_folding_in_before_training_is_refused(held_out, kind):
-    with pytest.raises(NotFittedError):
-        kind().fold_in(held_out.fold_in)
 
 
 @pytest.mark.parametrize("values", ["rating", "binary"])
@@ -166,10 +160,3 @@ def test_a_user_with_fold_in_rows_must_not_be_trained_on():
         Split(
             "bad", rows.take(np.array([0, 3])), None, rows.take(np.array([1])), (), rows.take(np.array([2]))
         )
-
-
-def test_a_pair_in_validation_and_test_is_refused():
-    rows = Interactions.from_ids([1, 1, 2], [1, 2, 1])
-    held_out = rows.take(np.array([1]))
-    with pytest.raises(SchemaError, match="1 \\(user, item\\) pairs of validation are in test"):
-        Split("bad", rows.take(np.array([0, 2])), held_out, held_out)

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems
 from recgauge.conventions import get_convention
-from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.evaluation.learning import Learning, watched_key
-from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiment import run_experiment
 from recgauge.models import EpochModel, FactorModel, Factors
 from recgauge.models.popularity import Popularity
 from recgauge.splits import RandomRows
+from small_runs import experiment as small
 
 
 @dataclass(eq=False)
@@ -32,16 +31,8 @@ class Wavering(EpochModel, FactorModel):
 
 
 def experiment(learning, **changes):
-    settings = {
-        "dataset": Demo(),
-        "splitter": RandomRows(test_size=0.2, validation_size=0.1),
-        "candidates": AllItems(),
-        "model": Wavering(),
-        "metrics": {name: get_convention("standard").definition(name) for name in ("ndcg", "recall")},
-        "cutoffs": (5, 10),
-        "learning": learning,
-    }
-    return Experiment(**(settings | changes))
+    settings = {"splitter": RandomRows(validation_size=0.1), "model": Wavering(), "cutoffs": (5, 10)}
+    return small(("ndcg", "recall"), learning=learning, **settings | changes)
 
 
 def value(result):

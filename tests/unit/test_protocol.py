@@ -9,13 +9,13 @@ from recgauge.candidates import AllItems, CandidateItems
 from recgauge.candidates.catalogue import OwnTestItems, TrainItems
 from recgauge.candidates.named import AllowList
 from recgauge.candidates.sampled import SampledNegatives
-from recgauge.conventions import Definition, get_convention
+from recgauge.conventions import Definition
 from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, GuardError
 from recgauge.evaluation.ranking_task import oracle_lists
-from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiment import run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.lists import check_sanity
 from recgauge.judging import Policies
@@ -28,6 +28,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.splits.leave_n_out import LeaveRandomOut
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
+from small_runs import experiment as small
 
 RULES = [
     AllItems("none"),
@@ -38,18 +39,8 @@ RULES = [
 ]
 
 
-def experiment(model, candidates, metrics=("precision", "ndcg"), cutoffs=(1, 10), **settings):
-    standard = get_convention("standard")
-    suite = {name: standard.definition(name) for name in metrics}
-    return Experiment(
-        dataset=Demo(),
-        splitter=settings.pop("splitter", RandomRows()),
-        candidates=candidates,
-        model=model,
-        metrics=suite,
-        cutoffs=cutoffs,
-        **settings,
-    )
+def experiment(model, candidates, metrics=("precision", "ndcg"), **settings):
+    return small(metrics, **{"model": model, "candidates": candidates, "cutoffs": (1, 10)} | settings)
 
 
 def by_name(result):

@@ -110,9 +110,7 @@ def test_wrong_predictions(predicted, message):
 
 
 def test_columns_must_fit():
-    column = np.zeros(2, np.float32)
-    flags = np.zeros(2, bool)
-    codes = np.zeros(2, np.int32)
+    column, flags, codes = np.zeros(2, np.float32), np.zeros(2, bool), np.zeros(2, np.int32)
     with pytest.raises(SchemaError, match=r"actual must have shape \(2,\)"):
         RatingPredictions(codes, codes, column[:1], column, flags, flags)
     with pytest.raises(SchemaError, match="predicted must be finite"):

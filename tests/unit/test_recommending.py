@@ -9,7 +9,7 @@ from scipy import sparse
 
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
-from recgauge.errors import ConfigError, ScoreError
+from recgauge.errors import ScoreError
 from recgauge.models import Factors, Recommender
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
@@ -126,12 +126,6 @@ def test_progress_counts_every_user():
     assert sum(seen[1:]) == 9
 
 
-@pytest.mark.parametrize("setting", ["memory_mib", "n_threads"])
-def test_settings_of_zero_are_refused(setting):
-    with pytest.raises(ConfigError, match=f"{setting} must be a whole number >= 1, got 0"):
-        recommend(FixedScores([[1.0]]), np.array([0], dtype=np.int32), 1, **{setting: 0})
-
-
 def test_seen_items_never_return(demo):
     train = demo.interactions
     model = SVD(8).fit(train, rng=stream(0, "fit"))
@@ -152,11 +146,6 @@ def test_seen_items_never_return(demo):
 def test_scores_that_cannot_be_ranked_are_refused(scores, message):
     with pytest.raises(ScoreError, match=message):
         recommend(FixedScores(scores), np.array([0], dtype=np.int32), 1)
-
-
-def test_k_of_zero_is_refused():
-    with pytest.raises(ConfigError, match=r"k must be a whole number >= 1, got 0"):
-        recommend(FixedScores([[1.0]]), np.array([0], dtype=np.int32), 0)
 
 
 def test_lists_of_another_shape_than_scores_are_refused():

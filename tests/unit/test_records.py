@@ -5,41 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems
-from recgauge.conventions import get_convention
-from recgauge.data.split import Step
-from recgauge.datasets.demo import Demo
 from recgauge.errors import SchemaError
-from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiment import run_experiment
 from recgauge.filters.row_counts import NCore
-from recgauge.models.popularity import Popularity
 from recgauge.report.run_tables import run_lines
-from recgauge.report.sweep_tables import headline_keys, sweep_table
+from recgauge.report.sweep_tables import sweep_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.splits.shares import RandomRows
-from recgauge.tracking.page import (
-    LONGEST,
-    curve_points,
-    final_tags,
-    metric_values,
-    run_note,
-    shortened,
-)
+from recgauge.tracking.page import LONGEST, curve_points, final_tags, metric_values, run_note, shortened
+from small_runs import experiment
 
 
 @pytest.fixture(scope="module")
 def result():
-    experiment = Experiment(
-        dataset=Demo(),
-        splitter=RandomRows(),
-        candidates=AllItems(),
-        model=Popularity(),
-        metrics={name: get_convention("standard").definition(name) for name in ("ndcg", "recall")},
-        cutoffs=(5, 10),
-        filters=(NCore(10),),
-    )
-    return run_experiment(experiment)
+    return run_experiment(experiment(("ndcg", "recall"), cutoffs=(5, 10), filters=(NCore(10),)))
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +66,6 @@ def test_the_order_of_filters_is_part_of_the_fingerprint(record):
     assert first.fingerprint() == same.fingerprint() != other.fingerprint()
 
 
-def test_where_data_lie_and_whether_they_are_kept_changes_no_fingerprint(record):
-    def fingerprint(**dataset):
-        return dataclasses.replace(record, settings={"seed": 0, "dataset": dataset}).fingerprint()
-
-    assert fingerprint(name="x", prepared=True, cache="a") == fingerprint(name="x", prepared=False, cache="b")
-    assert fingerprint(name="x") != fingerprint(name="y")
-
-
 def test_values_are_means_of_per_user_values(result):
     for entry in result.results:
         assert entry.value == pytest.approx(np.nanmean(entry.per_user), abs=1e-12)
@@ -123,18 +94,6 @@ def test_curves_have_one_point_a_cutoff(record):
     ]  # fmt: skip
 
 
-def test_the_note_holds_command_numbers_and_definitions(record):
-    note = run_note(record)
-    assert "python run.py" in note
-    assert "nDCG(gain=linear, discount=log2, ideal=at_k)@k" in note
-    for entry in record.results:
-        assert f"{entry.value:.4f} ± {entry.stderr:.4f}" in note
-    assert "10-core" in note
-    (step,) = (step for step in record.split.steps if step.stage == "filters")
-    assert f"| {step.rows[0]:,} → {step.rows[1]:,} |" in note
-    assert "Marked" not in note
-
-
 def test_a_note_that_mlflow_would_cut_ends_with_a_whole_row(record):
     many = tuple(
         dataclasses.replace(record.results[0], key=f"m{n}_at_10", name=f"m{n}", k=10) for n in range(500)
@@ -148,94 +107,12 @@ def test_a_note_that_mlflow_would_cut_ends_with_a_whole_row(record):
     assert shortened(["short"], "record.json") == "short"
 
 
-def test_filters_are_a_small_table(record):
-    (step,) = (step for step in record.split.steps if step.stage == "filters")
-    first, second = run_lines(record)[:2]
-    assert first == "filters  60,000 rows, 1,000 users, 1,500 items  as loaded"
-    assert second.split("  ")[-1] == "without users and items outside the 10-core"
-    assert [f"{getattr(step, kind)[1]:,} {kind}" for kind in ("rows", "users", "items")] == [
-        part.strip() for part in second.strip().split("  without")[0].split(", ")
-    ]
-    assert len(second.split("  without")[0]) == len(first.split("  as loaded")[0])
-
-
-def test_a_change_of_values_stands_in_the_table(record):
-    step = Step("no row", (3, 3), (3, 3), (3, 3), "values halved", "filters")
-    changed = dataclasses.replace(record, split=dataclasses.replace(record.split, steps=(step,)))
-    assert run_lines(changed)[1] == "         3 rows, 3 users, 3 items  values halved"
-    assert "| values halved | 3 → 3 | 3 → 3 | 3 → 3 |" in run_note(changed)
-    assert [point for point in curve_points(changed) if point[0] == "filters/rows"] == [
-        ("filters/rows", 0, 3.0), ("filters/rows", 1, 3.0),
-    ]  # fmt: skip
-
-
 def test_a_model_that_saw_the_test_rows_marks_its_run(record):
     leaking = dataclasses.replace(record, settings=record.settings | {"fit_on": "all"})
-    for text in (
-        "\n".join(run_lines(leaking)),
-        run_note(leaking),
-        final_tags(leaking)["recgauge.leak"],
-    ):
+    for text in ("\n".join(run_lines(leaking)), run_note(leaking), final_tags(leaking)["recgauge.leak"]):
         assert "fit_on=all: the model was fitted on the test rows, too" in text
     assert "recgauge.leak" not in final_tags(record)
     assert leaking.fingerprint() != record.fingerprint()
     table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=leaking)])
     assert sorted(row[1].text for row in table.cells()) == ["a", "b (saw the test rows)"]
     assert not any(cell.rank for row in table.cells() for cell in row)  # neither has a rival
-
-
-def test_what_was_dropped_and_skipped_is_printed(record):
-    text = "\n".join(run_lines(record))
-    assert "users and items outside the 10-core" in text
-    assert "skipped without a relevant test item (value >= 4)" in text
-    assert "seconds" in text
-
-
-def better(record, factor):
-    results = [dataclasses.replace(entry, value=entry.value * factor) for entry in record.results]
-    return dataclasses.replace(record, results=tuple(results))
-
-
-def test_the_best_of_comparable_runs_is_marked(record):
-    other_test = dataclasses.replace(record.split.test, sha256="other")
-    other_split = dataclasses.replace(record.split, test=other_test)
-    other_data = dataclasses.replace(better(record, 3), split=other_split)
-    jobs = [
-        JobOutcome(0, "a", record=record),
-        JobOutcome(1, "b", record=better(record, 2)),
-        JobOutcome(2, "c", record=other_data),
-        JobOutcome(3, "d", "failed", "broke"),
-    ]
-    table = sweep_table(jobs)
-    place = table.header.index("ndcg@10")
-    marks = {row[1].text: row[place].rank for row in table.cells()}
-    assert marks == {"a": "", "b": "best", "c": "", "d": ""}  # c has no rival
-
-
-def test_headline_is_ten_or_the_largest_cutoff(record):
-    assert headline_keys([record]) == ["ndcg_at_10", "recall_at_10"]
-    small = dataclasses.replace(record, results=tuple(entry for entry in record.results if entry.k == 5))
-    assert headline_keys([record, small]) == ["ndcg_at_5", "recall_at_5"]
-
-
-def test_a_sweep_of_lists_and_ratings_leaves_empty_what_a_model_has_not(record):
-    rating = dataclasses.replace(
-        record.results[0], key="rmse", name="rmse", k=None, value=0.9, higher_is_better=False
-    )
-    rates = dataclasses.replace(record, results=(*record.results, rating))
-    table = sweep_table([JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=rates)])
-    cells = dict(zip(table.header, zip(*table.cells(), strict=True), strict=True))
-    assert [(cell.text, cell.rank) for cell in cells["rmse"]] == [("", ""), ("0.9000", "")]  # no rival
-    assert all(cell.text for cell in cells["ndcg@10"])
-
-
-@pytest.mark.parametrize(
-    ("relevant_from", "said"),
-    [(4.0, "each with a relevant test item (value >= 4)"), (None, "every test row is relevant")],
-)
-def test_users_who_all_have_relevant_items(record, relevant_from, said):
-    dataset = dataclasses.replace(record.dataset, relevant_from=relevant_from)
-    counts = record.counts | {"users_evaluated": 299, "users_without_relevant_items": 0}
-    counts |= {"users_without_test_rows": 0}
-    lines = run_lines(dataclasses.replace(record, dataset=dataset, counts=counts))
-    assert f"users    299 evaluated, {said}, 0 without a test row" in lines

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from recgauge.errors import ConfigError, FitError, SearchError
-from recgauge.search.space import holds, parse_space
+from recgauge.search.space import parse_space
 from recgauge.search.trial import Trial, best
 from recgauge.search.trials import Search, read_trials, run_search
 
@@ -185,12 +185,3 @@ def test_a_file_that_is_no_search_is_named(tmp_path):
     path.write_text(json.dumps([{"number": 0}]))
     with pytest.raises(SearchError, match=r"s\.json is not the file of a search"):
         read_trials(path)
-
-
-def test_what_lies_inside_a_space():
-    space = parse_space(SPACE)
-    assert holds(space, {"l2": 1.0, "k": 3, "kind": "a"})
-    assert not holds(space, {"l2": 0.5, "k": 3, "kind": "a"})
-    assert not holds(space, {"l2": 1.0, "k": 2, "kind": "a"})
-    assert not holds(space, {"l2": None, "k": 3, "kind": "a"})
-    assert not holds(space, {"k": 3, "kind": "a"})

@@ -127,12 +127,7 @@ def test_the_expected_value_is_the_mean_over_every_order(case):
     suite = {f"m{place}": metric for place, metric in enumerate(EXACT)}
     cutoffs = (*range(1, width + 1), None)
     result = evaluate_top_k(
-        suite,
-        lists,
-        relevant_of(grades),
-        cutoffs=cutoffs,
-        user_ids=ids,
-        policies=Policies(ties="expected"),
+        suite, lists, relevant_of(grades), cutoffs=cutoffs, user_ids=ids, policies=Policies(ties="expected")
     )
     for entry in result.results:
         mean = [suite[entry.name].per_user(judged, entry.k).mean() for judged in orders]
@@ -242,13 +237,7 @@ def test_drawn_means_converge_to_the_formula():
     for metric in (HitRate(), NDCG(), AveragePrecision(), ReciprocalRank(), FScore()):
         exact = measure({"m": Definition(metric, Policies(ties="expected"))}).results[0].value
         each = [
-            evaluate_top_k(
-                {"m": metric},
-                shuffled(lists, 2, draw),
-                relevant,
-                cutoffs=(10,),
-                user_ids=ids,
-            )
+            evaluate_top_k({"m": metric}, shuffled(lists, 2, draw), relevant, cutoffs=(10,), user_ids=ids)
             .results[0]
             .value
             for draw in range(64)

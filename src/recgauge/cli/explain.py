@@ -21,14 +21,10 @@ _KEY = re.compile(r"Could not override '([^']+)'")
 _AMBIGUOUS = re.compile(r"Ambiguous value for argument '([^=']+)=([^']*)'")
 _NEEDS_SWEEP = re.compile(r"Sweep parameters '([^']*)' requires --multirun")
 _PLUGINS = {
-    "joblib": "hydra-joblib-launcher",
-    "ray_aws": "hydra-ray-launcher",
-    "rq": "hydra-rq-launcher",
-    "optuna": "hydra-optuna-sweeper",
-    "ax": "hydra-ax-sweeper",
-    "nevergrad": "hydra-nevergrad-sweeper",
+    "hydra/launcher": ("joblib", "ray_aws", "rq"),
+    "hydra/sweeper": ("optuna", "ax", "nevergrad"),
 }
-"""The packages that bring Hydra's other launchers and sweepers."""
+"""Hydra's other launchers and sweepers, which packages such as hydra-joblib-launcher bring."""
 LAUNCHER = "hydra/launcher"
 
 
@@ -79,12 +75,12 @@ class Choices:
 
     def chosen(self, group: str) -> list[str]:
         """Return the options of a group that the command line or the defaults list chooses."""
-        given = [word.partition("=")[2] for word in self.words if word.startswith(f"{group}=")]
-        if given:
-            return [name.strip() for name in given[-1].strip("[]").split(",") if name.strip()]
+        typed = [word.partition("=")[2] for word in self.words if word.startswith(f"{group}=")]
+        if typed:
+            return [name.strip() for name in typed[-1].strip("[]").split(",") if name.strip()]
         defaults = OmegaConf.load(conf_folder() / "config.yaml").defaults
-        found = [entry[group] for entry in defaults if OmegaConf.is_dict(entry) and group in entry]
-        return [str(name) for entry in found for name in (entry if OmegaConf.is_list(entry) else [entry])]
+        chosen = [entry[group] for entry in defaults if OmegaConf.is_dict(entry) and group in entry]
+        return [str(name) for entry in chosen for name in (entry if OmegaConf.is_list(entry) else [entry])]
 
     def settings(self, group: str, option: str) -> list[str]:
         """Return the names of an option's settings, with those of the options that its defaults list names.
@@ -110,14 +106,16 @@ class Choices:
         return [folder for folder in folders if folder.is_dir()]
 
 
+_DEFAULTS = Choices()
+
+
 def group_options(group: str) -> list[str]:
     """Return the names of the options of a config group."""
-    return Choices().options(group)
+    return _DEFAULTS.options(group)
 
 
-def explain_config_error(error: Exception, choices: Choices | None = None) -> str:
+def explain_config_error(error: Exception, choices: Choices = _DEFAULTS) -> str:
     """Return the message for an error of Hydra or OmegaConf."""
-    choices = choices or Choices()
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     text = str(error)
@@ -127,8 +125,10 @@ def explain_config_error(error: Exception, choices: Choices | None = None) -> st
             f"{error.full_key}: {reason[2] or reason[0]}. ${{...}} in a value refers to another "
             "setting; for a file with such a name write ? instead of $, which is a pattern."
         )
-    if (of_file := _explain_file(choices)) is not None:
-        return of_file
+    for word in choices.words:
+        group, _, value = word.partition("=")
+        if group == "dataset" and Path(value).suffix:
+            return f"{word}: a data set has a name. For your file: dataset=table dataset.path={value}."
     if match := _OPTION.search(text):
         return _explain_option(match.group(1), match.group(2), choices)
     if match := _KEY.search(text):
@@ -164,20 +164,12 @@ def _own_words(error: Exception, text: str) -> str:
     return f"{first}: {cause}" if cause and cause not in first else first
 
 
-def _explain_file(choices: Choices) -> str | None:
-    """Explain a file that is given as a data set."""
-    for word in choices.words:
-        group, _, value = word.partition("=")
-        if group == "dataset" and Path(value).suffix:
-            return f"{word}: a data set has a name. For your file: dataset=table dataset.path={value}."
-    return None
-
-
 def _explain_option(group: str, option: str, choices: Choices) -> str:
-    if group in ("hydra/launcher", "hydra/sweeper") and option in _PLUGINS:
+    if option in _PLUGINS.get(group, ()):
+        package = f"hydra-{option.partition('_')[0]}-{group.partition('/')[2]}"
         return (
-            f"{group}={option}: the package {_PLUGINS[option]} is not installed. Install it (pip install "
-            f"{_PLUGINS[option]}), and say that its code may run: allowed_targets=[hydra_plugins]."
+            f"{group}={option}: the package {package} is not installed. Install it (pip install {package}), "
+            "and say that its code may run: allowed_targets=[hydra_plugins]."
         )
     if group == "metrics":
         return _explain_metric(option, choices)
@@ -246,7 +238,7 @@ def _has(group: str, key: str, choices: Choices) -> bool:
 
 
 def _is_key(word: str) -> bool:
-    return word.partition(".")[0] in {*Choices().groups(), *(field.name for field in fields(RunSettings))}
+    return word.partition(".")[0] in {*_DEFAULTS.groups(), *(field.name for field in fields(RunSettings))}
 
 
 def _valid(kind: str, wrong: str, names: Sequence[str]) -> str:

@@ -79,7 +79,9 @@ def launch(
     `first` is the number of the first job; a sweeper can give out jobs in batches.
     """
     sweep = _sweep(config)
-    _hide_secrets(sweep.folder / "multirun.yaml")
+    with suppress(OSError):  # Hydra has just written it, with all passwords
+        written = sweep.folder / "multirun.yaml"
+        written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
     for number, job_config in enumerate(configs, first):
         job = job_of(job_config, number, config)
         if isinstance(job, Job):
@@ -88,13 +90,13 @@ def launch(
             sweep.outcomes[number] = job
     # a sweeper's own settings can name another store than the command line
     sweep.store = next((build_store(job.typed.tracking) for job in sweep.jobs), sweep.store)
-    plain = {key: OmegaConf.to_container(v) if OmegaConf.is_config(v) else v for key, v in settings.items()}
     check_int("jobs", config.jobs, minimum=1)
     if config.plan:
         if not show_plan(sweep):
             raise SystemExit(1)
         return [None] * len(configs)
     check(sweep)
+    plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
     workers = make_engine(engine, plain, config.jobs, len(configs), sweep.folder)
     look_for_data(sweep)
     with Deliveries(sweep.store) as deliveries:
@@ -155,7 +157,7 @@ def _headline(outcome: JobOutcome) -> float | None:
 
 
 def _with_record(job: JobOutcome) -> JobOutcome:
-    if job.status not in ("done", "reused", "not tracked", "not saved"):
+    if job.status in ("no data", "stopped", "failed"):
         return job
     try:
         return replace(job, record=load_record(job.folder))
@@ -180,8 +182,7 @@ def job_of(config: DictConfig, number: int | None, sweep: DictConfig | None = No
     outcome = JobOutcome(number or 0, " ".join(without_secrets(words)), status="failed", folder=folder)
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
-        typed = OverridesParser.create().parse_overrides(_typed_words(sweep or config))
-        check_trust(config, typed)
+        check_trust(config, OverridesParser.create().parse_overrides(_typed_words(sweep or config)))
         check_repeats(words)
         job = Job(
             number=number or 0,
@@ -210,11 +211,3 @@ def _typed_words(config: DictConfig) -> list[str]:
 
 def _outputs() -> Path:
     return work_folder() / "outputs"
-
-
-def _hide_secrets(file: Path) -> None:
-    """Take passwords out of what Hydra has just written about the sweep."""
-    with suppress(OSError):
-        text = file.read_text(encoding="utf-8")
-        if (clean := without_secrets(text)) != text:
-            file.write_text(clean, encoding="utf-8")

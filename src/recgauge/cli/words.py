@@ -95,8 +95,8 @@ class Words:
     @property
     def runs(self) -> bool:
         """Whether jobs will run, rather than only be shown."""
-        shows = {"help", "hydra_help", "version", "shell_completion", "cfg", "info"} & set(self.options)
-        return not shows and not self.plan
+        shows = {"help", "hydra_help", "version", "shell_completion", "cfg", "info"}
+        return shows.isdisjoint(self.options) and not self.plan
 
     def is_single(self, config: DictConfig) -> bool:
         """Whether one job is to run, rather than a sweep, and nothing only shown."""
@@ -108,12 +108,12 @@ class Words:
 
     def for_hydra(self, more: Sequence[str] = ()) -> list[str]:
         """Return the words in the order that Hydra's own parser understands."""
-        found = []
-        for name, value in self.options.items():
-            option = f"--{name.replace('_', '-')}"
-            found.append(option if value is True else f"{option}={value}")
+        options = [
+            f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+            for name, value in self.options.items()
+        ]
         own = [word for word in self.overrides if not word.startswith("hydra.searchpath=")]
-        return [*found, *own, _search_path_word(self.search_path()), *more]
+        return [*options, *own, _search_path_word(self.search_path()), *more]
 
     def composed(self) -> DictConfig:
         """Return the configuration with Hydra's part, without what is swept, checked."""
@@ -181,14 +181,11 @@ def _beside_a_sweep() -> Iterator[None]:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog=program(), add_help=False, allow_abbrev=False)
     parser.add_argument("overrides", nargs="*")
-    for name in (*_FLAGS, *_VALUES, "info"):
-        names = [f"--{name.replace('_', '-')}", *([f"-{_SHORT[name]}"] if name in _SHORT else [])]
-        if name in _FLAGS:
-            parser.add_argument(*names, action="store_true")
-        elif name == "info":
-            parser.add_argument(*names, nargs="?", const="all")
-        else:
-            parser.add_argument(*names)
+    kinds: dict[str, dict[str, Any]] = {name: {"action": "store_true"} for name in _FLAGS}
+    kinds |= {name: {} for name in _VALUES} | {"info": {"nargs": "?", "const": "all"}}
+    for name, kind in kinds.items():
+        short = [f"-{_SHORT[name]}"] if name in _SHORT else []
+        parser.add_argument(f"--{name.replace('_', '-')}", *short, **kind)
     return parser
 
 

@@ -30,15 +30,7 @@ def metric_claims(result: "MetricComparison", procedure: "Procedure") -> tuple[s
 
 
 def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> str:
-    """Return what may be claimed of two runs.
-
-    Parameters
-    ----------
-    pair : Pair
-    result : MetricComparison
-        The comparison that it is of.
-    confidence : float
-    """
+    """Return what may be claimed of two runs of a comparison."""
     decimals = _decimals((pair.high - pair.low) / 2)
     what, sure = metric_words(result), f"{100 * confidence:g} %"
     if pair.equal == 1:

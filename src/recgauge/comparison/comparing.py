@@ -90,13 +90,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
 
 
 def _check_protocols(runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str]) -> None:
-    """Refuse runs of recgauge that differ in more than the model.
-
-    Raises
-    ------
-    ConfigError
-        If two of them do.
-    """
+    """Refuse runs of recgauge that differ in more than the model."""
     from recgauge.runs.protocol import differences, protocol
 
     known = {}

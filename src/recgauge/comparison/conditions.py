@@ -213,15 +213,7 @@ def conditions_of(runs: Sequence[RunFolder]) -> list[tuple[str, ...]]:
 
 
 def only_condition(runs: Sequence[RunFolder]) -> Condition:
-    """Return runs that differ in their model alone, in their order.
-
-    Raises
-    ------
-    ConfigError
-        If they differ in more, or a model was run twice; the message says in what.
-    DataError
-        If their rows differ.
-    """
+    """Return runs that differ in their model alone, in their order."""
     for run in runs[1:]:
         if differing := differences([protocol([one.record]) for one in (runs[0], run)]):
             told = "; ".join(f"{what}: {one} against {other}" for what, (one, other) in differing.items())
@@ -251,13 +243,7 @@ def split_key(key: str) -> tuple[str, int | None]:
 
 
 def reference_key(base: Condition, asked: str) -> str:
-    """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff.
-
-    Raises
-    ------
-    ConfigError
-        If not every run has it.
-    """
+    """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff."""
     known = base.metrics
     if asked:
         key = asked.replace("@", "_at_")

@@ -131,21 +131,7 @@ def _read_path(path: Path) -> RunValues:
 def run_values(
     run: "RunFolder", keys: Sequence[str] | None = None, *, seed: int | None = None, fold: int | None = None
 ) -> RunValues:
-    """Read the values of users of a finished run.
-
-    Parameters
-    ----------
-    run : RunFolder
-    keys : sequence of str, optional
-        Metrics; all that are stored for each user, or whose users' parts can be told, if not given.
-    seed, fold : int, optional
-        Which repeat this is.
-
-    Raises
-    ------
-    SchemaError
-        If a file of the run is missing or damaged.
-    """
+    """Read the values of users of a finished run, by default of all metrics that are known for each user."""
     from recgauge.runs.stored import pooled_errors, pooled_keys, user_columns, user_table
 
     record = run.record
@@ -161,13 +147,7 @@ def run_values(
 
 
 def read_table(table: Path) -> "pd.DataFrame":
-    """Read a parquet or CSV file.
-
-    Raises
-    ------
-    SchemaError
-        If there is none, or it is no table.
-    """
+    """Read a parquet or CSV file."""
     import pandas as pd
 
     if not table.is_file():

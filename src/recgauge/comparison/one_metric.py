@@ -61,16 +61,7 @@ class Resamples:
 def compare_metric(
     table: UserValues, which: int, procedure: Procedure, resamples: Resamples
 ) -> MetricComparison:
-    """Compare all runs by one metric.
-
-    Parameters
-    ----------
-    table : UserValues
-    which : int
-        Position of the metric, which at least two users have in every run.
-    procedure : Procedure
-    resamples : Resamples
-    """
+    """Compare all runs by the metric at `which`, of which at least two users have a value in every run."""
     known = np.isfinite(table.values[which])
     complete = known.all(axis=0)
     own = np.ascontiguousarray(table.values[which][:, complete])

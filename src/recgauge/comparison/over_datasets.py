@@ -35,12 +35,7 @@ def ranked(values: DoubleArray, *, higher_is_better: bool = True) -> DoubleArray
 
 
 def friedman(ranks: DoubleArray) -> tuple[float, float]:
-    """Return the p-values of Friedman's test, corrected for ties, and of Iman and Davenport's.
-
-    Parameters
-    ----------
-    ranks : ndarray of float64, shape (n_datasets, n_runs)
-    """
+    """Return p of Friedman's test, corrected for ties, and of Iman and Davenport's."""
     from scipy.special import chdtrc, fdtrc
 
     n, k = ranks.shape

@@ -167,13 +167,7 @@ def segments_by(
     dataset: Dataset,
     split: Split,
 ) -> Segments:
-    """Return the runs compared inside the groups of one attribute.
-
-    Raises
-    ------
-    RecgaugeError
-        If there is no such attribute, or the data do not have it.
-    """
+    """Return the runs compared inside the groups of one attribute."""
     if by == "items":
         return _by_items(runs, key, options, split)
     values = runs.values(key)
@@ -265,13 +259,7 @@ def _rows_of(path: Path) -> "pd.DataFrame":
 
 
 def own_table(path: Path | None) -> "pd.DataFrame | None":
-    """Read a user's own table of users, by user id; None where there is none.
-
-    Raises
-    ------
-    RecgaugeError
-        If it cannot be read, has no column of users, or a user twice.
-    """
+    """Read a user's own table of users, by user id; None where there is none."""
     if path is None:
         return None
     try:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from recgauge.comparison.comparing import compare_values
-from recgauge.comparison.inputs import RunValues, run_values
+from recgauge.comparison.conditions import label, split_key
+from recgauge.comparison.inputs import RunValues, as_key, run_values
 from recgauge.comparison.procedure import Procedure
 from recgauge.comparison.results import Comparison, Cost
 from recgauge.comparison.series import FOLDS, Series, all_series, headline_keys
@@ -124,7 +125,7 @@ def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tu
 
 
 def _importance(key: str) -> int:
-    name = key.partition("_at_")[0]
+    name = split_key(key)[0]
     return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 
 
@@ -144,43 +145,30 @@ def _cutoffs(job: JobOutcome) -> str:
 
 def _key(name: str, common: Sequence[str], keys: Mapping[str, Sequence[str]]) -> str:
     """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at 10, else at the largest cutoff."""
-    key = name.strip().replace("@", "_at_")
-    at_cutoffs = [one for one in common if one.rpartition("_at_")[0] == key]
-    if key not in common and at_cutoffs:
-        return f"{key}_at_10" if f"{key}_at_10" in at_cutoffs else at_cutoffs[-1]
+    key = as_key(name)
     if key in common:
         return key
-    if lacking := [label for label, some in keys.items() if key not in some]:
-        having = [label for label in keys if label not in lacking]
-        if having:
-            raise ConfigError(
-                f"--metrics: {name} is in {listed(having, most=3)} and not in {listed(lacking, most=3)}. Run "
-                "these with the same metrics and cutoffs."
-            )
-    same = [one for one in common if one.rpartition("_at_")[0] == key.rpartition("_at_")[0]]
-    if same:
-        raise ConfigError(f"--metrics: no run has {name}. All runs have: {listed(map(_shown, same))}.")
-    names = dict.fromkeys(one.rpartition("_at_")[0] or one for one in common)
-    hint = did_you_mean(_shown(key), [*names, *map(_shown, common)])
-    cutoffs = {one.rpartition("_at_")[2]: None for one in common if "_at_" in one}
+    if at_cutoffs := [each for each in common if split_key(each)[0] == key]:
+        return f"{key}_at_10" if f"{key}_at_10" in at_cutoffs else at_cutoffs[-1]
+    if having := [run for run, some in keys.items() if key in some]:
+        lacking = [run for run in keys if run not in having]
+        raise ConfigError(
+            f"--metrics: {name} is in {listed(having, most=3)} and not in {listed(lacking, most=3)}. Run "
+            "these with the same metrics and cutoffs."
+        )
+    if same := [label(each) for each in common if split_key(each)[0] == split_key(key)[0]]:
+        raise ConfigError(f"--metrics: no run has {name}. All runs have: {listed(same)}.")
+    names = dict.fromkeys(split_key(each)[0] for each in common)
+    cutoffs = dict.fromkeys(k for _, k in map(split_key, common) if k is not None)
+    hint = did_you_mean(label(key), [*names, *map(label, common)])
     at = f" at {listed(cutoffs)}" if cutoffs else ""
     raise ConfigError(f"--metrics: no run has {name}. {hint}All runs have: {listed(names)}{at}.")
-
-
-def _shown(key: str) -> str:
-    return key.replace("_at_", "@")
 
 
 def checked(
     dataset: str, some: Sequence[Series], keys: Sequence[str], *, mark: bool
 ) -> tuple[dict[str, Series], list[str]]:
-    """Return the runs by name, and lines that say in what they differ; without `mark` there are none.
-
-    Raises
-    ------
-    ConfigError
-        If they differ in more than the model.
-    """
+    """Return the runs by name, and lines that say in what they differ; without `mark` there are none."""
     protocols = [protocol(records_of(series), keys) for series in some]
     names = run_names(some)
     lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
@@ -245,7 +233,7 @@ def run_names(some: Sequence[Series]) -> list[str]:
             same = [place for place, one in enumerate(found) if one == name]
             for what, values in told([some[place] for place in same]).items():
                 for place, value in zip(same, values, strict=True):
-                    found[place] += f" {what.rpartition('.')[2]}={_short(value)}" if value else ""
+                    found[place] += f" {what.rpartition('.')[2]}={short_value(value)}" if value else ""
     twice = {name for name, count in Counter(found).items() if count > 1}
     return [
         f"{name} ({series.jobs[0].label})" if name in twice else name
@@ -253,7 +241,7 @@ def run_names(some: Sequence[Series]) -> list[str]:
     ]
 
 
-def _short(value: str) -> str:
+def short_value(value: str) -> str:
     """Return a setting as a name has it: six digits tell tuned numbers apart."""
     try:
         return f"{float(value):.6g}" if "." in value else value

@@ -49,17 +49,7 @@ class Download:
     progress: Progress
 
     def run(self) -> VerifiedFile:
-        """Return the file, fetched now or meanwhile by another job.
-
-        Raises
-        ------
-        TransferError
-            If the address does not give the file.
-        IntegrityError
-            If it gives another file.
-        MissingDataError
-            If the folder cannot keep the file.
-        """
+        """Return the file, fetched now or meanwhile by another job."""
         folder, name = self.target.parent, self.target.name
         waiting = f"{name}: another job is downloading it; waiting."
         try:

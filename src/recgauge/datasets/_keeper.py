@@ -88,11 +88,6 @@ class Inputs:
         """Return the kept data set, or what `read` gives.
 
         `options`, as JSON, are all that decides what `read` gives; `label` is the data set's name and files.
-
-        Raises
-        ------
-        IntegrityError
-            If a file was changed while it was read.
         """
 
         def checked() -> Prepared:

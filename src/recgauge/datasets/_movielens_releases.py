@@ -1,25 +1,24 @@
 """The MovieLens releases: what is published, how it is laid out, under which terms, with which splits."""
 
-import hashlib
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from recgauge.data.dataset import PublishedParts, PublishedSplits
-from recgauge.data.interactions import Interactions
+from recgauge.datasets.archives import read_members
 from recgauge.datasets.published_files import (
     PUBLISHED,
     REZIPPED,
     PublishedFile,
     VerifiedFile,
 )
-from recgauge.errors import IntegrityError, SchemaError
-from recgauge.files.opening import UNPACKING_ERRORS
+from recgauge.errors import IntegrityError
+from recgauge.files.columns import PAIRS
+from recgauge.files.opening import TableFile
+from recgauge.files.text import TextFormat
+from recgauge.utils.files import digest_of
 
 Layout = Literal["u", "dat", "csv"]
 
@@ -49,42 +48,18 @@ _SHARE_ALIKE = (
 
 @dataclass(frozen=True)
 class Release:
-    """One MovieLens release.
+    """One MovieLens release."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the data set in recgauge; the archive has it, too, with hyphens.
-    size : int
-        Bytes of the archive.
-    sha256 : str
-        Of the archive.
-    folder : str
-        Folder inside the archive that holds the members.
-    layout : {"u", "dat", "csv"}
-        ``u.data`` and ``u.item``, ``::``-separated ``.dat``, or CSV with a header.
-    encoding : str
-        Encoding of titles.
-    terms : (str, str)
-        In short, and in few words for a list.
-    counts : tuple of int or None
-        Rows, users, and items with rows; None where not known.
-    members : mapping of str to str
-        sha256 of files in the folder, where known.
-    caveat : str
-        What somebody should know whose archive does not match.
-    """
-
-    name: str
-    size: int
-    sha256: str
-    folder: str
-    layout: Layout
-    encoding: str
-    terms: tuple[str, str]
-    counts: tuple[int, int, int | None]
-    members: Mapping[str, str] = field(default_factory=dict)
-    caveat: str = ""
+    name: str  # of the data set in recgauge; the archive has it, too, with hyphens
+    size: int  # bytes of the archive
+    sha256: str  # of the archive
+    folder: str  # inside the archive
+    layout: Layout  # ``u.data`` and ``u.item``, ``::``-separated ``.dat``, or CSV with a header
+    encoding: str  # of titles
+    terms: tuple[str, str]  # in short, and in few words for a list
+    counts: tuple[int, int, int | None]  # rows, users, and items with rows, where known
+    members: Mapping[str, str] = field(default_factory=dict)  # sha256 of files in the folder, where known
+    caveat: str = ""  # what somebody should know whose archive does not match
 
     @property
     def file(self) -> PublishedFile:
@@ -219,32 +194,12 @@ def splits_of(release: Release, file: VerifiedFile) -> PublishedSplits | None:
 
 
 def _read_test(path: Path, member: str, sha256: str | None) -> PublishedParts:
-    """Return the test rows of one split.
-
-    Raises
-    ------
-    IntegrityError
-        If the archive lacks the member, or it is not the publisher's.
-    SchemaError
-        If it is not laid out as published.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            content = archive.read(member)
-    except KeyError as error:
-        raise IntegrityError(
-            f"{path} has no member {member}. Get the publisher's whole archive, or choose another split."
-        ) from error
-    except UNPACKING_ERRORS as error:
-        raise IntegrityError(
-            f"{path}: {member} cannot be unpacked: {error}. Get the archive again."
-        ) from error
-    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-        raise IntegrityError(
-            f"{path}: its member {member} is not the publisher's. Get the publisher's archive again."
-        )
-    try:
-        rows = np.array([line.split(b"\t")[:2] for line in content.splitlines() if line], dtype=np.int64)
-        return PublishedParts(test=Interactions.from_ids(rows[:, 0], rows[:, 1]))
-    except (ValueError, IndexError) as error:
-        raise SchemaError(f"{path}: {member} is not laid out as published: {error}.") from error
+    """Return the test rows of one split."""
+    file = TableFile(path, member)
+    file.size()  # refuses an archive without it
+    with file.unpacked() as stream:
+        if sha256 is not None and digest_of(stream) != sha256:
+            raise IntegrityError(
+                f"{path}: its member {member} is not the publisher's. Get the publisher's archive again."
+            )
+    return PublishedParts(test=read_members(path, [member], PAIRS, TextFormat("\t", header=False)))

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
 from recgauge.datasets._download import Download
 from recgauge.datasets._fetch_errors import TransferError, explain_storage
@@ -21,7 +22,12 @@ from recgauge.datasets.published_files import (
     listed_pin,
     verify,
 )
-from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.datasets.table import join
+from recgauge.errors import IntegrityError, MissingDataError, SchemaError
+from recgauge.files.columns import Wanted
+from recgauge.files.formats import read
+from recgauge.files.opening import TableFile
+from recgauge.files.text import TextFormat
 from recgauge.utils.files import exclusive, refuse_irregular, user_path
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -106,18 +112,22 @@ class ArchiveSource(DatasetSource):
         return self.fetch(progress).sha256
 
 
+def read_members(
+    path: Path, members: Sequence[str], wanted: Wanted, how: TextFormat | None = None, form: str | None = None
+) -> Interactions:
+    """Return the rows of files in a publisher's archive, in order."""
+    parts = [read(TableFile(path, member), wanted, how, form=form) for member in members]
+    for rows in parts:
+        if rows.problems:
+            raise SchemaError(f"{rows.first_bad()}. Get the publisher's archive again.")
+    return join(parts)
+
+
 def find_archive(published: PublishedFile, locations: Locations, progress: Progress) -> VerifiedFile:
     """Return the file from the first location that has it, verified.
 
     A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
     server is noted and the next location is tried.
-
-    Raises
-    ------
-    IntegrityError
-        If the only files found are not what they should be.
-    MissingDataError
-        If no location has the file.
     """
     if locations.archive is not None:
         path = user_path(locations.archive)
@@ -225,13 +235,7 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
 
 
 def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFile, str]:
-    """Copy a verified archive of a mirror folder into the cache folder, and say what was done.
-
-    Raises
-    ------
-    MissingDataError
-        If the cache folder cannot keep it.
-    """
+    """Copy a verified archive of a mirror folder into the cache folder, and say what was done."""
     target = locations.cache_folder / file.path.name
     if locations.archive is not None:
         return file, "the archive that you named; nothing was copied"

@@ -8,16 +8,11 @@ from pathlib import Path
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
-from recgauge.datasets.archives import ArchiveSource
+from recgauge.datasets.archives import ArchiveSource, read_members
 from recgauge.datasets.published_files import REZIPPED, PublishedFile
-from recgauge.datasets.table import join
-from recgauge.errors import MissingDataError
-from recgauge.files.columns import Wanted
-from recgauge.files.formats import read
-from recgauge.files.opening import TableFile
+from recgauge.files.columns import PAIRS
 from recgauge.utils.progress import Progress
 
-_PAIRS = Wanted({}, ("user", "item"))
 TRAIN, TEST = "gowalla/train.txt", "gowalla/test.txt"
 
 GOWALLA = PublishedFile(
@@ -143,10 +138,4 @@ def _held_out(path: Path) -> PublishedParts:
 
 
 def _read(path: Path, *members: str) -> Interactions:
-    try:
-        parts = [read(TableFile(path, member), _PAIRS, form="user_lines") for member in members]
-    except KeyError as error:
-        raise MissingDataError(
-            f"{path} has no member {error}. Use an archive with {TRAIN} and {TEST}."
-        ) from error
-    return join(parts)
+    return read_members(path, members, PAIRS, form="user_lines")

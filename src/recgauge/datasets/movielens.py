@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,17 +13,16 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.data.dataset import Dataset, ItemFeatures
-from recgauge.data.ids import encode_sorted
-from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets._keeper import Inputs
-from recgauge.datasets._movielens_releases import CITATION, RELEASES, Release, splits_of
-from recgauge.datasets.archives import ArchiveSource
+from recgauge.datasets._movielens_releases import CITATION, RELEASES, Layout, Release, splits_of
+from recgauge.datasets.archives import ArchiveSource, read_members
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.published_files import PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
+from recgauge.files.columns import TABLE, Wanted
 from recgauge.files.opening import UNPACKING_ERRORS
-from recgauge.utils.arrow import to_numpy
+from recgauge.files.text import TextFormat
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -170,45 +169,25 @@ class MovieLens(ArchiveSource):
         )
 
 
+_RATINGS: Mapping[Layout, tuple[str, TextFormat]] = {
+    "u": ("u.data", TextFormat("\t", header=False, quotes=False)),
+    "dat": ("ratings.dat", TextFormat("::", header=False, quotes=False)),
+    "csv": ("ratings.csv", TextFormat(",", header=True, quotes=False)),
+}
+_COLUMNS = Wanted(TABLE, tuple(TABLE))
+
+
 def _read(file: VerifiedFile, release: Release) -> Prepared:
+    member, how = _RATINGS[release.layout]
+    rows = read_members(file.path, [f"{release.folder}/{member}"], _COLUMNS, how)
     try:
         with zipfile.ZipFile(file.path) as archive:
-            rows = _read_ratings(archive, release)
             titles, genres = _read_movies(archive, release, rows.item_ids.tolist())
     except (KeyError, *UNPACKING_ERRORS) as error:
         raise IntegrityError(
             f"{release.name}: {file.path} cannot be unpacked: {error}. Download {release.file.address} again."
         ) from error
     return Prepared(rows, titles, genres)
-
-
-def _read_ratings(archive: zipfile.ZipFile, release: Release) -> Interactions:
-    # pyarrow reads the 20 million rows of ml_20m in a third of the time of pandas; imported when needed only.
-    from pyarrow import ArrowInvalid
-    from pyarrow import csv as arrow_csv
-
-    member, separator, columns = {
-        "u": ("u.data", "\t", ["user", "item", "rating", "time"]),
-        # Fields are separated by two colons, so every second column of the single-colon reading is empty.
-        "dat": ("ratings.dat", ":", ["user", "_1", "item", "_2", "rating", "_3", "time"]),
-        "csv": ("ratings.csv", ",", ["user", "item", "rating", "time"]),
-    }[release.layout]
-    types = {"user": "int32", "item": "int32", "rating": "float32", "time": "int64"}
-    name = f"{release.folder}/{member}"
-    with archive.open(name) as stream:
-        try:
-            table = arrow_csv.read_csv(
-                stream,
-                arrow_csv.ReadOptions(column_names=columns, skip_rows=int(release.layout == "csv")),
-                arrow_csv.ParseOptions(delimiter=separator, quote_char=False),
-                arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
-            )
-        except ArrowInvalid as error:
-            raise SchemaError(f"{release.name}: {name} cannot be read: {error}.") from error
-    user, item, value, timestamp = (to_numpy(table[column]) for column in types)
-    (user_ids, users), (item_ids, items) = encode_sorted(user), encode_sorted(item)
-    user_ids, item_ids = user_ids.astype(np.int64), item_ids.astype(np.int64)
-    return Interactions(users, items, value, timestamp, user_ids, item_ids)
 
 
 def _read_movies(

@@ -24,14 +24,13 @@ import numpy.typing as npt
 
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
+from recgauge.data.packing import Arrays, pack, unpack
 from recgauge.errors import IntegrityError
 from recgauge.utils.files import cache_folder
 
 __all__ = ["PreparedCopy", "clear", "entries", "prepared_folder"]
 
-Columns = dict[str, npt.NDArray[Any]]
-
-_ROWS = ("user", "item", "value", "timestamp")
+_ROWS = ("user", "item", "value", "timestamp", "user_ids", "item_ids")
 _ABOUT = "about"  # JSON: what the copy says of itself, as an array of bytes
 _ALIGNMENT = 64  # bytes; numba compiles other code for arrays that are not aligned
 _ALIGNING_FIELD = 0xD935  # the extra field that zip archives use for this purpose
@@ -153,7 +152,7 @@ class Prepared:
 def write_copy(path: Path, prepared: Prepared, about: Mapping[str, Any]) -> None:
     """Write a copy next to `path` and give it its name when all bytes are on the disk."""
     columns, described = _to_columns(prepared)
-    columns[_ABOUT] = _json_bytes({**about, **described})
+    columns[_ABOUT] = np.frombuffer(json.dumps({**about, **described}).encode(), np.uint8)
     unfinished = path.with_name(f".{path.name}.tmp")  # the caller holds the lock, so nobody else writes it
     try:
         with unfinished.open("wb") as file:
@@ -228,50 +227,21 @@ def _mapped(content: memoryview, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
     return np.frombuffer(body, dtype, math.prod(shape), header.tell()).reshape(shape)
 
 
-def _to_columns(prepared: Prepared) -> tuple[Columns, dict[str, Any]]:
+def _to_columns(prepared: Prepared) -> tuple[Arrays, dict[str, Any]]:
     """Return arrays by name, and what else is needed, as JSON."""
-    rows = prepared.interactions
-    columns: Columns = {name: getattr(rows, name) for name in _ROWS if getattr(rows, name) is not None}
-    texts = {"user_ids": rows.user_ids, "item_ids": rows.item_ids, "item_titles": prepared.item_titles}
-    for name, array in texts.items():
-        if array is not None and array.dtype == object:  # Python's texts
-            columns[f"{name}_json"] = _json_bytes(array.tolist())
-        elif array is not None:
-            columns[name] = array
-    described: dict[str, Any] = {"facts": dict(prepared.facts)}
-    if (features := prepared.item_features) is not None:
-        for part in ("data", "indices", "indptr"):
-            columns[f"features_{part}"] = getattr(features.matrix, part)
-        described["feature_names"] = list(features.names)
-    return columns, described
+    features, columns = prepared.item_features, Arrays()
+    parts = {name: getattr(prepared.interactions, name) for name in _ROWS}
+    parts |= {"item_titles": prepared.item_titles, "features": features and features.matrix}
+    return columns, {
+        "parts": {name: pack(part, name, columns) for name, part in parts.items()},
+        "feature_names": None if features is None else list(features.names),
+        "facts": dict(prepared.facts),
+    }
 
 
-def _from_columns(columns: Columns, described: Mapping[str, Any]) -> Prepared:
-    rows = Interactions(
-        columns["user"],
-        columns["item"],
-        columns["value"],
-        columns.get("timestamp"),
-        _restored("user_ids", columns),
-        _restored("item_ids", columns),
-    )
-    features = None
-    if (names := described.get("feature_names")) is not None:
-        parts = tuple(columns[f"features_{part}"] for part in ("data", "indices", "indptr"))
-        from scipy import sparse
-
-        matrix = sparse.csr_array(parts, shape=(rows.n_items, len(names)))
-        features = ItemFeatures(matrix, tuple(names))
-    has_titles = "item_titles" in columns or "item_titles_json" in columns
-    titles = _restored("item_titles", columns) if has_titles else None
-    return Prepared(rows, titles, features, described["facts"])
-
-
-def _json_bytes(value: object) -> npt.NDArray[Any]:
-    return np.frombuffer(json.dumps(value).encode(), np.uint8)
-
-
-def _restored(name: str, columns: Columns) -> npt.NDArray[Any]:
-    if name in columns:
-        return columns[name]
-    return np.array(json.loads(columns[f"{name}_json"].tobytes()), dtype=object)
+def _from_columns(columns: Arrays, described: Mapping[str, Any]) -> Prepared:
+    parts = {name: unpack(packed, columns) for name, packed in described["parts"].items()}
+    rows = Interactions(*(parts[name] for name in _ROWS))
+    names = described["feature_names"]
+    features = None if names is None else ItemFeatures(parts["features"], tuple(names))
+    return Prepared(rows, parts["item_titles"], features, described["facts"])

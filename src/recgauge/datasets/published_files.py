@@ -189,11 +189,6 @@ def verify(
 
     `origin` is the address that it has just been fetched from, to be named instead of a file that will not
     stay; `named`: whether the user named this very file, which may well be a good one of another data set.
-
-    Raises
-    ------
-    IntegrityError
-        If the file is neither the publisher's archive, nor holds the publisher's members, nor is pinned.
     """
     try:
         size = path.stat().st_size

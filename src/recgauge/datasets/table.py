@@ -17,8 +17,7 @@ from recgauge.datasets import About, DatasetSource
 from recgauge.datasets._keeper import Inputs
 from recgauge.datasets.prepared import Prepared
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files import columns
-from recgauge.files.columns import Choice, Role, Wanted
+from recgauge.files.columns import TABLE, Choice, Role, Wanted
 from recgauge.files.formats import FORMATS, read
 from recgauge.files.ids import join_ids
 from recgauge.files.limits import Limits
@@ -31,12 +30,6 @@ from recgauge.utils.progress import NoProgress, Progress
 
 OnBadRows = Literal["error", "skip"]
 _BYTES_TO_JOIN = 40  # of memory per row: the columns as they were read, and as they stay
-_NAMES: Mapping[Role, columns.Names] = {
-    "user": columns.USERS,
-    "item": columns.ITEMS,
-    "rating": columns.RATINGS,
-    "time": columns.TIMES,
-}
 
 
 @dataclass(frozen=True)
@@ -251,8 +244,8 @@ class Table(DatasetSource):
         path = f"[{paths}]" if len(self._paths) > 1 else paths
         try:
             return Wanted(
-                _NAMES,
-                ("user", "item", "rating", "time"),
+                TABLE,
+                tuple(TABLE),
                 self._choices(),
                 command=f"recgauge run dataset=table dataset.path={path}",
             )
@@ -341,13 +334,7 @@ def _tell(
 
 
 def join(parts: Sequence[Rows]) -> Interactions:
-    """Return the good rows of all files, in order.
-
-    Raises
-    ------
-    SchemaError
-        If no row is left, or only some files have a rating or a time.
-    """
+    """Return the good rows of all files, in order."""
     for role in ("rating", "time"):
         have = [str(rows.file) for rows in parts if role in rows.part.labels]
         if 0 < len(have) < len(parts):

@@ -146,16 +146,7 @@ def _blas() -> ThreadpoolController:
 
 
 class FactorLists:
-    """Lists of a factor model.
-
-    Parameters
-    ----------
-    source : FactorSource
-    seen, items, name
-        As in `top_k`.
-    use_bytes : bool, optional
-        Round to bytes, or to float32; by default what this processor does best.
-    """
+    """Lists of a factor model; `use_bytes`: round to bytes or to float32, by default as is best here."""
 
     most_users = 512
     n_users: int | None

@@ -40,14 +40,8 @@ def _list_bytes(n_items: int, k: int) -> int:
 class ScoreLists:
     """Lists of a model that only gives scores; it is called by one thread at a time.
 
-    Parameters
-    ----------
-    source : Scorer or callable
-        Its attribute `users_at_once`, if it has one, says how many users it should be asked for at most.
-    seen, items, name
-        As in `top_k`.
-    users : ndarray of int32
-        Users who will be scored; the first one is scored at once, to learn the number of items.
+    The source's attribute `users_at_once`, if it has one, says how many users it should be asked for at most.
+    The first of `users` is scored at once, to learn the number of items.
     """
 
     most_users = 4096
@@ -100,14 +94,7 @@ class ScoreLists:
 
 
 class WeightLists:
-    """Lists of a model of item weights, dense or sparse.
-
-    Parameters
-    ----------
-    source : ItemWeights
-    seen, items, name
-        As in `top_k`.
-    """
+    """Lists of a model of item weights, dense or sparse."""
 
     most_users = 16384
 

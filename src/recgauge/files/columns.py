@@ -75,8 +75,7 @@ class Wanted:
     needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
     option: str = "dataset.{}={}"  # how a column is chosen, with the role and the column; empty: not at all
     command: str = ""  # what comes before
-    header: str = "dataset.header={}"  # how to say whether there is a header
-    unordered: str = ""  # how to say what the third column is if `order` is empty
+    setting: str = "dataset.{}={}"  # how anything else is set, with its name and value
     # Files of lists may be those of evaluation tools: blanks may separate columns without a header, and
     # TREC's are recognised by their looks, which a table may have, too. One command names columns of several
     # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32.
@@ -94,13 +93,7 @@ class Wanted:
                 )
 
     def by_name(self, names: Sequence[str], location: str) -> dict[Role, int]:
-        """Return the position of each role's column among `names`; what is not needed may be absent.
-
-        Raises
-        ------
-        SchemaError
-            If columns are absent or not clear: all of them in one message.
-        """
+        """Return the position of each role's column among `names`; what is not needed may be absent."""
         positions, problems, unclear = {}, [], []
         for role in self.names:
             at = self._places(role, names)
@@ -126,13 +119,7 @@ class Wanted:
     def by_position(
         self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
     ) -> dict[Role, int]:
-        """Return the position of each role's column where there is no header, from the first rows.
-
-        Raises
-        ------
-        SchemaError
-            If a column is absent, or what is in it is neither a rating nor a time.
-        """
+        """Return the position of each role's column where there is no header, from the first rows."""
         chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
         named = [
             role for role, choice in self.choices.items() if isinstance(choice, str) and not self.of_lists
@@ -142,7 +129,8 @@ class Wanted:
             if not self.order:
                 raise SchemaError(
                     f"{location}: nobody knows whether the third column is a rank or a score. Say "
-                    f"{self.unordered}, or choose columns by their positions: {self._line(['user', 'item'])}."
+                    f"{self.setting.format('order', 'rank')} or {self.setting.format('order', 'score')}, or "
+                    f"choose columns by their positions: {self._line(['user', 'item'])}."
                 )
             chosen, texts = self._in_order([first, *below])
         elif not {"user", "item"} & {*chosen, *named}:
@@ -167,11 +155,6 @@ class Wanted:
         """Whether the first row of a file names its columns, by the rule of docs/data.md.
 
         `said` is what the user says, which counts, of several files where nobody can tell.
-
-        Raises
-        ------
-        SchemaError
-            If nobody can tell.
         """
         if said is not None and not self.of_lists:
             return said
@@ -186,7 +169,7 @@ class Wanted:
         if header is None:
             raise SchemaError(
                 f"{location}: nobody can tell whether this line names the columns or is a row. If it is a "
-                f"row, say {self.header.format('false')}; if it names the columns, "
+                f"row, say {self.setting.format('header', 'false')}; if it names the columns, "
                 f"{self._line(unknown)}."
             )
         return header
@@ -239,6 +222,11 @@ class Wanted:
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
         return " ".join([*([self.command] if self.command else []), *options])
+
+
+TABLE: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "rating": RATINGS, "time": TIMES}
+PAIRS = Wanted({}, ("user", "item"))
+"""Users and items in the first two columns, whatever follows."""
 
 
 def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | None:

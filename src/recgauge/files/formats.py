@@ -115,15 +115,6 @@ def read(
 
     `how` is what is known of text, `form` a key of `FORMATS` and `unit` what times count; all are recognised
     otherwise. `lines`: whether the line of each row must be known.
-
-    Raises
-    ------
-    SchemaError
-        If the file is not of its format, or its columns cannot be recognised.
-    IntegrityError
-        If it cannot be unpacked.
-    DataError
-        If it needs more memory than there is.
     """
     form = form or format_of(file, wanted)
     n_lines, n_ids = file.size()
@@ -166,6 +157,8 @@ def _read_twice(
 def _unreadable(file: TableFile, form: str, error: Exception) -> SchemaError:
     if "UTF8" in str(error).upper() and form != "parquet":
         return not_utf8(file)
+    if "Empty CSV" in str(error):
+        return SchemaError(f"{file} is empty. Name a file with rows.")
     settings = "dataset.format, dataset.encoding, dataset.separator and dataset.quotes"
     return SchemaError(
         f"{file} cannot be read as {form}: {said(error)}. Check "

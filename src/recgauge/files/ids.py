@@ -31,21 +31,11 @@ NO_ID = {
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids of rows: work on distinct ids saves passes over rows.
+    """The ids of rows: work on distinct ids saves passes over rows."""
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_rows,)
-        Positions in `distinct`; a key of `NO_ID` where a cell is no id.
-    distinct : ndarray
-        Text may repeat in it, and some may have no row.
-    whole : bool
-        Whether all ids are whole numbers, or text that can become such without loss.
-    """
-
-    codes: IntArray
-    distinct: npt.NDArray[Any]
-    whole: bool
+    codes: IntArray  # (n_rows,) positions in `distinct`; a key of `NO_ID` where a cell is no id
+    distinct: npt.NDArray[Any]  # text may repeat in it, and some may have no row
+    whole: bool  # whether all ids are whole numbers, or text that can become such without loss
 
     def lacking(self) -> Iterator[tuple[str, BoolArray]]:
         """Yield why rows have no id, and which rows do not lack one for this reason."""
@@ -131,13 +121,7 @@ def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
 
 
 def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Return the codes of the rows of all parts, each with an id, and the ids that they have, ascending.
-
-    Raises
-    ------
-    SchemaError
-        If some files have numbers and others text; `name` says what the ids are.
-    """
+    """Return the codes of the rows of all parts, each with an id, and the ids that they have, ascending."""
     columns = [part.distinct for part in parts]
     if all(part.whole for part in parts):
         columns = [_as_numbers(column) for column in columns]

@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 def read_json_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
-    """Return the rows of a file that holds one JSON object per line.
-
-    Raises
-    ------
-    SchemaError
-        If a field is absent, or mixes numbers and texts where that is not wanted.
-    """
+    """Return the rows of a file that holds one JSON object per line."""
     names: dict[str, None] = {}
     kept: dict[str, list[Any]] = {}
     lines: list[int] = []
@@ -118,13 +112,7 @@ def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
 def as_ids(
     cells: Sequence[Any], file: TableFile, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
 ) -> "pa.ChunkedArray":
-    """Return cells as ids; `mixed`: numbers become text where there is text.
-
-    Raises
-    ------
-    SchemaError
-        If one is neither a whole number nor text, or of another type than the others.
-    """
+    """Return cells as ids; `mixed`: numbers become text where there is text."""
     import pyarrow as pa
 
     types = Counter(map(type, cells))

@@ -21,34 +21,17 @@ BYTES_PER_ROW = 45
 class Limits:
     """What a file of rows may not exceed, so that one that is broken or hostile ends early.
 
-    Parameters
-    ----------
-    rows : int
-        Lines of text, or rows of parquet.
-    columns : int
-    line_bytes : int
-        Length of a line.
-    unpacked_bytes : int
-        Size of a gzip's or zip member's content.
-    adjustable : bool
-        Whether the user can set ``data.limits``, for messages.
-
-    Raises
-    ------
-    ConfigError
-        If one is no positive whole number.
-
     Examples
     --------
     >>> Limits(rows=1_000).rows, Limits().line_bytes
     (1000, 16777216)
     """
 
-    rows: int = 150_000_000
+    rows: int = 150_000_000  # lines of text, or rows of parquet
     columns: int = 10_000
     line_bytes: int = 1 << 24
-    unpacked_bytes: int = 1 << 34
-    adjustable: bool = True
+    unpacked_bytes: int = 1 << 34  # of a gzip's or zip member's content
+    adjustable: bool = True  # whether the user can set ``data.limits``, for messages
 
     def __post_init__(self) -> None:
         for name in _NAMES:

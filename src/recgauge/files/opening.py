@@ -66,13 +66,7 @@ class TableFile:
 
     @contextmanager
     def unpacked(self) -> Iterator[IO[bytes]]:
-        """Open the unpacked bytes, without a limit.
-
-        Raises
-        ------
-        IntegrityError
-            If the file cannot be unpacked, now or while it is read.
-        """
+        """Open the unpacked bytes, without a limit."""
         try:
             with self.path.open("rb") as file:
                 if self.member is not None:
@@ -103,15 +97,7 @@ class TableFile:
                 ) from error
 
     def size(self) -> tuple[float, float]:
-        """Return how many lines and ids the file has, if a line is ids and all are as at its beginning.
-
-        Raises
-        ------
-        IntegrityError
-            If the file cannot be unpacked.
-        SchemaError
-            If it is larger than the limits allow.
-        """
+        """Return how many lines and ids the file has, if a line is ids and all are as at its beginning."""
         n_bytes, exact = self._unpacked_bytes()
         with replace(self, encoding="utf-8").open() as stream:
             sample = stream.read(BLOCK)
@@ -130,6 +116,8 @@ class TableFile:
         """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
         if self.member is not None:
             with zipfile.ZipFile(self.path) as archive:
+                if self.member not in archive.namelist():
+                    raise IntegrityError(f"{self.path} has no member {self.member}. Get the whole archive.")
                 about = archive.getinfo(self.member)
             if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # zipfile unpacks 4 kB of these at once, which may become gigabytes
@@ -189,15 +177,6 @@ def find_files(
     """Return the files that `paths` name, in order; patterns such as ``part-*.csv`` are sorted.
 
     `member` is that of zip archives; `option` names the files in messages.
-
-    Raises
-    ------
-    MissingDataError
-        If a path names no file.
-    SchemaError
-        If an archive has no such member, or several and none is named, or a file is larger than the limits.
-    ConfigError
-        If a file is named twice.
     """
     expanded = [path for text in paths for path in _expand(text, option)]
     resolved: set[Path] = set()
@@ -284,11 +263,6 @@ _NAMES_OF_HOSTS = ("idna", "punycode")  # Python calls them encodings of text; n
 
 def check_encoding(encoding: object) -> str:
     """Return the encoding as Python calls it.
-
-    Raises
-    ------
-    ConfigError
-        If it is none, or none of text.
 
     Examples
     --------

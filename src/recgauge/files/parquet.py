@@ -17,15 +17,7 @@ _LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a 
 
 
 def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
-    """Return the rows of a parquet file.
-
-    Raises
-    ------
-    SchemaError
-        If a column is absent, or ids are neither whole numbers nor text.
-    pyarrow.ArrowInvalid
-        If the file is no parquet.
-    """
+    """Return the rows of a parquet file."""
     from pyarrow import parquet
 
     with file.unpacked() as stream:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -14,72 +13,63 @@ from recgauge.files.columns import Role, Wanted
 from recgauge.files.json_lines import as_ids, as_values
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Part
-from recgauge.files.text import TextFormat, not_utf8
-from recgauge.utils.arrow import cells_to_arrow, to_arrow
+from recgauge.files.text import TextFormat
+from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import LongArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_IDS_AT_ONCE = 1_000_000
+_NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
 
 def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
     """Return one row for each item of each line, which begins with a user; `how` says what parts the ids."""
     import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv as arrow_csv
 
-    users, items, lines = [], [], [np.empty(0, np.int64)]
-    n_rows = n_idle = 0
-    for filled in _filled_lines(file, how.separator):
-        n_items = np.array([len(ids) - 1 for _, ids in filled], np.int64)
-        n_rows, n_idle = n_rows + int(n_items.sum()), n_idle + int((n_items == 0).sum())
-        file.limits.check_rows(n_rows, file)
-        owner = cells_to_arrow([ids[0] for _, ids in filled])
-        users.append(owner.take(to_arrow(np.repeat(np.arange(len(filled)), n_items))))
-        items.append(cells_to_arrow([item for _, ids in filled for item in ids[1:]]))
-        lines.append(np.repeat(np.array([number for number, _ in filled], np.int64), n_items))
+    with file.open() as stream:
+        text = arrow_csv.read_csv(
+            stream,
+            arrow_csv.ReadOptions(column_names=["line"], block_size=2 * file.limits.line_bytes),
+            arrow_csv.ParseOptions(delimiter=_NO_SIGN, quote_char=False, ignore_empty_lines=False),
+            arrow_csv.ConvertOptions(column_types={"line": pa.large_string()}, strings_can_be_null=False),
+        )
+    lines = pc.utf8_trim_whitespace(text["line"].combine_chunks())
+    split = pc.split_pattern(lines, how.separator) if how.separator else pc.utf8_split_whitespace(lines)
+    ids, start = split.values, to_numpy(split.offsets).astype(np.int64)
+    named = to_numpy(pc.utf8_length(ids))[start[:-1]] > 0  # other lines are blank
+    n_items = np.diff(start) - 1
+    file.limits.check_rows(int(n_items[named].sum()), file)
+    begins, n_items = start[:-1][named], n_items[named]
+    user = ids.take(to_arrow(np.repeat(begins, n_items)))
+    item = ids.take(to_arrow(np.repeat(begins + 1, n_items) + _places(n_items)))
     columns: dict[Role, pa.ChunkedArray] = {
-        "user": pa.chunked_array(users, pa.string()),
-        "item": pa.chunked_array(items, pa.string()),
+        "user": pa.chunked_array([user]),
+        "item": pa.chunked_array([item]),
     }
-    numbers = np.concatenate(lines)
     if "rank" in wanted.names:
-        columns["rank"] = _ranks(np.unique(numbers, return_counts=True)[1])
+        columns["rank"] = _ranks(n_items)
+    n_idle = int((n_items == 0).sum())
     return Part(
         file,
         columns,
         {"user": "first id of a line", "item": "the other ids"},
-        numbers,
+        np.repeat(np.flatnonzero(named) + 1, n_items),
         remark=f"{n_idle:,} users have no items" if n_idle else "",
     )
 
 
+def _places(lengths: LongArray) -> LongArray:
+    """Return 0, 1, 2... for each list."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
 def _ranks(lengths: LongArray) -> "pa.ChunkedArray":
-    """Return 1, 2, 3... for each list."""
     import pyarrow as pa
 
-    begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return pa.chunked_array([to_arrow((np.arange(len(begins)) - begins + 1).astype(np.float64))])
-
-
-def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[tuple[int, list[str]]]]:
-    """Yield some lines at a time that have ids, with their numbers."""
-    filled: list[tuple[int, list[str]]] = []
-    n_ids = 0
-    with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise not_utf8(file) from error
-            ids = text.strip().split(separator)
-            if ids and ids[0]:
-                filled.append((number, ids))
-                n_ids += len(ids)
-            if n_ids >= _IDS_AT_ONCE:
-                yield filled
-                filled, n_ids = [], 0
-    yield filled
+    return pa.chunked_array([to_arrow((_places(lengths) + 1).astype(np.float64))])
 
 
 def one_row_per_item(part: Part) -> Part:

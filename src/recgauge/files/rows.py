@@ -86,6 +86,16 @@ class Rows:
         """Rows that are not good, broken ones included."""
         return sum(len(problem.lines) for problem in self.problems)
 
+    @property
+    def first_problem(self) -> Problem:
+        """What is wrong with the first bad row."""
+        return min(self.problems, key=lambda problem: int(problem.lines[0]))
+
+    def first_bad(self) -> str:
+        """Return where the first bad row is, and what is wrong with it."""
+        first = self.first_problem
+        return f"{self.file}, {self.part.unit} {first.lines[0]}: {first.reason}: {first.example}"
+
     def where(self, row: int) -> str:
         """Return the file and line of a row, for messages."""
         return f"{self.file}, {self.part.unit} {self.lines[row]}"
@@ -294,18 +304,16 @@ def _seconds(cell: Any) -> float:
 
 def refuse(rows: Rows, *, headless: bool) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
-    first = min(rows.problems, key=lambda problem: problem.lines[0])
-    more = rows.n_bad - 1
+    first, more = rows.first_problem, rows.n_bad - 1
     others = f" ({more:,} more bad rows)" if more else ""
     hint = ""
     if first.reason.startswith("the time"):
         hint = "set dataset.time_unit to s, ms, us, ns or date, leave times out with dataset.time=false, "
     if headless and rows.part.lines is not None and first.lines[0] == 1:
         hint += "set dataset.header=true if this line names the columns, "
-    location = f"{rows.file}, {rows.part.unit} {first.lines[0]}"
     return SchemaError(
-        f"{location}: {first.reason}: {first.example}{others}. "
-        f"Correct the file, {hint}or leave bad rows out with dataset.on_bad_rows=skip."
+        f"{rows.first_bad()}{others}. Correct the file, {hint}or leave bad rows out with "
+        "dataset.on_bad_rows=skip."
     )
 
 

@@ -76,13 +76,6 @@ def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool
 
     Not `careful`: fast, which fails at the first cell that is no number. Else cells stay text, broken rows
     are collected and the line of each row is known.
-
-    Raises
-    ------
-    SchemaError
-        If the layout cannot be recognised, or a quote that is not closed swallows rows.
-    pyarrow.ArrowInvalid
-        If a row or cell cannot be read.
     """
     return read_laid_out(file, find_layout(file, wanted, how), wanted, careful=careful)
 
@@ -202,13 +195,7 @@ def _blank_lines(file: TableFile, blanks: bytes) -> list[int]:
 
 
 def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
-    """Return the layout of a text file.
-
-    Raises
-    ------
-    SchemaError
-        If the file is empty, or separator or columns cannot be recognised.
-    """
+    """Return the layout of a text file."""
     number, line, more = first_lines(file)
     if how.separator is None and (said := _SAID.fullmatch(line.strip())) and more:
         how, number, line, more = replace(how, separator=said[1]), number + 1, more[0], more[1:]
@@ -384,11 +371,6 @@ def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
     Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
     line break, a row over several lines without the right number of columns, or lines inside a field that
     have all columns and numbers where numbers must be.
-
-    Raises
-    ------
-    SchemaError
-        With the line where the quoted field begins.
     """
     separator = _sign(layout.separator)
     rows = csv.reader(_lines(file, layout.separator, separator), delimiter=separator)

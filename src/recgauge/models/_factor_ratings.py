@@ -77,15 +77,7 @@ class BiasedFactors(EpochModel, FactorRatings):
         return None
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
-        """Descend over the ratings in `train`, yielding the mean squared error met on each pass.
-
-        Raises
-        ------
-        FitError
-            If training diverges.
-        SchemaError
-            If `train` has no row.
-        """
+        """Descend over the ratings in `train`, yielding the mean squared error met on each pass."""
         known = KnownRatings.of(train)
         p, q = self._start(known.users, rng), self._start(known.items, rng)
         user_bias, item_bias = np.zeros(train.n_users, np.float32), np.zeros(train.n_items, np.float32)
@@ -113,13 +105,7 @@ class BiasedFactors(EpochModel, FactorRatings):
         return drawn
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Fit the biases and factors of users to their rows; see Notes.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Fit the biases and factors of users to their rows; see Notes."""
         known, factors = self.known(), self.factors()
         d = self.n_factors
         implicit = self._implicit(histories)

@@ -20,11 +20,6 @@ def check_memory(model: str, what: str, n_bytes: int, remedy: str) -> None:
     model, what, remedy : str
         For the message: whose, what takes the memory, what to do.
     n_bytes : int
-
-    Raises
-    ------
-    FitError
-        If fewer bytes can be had.
     """
     free = free_memory()
     if free is not None and n_bytes > free:

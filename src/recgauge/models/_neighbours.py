@@ -82,11 +82,6 @@ class NeighbourSettings:
         own_power : float
             Share of a row's own norm in the asymmetric cosine, from 0 to 1.
         progress : Progress or None
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory, or the ratings have no spread.
         """
         name = type(self).__name__
         n = matrix.shape[1]

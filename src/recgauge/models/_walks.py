@@ -36,13 +36,7 @@ class WalkModel(ItemWeightModel):
             self.top_k = check_int(f"{name}: top_k", self.top_k, minimum=1)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Add up the chances of all walks.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory.
-        """
+        """Add up the chances of all walks."""
         rows, chosen = self.user_rows(train), {"alpha": self.alpha, "beta": self._popularity_power}
         weights = _walk_weights(type(self).__name__, rows, **chosen, top_k=self.top_k, progress=progress)
         self._item_weights = ItemWeights(rows, weights)

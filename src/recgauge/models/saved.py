@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
@@ -12,10 +12,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.ids import IdArray
+from recgauge.data.packing import Arrays, pack, unpack
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ModelError, RecgaugeError, said
@@ -28,7 +28,6 @@ from recgauge.utils.files import refuse_irregular
 FORMAT = 1
 ABOUT, ARRAYS = "model.json", "arrays.npz"
 _KINDS: dict[str, type] = {kind.__name__: kind for kind in (Factors, ItemWeights, KnownRatings)}
-_SPARSE = {"csr": sparse.csr_array, "csc": sparse.csc_array}
 _BROKEN = (
     OSError, ValueError, LookupError, TypeError, AttributeError, ImportError, ArithmeticError, MemoryError,
     RecursionError, BadZipFile, zlib.error, RecgaugeError,
@@ -158,18 +157,18 @@ class SavedModel:
         OSError
             If the folder cannot be written.
         """
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        arrays: Arrays = {}
         settings, learned = _parts(self.model)
         about = {
             "format": FORMAT,
             "class": f"{type(self.model).__module__}.{type(self.model).__qualname__}",
             "settings": settings,
-            "learned": {name: _pack(each, name, arrays) for name, each in learned.items()},
-            "user_ids": _pack(self.user_ids, "user_ids", arrays),
-            "item_ids": _pack(self.item_ids, "item_ids", arrays),
-            "titles": _pack(self.titles, "titles", arrays),
-            "excluded": _pack(self.candidates.excluded, "excluded", arrays),
-            "items": _pack(self.candidates.items, "items", arrays),
+            "learned": _pack_learned(learned, arrays),
+            "user_ids": pack(self.user_ids, "user_ids", arrays),
+            "item_ids": pack(self.item_ids, "item_ids", arrays),
+            "titles": pack(self.titles, "titles", arrays),
+            "excluded": pack(self.candidates.excluded, "excluded", arrays),
+            "items": pack(self.candidates.items, "items", arrays),
         }
         try:
             text = json.dumps(about, indent=2) + "\n"
@@ -206,7 +205,7 @@ class SavedModel:
                     raise ValueError(f"{ARRAYS} is compressed, which saved models are not")
 
                 def get(packed: Any) -> Any:
-                    return _unpack(packed, arrays)
+                    return unpack(packed, arrays, _KINDS)
 
                 for attribute, packed in about["learned"].items():
                     setattr(model, attribute, get(packed))
@@ -264,10 +263,9 @@ def learned_bytes(model: object) -> int | None:
     >>> learned_bytes(Popularity().fit(train, rng=np.random.default_rng(0))) > 0
     True
     """
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: Arrays = {}
     try:
-        for name, each in _parts(model)[1].items():
-            _pack(each, name, arrays)
+        _pack_learned(_parts(model)[1], arrays)
     except ModelError:
         return None
     return sum(array.nbytes for array in arrays.values())
@@ -284,65 +282,17 @@ def _parts(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return settings, {name: each for name, each in vars(model).items() if name not in settings}
 
 
-def _pack(value: Any, name: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
-    """Return a value as JSON; arrays go to `arrays` under names that begin with `name`."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return {"value": value}
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        texts = [str(text).encode("utf-8", "surrogatepass") for text in value.tolist()]
-        arrays[f"{name}.text"] = np.frombuffer(b"".join(texts), np.uint8)
-        arrays[f"{name}.ends"] = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        return {"texts": name}
-    if isinstance(value, (np.ndarray, np.generic)):
-        arrays[name] = np.asarray(value)
-        return {"array": name, "scalar": isinstance(value, np.generic)}
-    if isinstance(value, (sparse.csr_array, sparse.csc_array)):
-        for part in ("data", "indices", "indptr"):
-            arrays[f"{name}.{part}"] = getattr(value, part)
-        return {"sparse": name, "format": value.format, "shape": [int(n) for n in value.shape]}
-    if is_dataclass(value) and type(value).__name__ in _KINDS:
-        parts = {one.name: getattr(value, one.name) for one in fields(value)}
-        packed = {key: _pack(part, f"{name}.{key}", arrays) for key, part in parts.items()}
-        return {"kind": type(value).__name__, "parts": packed}
-    raise ModelError(
-        f"the model cannot be saved: {name} is a {type(value).__name__}. Keep what fit learns in "
-        "numbers, texts, arrays, sparse CSR or CSC arrays, Factors, ItemWeights or KnownRatings."
-    )
-
-
-def _unpack(packed: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    makers: dict[str, Callable[[], Any]] = {
-        "value": lambda: packed["value"],
-        "array": lambda: arrays[packed["array"]][()] if packed["scalar"] else arrays[packed["array"]],
-        "texts": lambda: _texts(arrays[f"{packed['texts']}.text"], arrays[f"{packed['texts']}.ends"]),
-        "sparse": lambda: _sparse(packed, arrays),
-        "kind": lambda: _KINDS[packed["kind"]](
-            **{key: _unpack(part, arrays) for key, part in packed["parts"].items()}
-        ),
-    }
-    for key, make in makers.items():
-        if key in packed:
-            return make()
-    raise ValueError(f"{shown(packed)} is no part of a model")
-
-
-def _sparse(packed: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    parts = tuple(arrays[f"{packed['sparse']}.{part}"] for part in ("data", "indices", "indptr"))
-    matrix = _SPARSE[packed["format"]](parts, shape=tuple(packed["shape"]))
-    matrix.check_format()  # every index: compiled code does not look
-    return matrix
+def _pack_learned(learned: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
+    try:
+        return {name: pack(each, name, arrays, _KINDS) for name, each in learned.items()}
+    except TypeError as error:
+        raise ModelError(
+            f"the model cannot be saved: {error}. Keep what fit learns in numbers, texts, arrays, sparse CSR "
+            "or CSC arrays, Factors, ItemWeights or KnownRatings."
+        ) from error
 
 
 def _length(array: Any, name: str) -> int:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         raise ValueError(f"the {name} are no list")
     return len(array)
-
-
-def _texts(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    content, starts = text.tobytes(), [0, *ends[:-1].tolist()]
-    found = np.empty(len(ends), dtype=object)
-    found[:] = [
-        content[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)
-    ]
-    return found

@@ -21,7 +21,7 @@ from recgauge.recorded.findings import Found as Found
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
 from recgauge.recorded.findings import describe as describe
-from recgauge.recorded.findings import first_bad, places, refusal
+from recgauge.recorded.findings import places, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
 from recgauge.recorded.reading import Columns, Kind, read_rows, wanted
 from recgauge.utils.checks import IntArray
@@ -106,7 +106,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         refuse_unused(columns, [*lists, *truths, *trains], "--")
         for rows in (*truths, *trains):
             if rows.problems:
-                raise refusal("bad_rows", first_bad(rows), rows.n_bad, hint="Correct the file.")
+                raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
         every = [*(rows for _, rows in of_runs), *truths, *trains]
         text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in every)
         of_users = pool.submit(joint_runs, [rows.user for rows in every], text=text)

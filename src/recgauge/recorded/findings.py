@@ -79,34 +79,15 @@ class Found:
 
 @dataclass(frozen=True)
 class ListSettings:
-    """How recorded lists are read.
+    """How recorded lists are read."""
 
-    Parameters
-    ----------
-    order : {"auto", "rank", "score"}
-        What orders a list. ``auto``: ranks where the file has them, else scores; in TREC run files scores,
-        as trec_eval does, which reads no ranks.
-    refuse, keep : collection of str
-        Findings that stop the evaluation beside those of `REFUSED`, and those that do not.
-    longest : int or None
-        Lists with fewer items are counted as short; None counts none.
-    text_ids : bool
-        Ids stay text, so that 10 is before 9 where equal scores are ordered by id, as in trec_eval.
-    in_run : bool
-        Whether a run reads the lists, so that messages name its settings.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown or in both collections.
-    """
-
+    # "auto": by ranks where the file has them, else by scores; TREC run files by scores, as trec_eval does
     order: Order = "auto"
-    refuse: Collection[str] = ()
-    keep: Collection[str] = ()
-    longest: int | None = None
-    text_ids: bool = False
-    in_run: bool = False
+    refuse: Collection[str] = ()  # findings that stop the evaluation beside those of `REFUSED`
+    keep: Collection[str] = ()  # findings that do not
+    longest: int | None = None  # lists with fewer items are counted as short
+    text_ids: bool = False  # ids stay text, so that 10 is before 9 where ids order equal scores: trec_eval
+    in_run: bool = False  # whether a run reads the lists, so that messages name its settings
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, get_args(Order))
@@ -122,25 +103,13 @@ class ListSettings:
         return (frozenset(REFUSED) | frozenset(self.refuse)) - frozenset(self.keep)
 
 
-def first_bad(rows: Rows) -> str:
-    """Return where the first bad row is, and what is wrong with it."""
-    first = min(rows.problems, key=lambda problem: int(problem.lines[0]))
-    return f"{rows.file}, {rows.part.unit} {first.lines[0]}: {first.reason}: {first.example}"
-
-
 def refusal(name: Finding, first: str, count: int, hint: str) -> SchemaError:
     """Return the error of a finding that is refused."""
     return SchemaError(f"{first}. {name}: {count:,} ({MEANINGS[name][0]}). {hint}")
 
 
 def note(name: Finding, count: int, first: str, settings: ListSettings) -> Found:
-    """Return a finding, or raise if the settings refuse it.
-
-    Raises
-    ------
-    SchemaError
-        If they do.
-    """
+    """Return a finding, or raise if the settings refuse it."""
     fate = _IN_RUN.get(name, MEANINGS[name][1]) if settings.in_run else MEANINGS[name][1]
     if name in settings.refused:
         option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"
@@ -179,7 +148,7 @@ class Report:
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""
         if self._rows.problems:
-            self._note("bad_rows", self._rows.n_bad, first_bad(self._rows))
+            self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
         if len(empty := self._rows.part.empty):
             self._note("empty_lists", len(empty), f"{self._rows.file}, {self._rows.part.unit} {empty[0]}")
 

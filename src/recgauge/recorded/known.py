@@ -60,18 +60,8 @@ def read_known(
     columns: Columns | None = None,
     header: bool | None = None,
 ) -> KnownLists:
-    """Read the lists of one run for the users and items of `train`; others are counted and left out.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or something is found that is refused.
-    ConfigError
-        If there are several files or runs, or none with the tag.
-    """
-    like = wanted(
-        "lists", columns, None if settings.order == "auto" else settings.order, "model.columns.{}={}"
-    )
+    """Read the lists of one run for the users and items of `train`; others are counted and left out."""
+    like = wanted("lists", columns, None if settings.order == "auto" else settings.order, in_run=True)
     rows = read_rows(one_file(path), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _one_run(path, rows, tag)
@@ -89,15 +79,7 @@ def read_known(
 
 
 def one_file(path: str) -> TableFile:
-    """Return the file that a path names.
-
-    Raises
-    ------
-    MissingDataError
-        If there is none.
-    ConfigError
-        If there are several.
-    """
+    """Return the file that a path names."""
     files = find_list_files([path], "model.path")
     if len(files) > 1:
         names = ",".join(str(file.path) for file in files)

@@ -33,13 +33,10 @@ _NAMES: Mapping[Kind, Mapping[Role, columns.Names]] = {
 
 
 def wanted(
-    kind: Kind, chosen: Columns | None = None, third: Role | None = None, option: str = "--{} {}"
+    kind: Kind, chosen: Columns | None = None, third: Role | None = None, *, in_run: bool = False
 ) -> Wanted:
-    """Return what a file of a kind is read for.
-
-    `third` is the third column of lists without a header, `option` how a column is chosen.
-    """
-    names, of_command = _NAMES[kind], option.startswith("--")
+    """Return what a file of a kind is read for; `third` is the third column of lists without a header."""
+    names = _NAMES[kind]
     order: tuple[Role, ...] = tuple(role for role in ("user", "item", "rating") if role in names)
     pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
     if kind == "lists":
@@ -50,10 +47,9 @@ def wanted(
         order,
         {role: choice for role, choice in (chosen or {}).items() if role in names},
         pair,
-        option=option,
-        command="recgauge evaluate ..." if of_command else "recgauge run model=recorded ...",
-        header="--header {}" if of_command else "model.header={}",
-        unordered="--order rank or --order score" if of_command else "model.order=rank or model.order=score",
+        option="model.columns.{}={}" if in_run else "--{} {}",
+        command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
+        setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
         mixed_ids=True,
     )
@@ -67,17 +63,7 @@ def read_rows(
     like: Wanted | None = None,
     header: bool | None = None,
 ) -> Rows:
-    """Return the rows of a file with an item of a user each; one row per user becomes one row per item.
-
-    Raises
-    ------
-    SchemaError
-        If the file is empty, not of its format, or its columns cannot be recognised.
-    IntegrityError
-        If the file cannot be unpacked.
-    DataError
-        If it needs more memory than there is.
-    """
+    """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
     how = TextFormat(header=header, quotes=True)
     rows = read(file, like or wanted(kind), how, form=form, lines=True)
     if not len(rows.lines) and not rows.problems and not len(rows.part.empty):

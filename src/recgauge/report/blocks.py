@@ -1,4 +1,8 @@
-"""What tables and statements are made of; terminal, Markdown, LaTeX and HTML show the same blocks."""
+"""What tables and statements are made of.
+
+Terminal, Markdown, LaTeX and HTML show the same tables, sentences and headings; figures, code and what is
+folded away are of pages alone.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,15 +16,6 @@ Rank = Literal["", "best", "second"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """Where a value and its interval lie on the common scale of a column, in percent."""
-
-    low: float
-    middle: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell of a table; runs that share one of its letters are not shown to differ."""
 
@@ -28,7 +23,8 @@ class Cell:
     small: tuple[str, ...] = ()  # what belongs to it, such as an interval: lines below it where there is room
     rank: Rank = ""
     letters: str = ""
-    bar: Bar | None = None  # drawn on a page alone
+    # where low end, value and high end lie on the common scale of the column, in percent; drawn on pages
+    bar: tuple[float, float, float] | None = None
     look: str = ""  # "shown" or "faint" for a difference that is or is not shown, "hit", or a colour's word
     order: float | None = None  # what the column is sorted by; the text if not given
 
@@ -129,19 +125,12 @@ class Folded:
 
     kind: ClassVar[str] = "folded"
     title: str
-    blocks: "tuple[Block, ...]"
+    blocks: "tuple[PageBlock, ...]"
     printed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Tables beside each other, such as the lists of several users."""
-
-    kind: ClassVar[str] = "beside"
-    tables: tuple[TableBlock, ...]
-
-
-Block = TableBlock | Pictures | Text | Lines | Heading | Code | Folded | Beside
+Block = TableBlock | Lines | Heading
+PageBlock = Block | Pictures | Text | Code | Folded
 
 
 def lines(texts: Iterable[str], look: str = "") -> list[Block]:
@@ -159,7 +148,7 @@ class Section:
 
     title: str
     lead: str
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[PageBlock, ...] = ()
     folded: bool = False
     printed: bool = False
 
@@ -169,7 +158,7 @@ class Section:
         return slug(self.title)
 
 
-def pictures_of(blocks: Sequence[Block]) -> list[Picture]:
+def pictures_of(blocks: Sequence[PageBlock]) -> list[Picture]:
     """Return all figures, in their order."""
     pictures: list[Picture] = []
     for block in blocks:
@@ -181,11 +170,5 @@ def pictures_of(blocks: Sequence[Block]) -> list[Picture]:
 
 
 def slug(text: str) -> str:
-    """Return a text as an id.
-
-    Examples
-    --------
-    >>> slug("Quality against cost")
-    'quality-against-cost'
-    """
+    """Return a text as an id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

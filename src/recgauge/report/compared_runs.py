@@ -14,7 +14,8 @@ from recgauge.comparison.runs import ComparedRuns, records_of
 from recgauge.comparison.series import Series
 from recgauge.errors import listed
 from recgauge.models.fitting import leak_mark
-from recgauge.report.comparison_tables import Costs, latex, markdown
+from recgauge.report.comparison_tables import Costs, comparison_blocks, latex
+from recgauge.report.markdown import render_markdown
 from recgauge.report.run_tables import MARK
 from recgauge.report.sweep_tables import sweep_mark_lines
 from recgauge.utils.output_files import text_writer, write_files
@@ -60,7 +61,8 @@ def write_comparison(compared: ComparedRuns, files: Sequence[Path]) -> list[Path
         elif file.suffix == ".tex":
             texts[file] = latex(comparison, costs, marks=marks)
         else:
-            texts[file] = f"{markdown(comparison, costs, marks=marks, notes=compared.notes)}\n"
+            blocks = comparison_blocks(comparison, costs, marks=marks, notes=compared.notes)
+            texts[file] = f"{render_markdown(blocks)}\n"
     return write_files({file: text_writer(text) for file, text in texts.items()})
 
 

@@ -9,10 +9,8 @@ from dataclasses import replace
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
 from recgauge.comparison.results import Cost
-from recgauge.report.blocks import Bar, Block, Cell, Rank, TableBlock, lines
-from recgauge.report.html import render_html
+from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.latex import render_latex
-from recgauge.report.markdown import render_markdown
 
 MOST_PAIRS = 15  # of a metric where there is little room; files have all
 CORRECTIONS = {
@@ -150,11 +148,11 @@ def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedu
 def _mean(result: MetricComparison, row: RunRow) -> Cell:
     """Return a run's mean, its interval on the scale of the column, and what varies between repeats."""
     ends = [end for other in result.rows for end in (other.low, other.mean, other.high)]
-    low, length = min(ends), (max(ends) - min(ends)) or 1.0
-    bar = Bar(*(100 * (end - low) / length for end in (row.low, row.mean, row.high)))
+    start, length = min(ends), (max(ends) - min(ends)) or 1.0
+    low, middle, high = (100 * (end - start) / length for end in (row.low, row.mean, row.high))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
     small = tuple(text for text in (interval(row), deviation(row)) if text)
-    return Cell(number(row.mean), small, rank, row.letters, bar, order=row.mean)
+    return Cell(number(row.mean), small, rank, row.letters, (low, middle, high), order=row.mean)
 
 
 def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, note: str = "") -> TableBlock:
@@ -221,22 +219,6 @@ def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> st
         pairs += f" with {procedure.baseline}"
     alike = "Runs that share a letter are not shown to differ; " if procedure.baseline is None else ""
     return f"{told}. {alike}{pairs}, {CORRECTIONS[procedure.correction]}."
-
-
-def markdown(
-    comparison: Comparison,
-    costs: Costs | None = None,
-    *,
-    marks: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> str:
-    """Return tables, claims and notes in Markdown."""
-    return render_markdown(comparison_blocks(comparison, costs, marks=marks, notes=notes))
-
-
-def html(comparison: Comparison, costs: Costs | None = None) -> str:
-    """Return leaderboards and claims in HTML, for notebooks."""
-    return render_html(comparison_blocks(comparison, costs, brief=True))
 
 
 def latex(comparison: Comparison, costs: Costs | None = None, *, marks: Sequence[str] = ()) -> str:

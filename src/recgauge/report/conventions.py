@@ -61,14 +61,7 @@ def _value(convention: Convention, name: str, k: int, lists: EvaluationInputs) -
 
 
 def spread(values: Iterable[ConventionValue]) -> dict[str, tuple[float, float]]:
-    """Return the lowest and the highest value of each key over the conventions.
-
-    Examples
-    --------
-    >>> two = [ConventionValue("map", "a", 0.2, ""), ConventionValue("map", "b", 0.3, "")]
-    >>> spread(two)
-    {'map': (0.2, 0.3)}
-    """
+    """Return the lowest and the highest value of each key over the conventions."""
     known: dict[str, list[float]] = {}
     for value in values:
         if value.value is not None:

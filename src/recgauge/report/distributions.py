@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import SchemaError
-from recgauge.metrics.beyond.concentration import Gini
 from recgauge.metrics.beyond.long_tail import by_popularity, short_head
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_choice, check_real, read_only
 
@@ -17,24 +16,12 @@ Boundary = Literal["head", "tail"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LongTail:
-    """Items with interactions, most popular first.
+    """Items with interactions, most popular first."""
 
-    Parameters
-    ----------
-    items : ndarray of int64, shape (n,)
-        Item codes; equal counts by rising code.
-    counts : ndarray of int64, shape (n,)
-        Interactions, falling.
-    cumulative_share : ndarray of float64, shape (n,)
-        Share of all interactions that the items down to each one hold; the last is 1.
-    in_head : ndarray of bool, shape (n,)
-        True down to where the tail begins.
-    """
-
-    items: LongArray
-    counts: LongArray
-    cumulative_share: DoubleArray
-    in_head: BoolArray
+    items: LongArray  # codes; equal counts by rising code
+    counts: LongArray  # interactions, falling
+    cumulative_share: DoubleArray  # of all interactions, that the items down to each one hold; the last is 1
+    in_head: BoolArray  # true down to where the tail begins
 
     def __post_init__(self) -> None:
         for name in ("items", "counts", "cumulative_share", "in_head"):
@@ -102,16 +89,9 @@ def long_tail(counts: LongArray, head: float = 0.5, boundary: Boundary = "tail")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatingDistribution:
-    """Counts of the distinct rating values.
+    """Counts of the distinct rating values."""
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (v,)
-        Rising.
-    counts : ndarray of int64, shape (v,)
-    """
-
-    values: DoubleArray
+    values: DoubleArray  # rising
     counts: LongArray
 
     def __post_init__(self) -> None:
@@ -176,8 +156,8 @@ class Quantiles:
 
 
 def quantiles(counts: LongArray) -> Quantiles:
-    """Describe the counts above zero, interpolated between the two nearest; SchemaError if there are none."""
-    known = _above_zero("quantiles", counts)
+    """Describe the counts above zero, interpolated between the two nearest."""
+    known = counts[counts > 0]
     q25, q50, q75, q90, q99 = (float(value) for value in np.quantile(known, (0.25, 0.5, 0.75, 0.9, 0.99)))
     return Quantiles(int(known.min()), q25, q50, float(known.mean()), q75, q90, q99, int(known.max()))
 
@@ -186,13 +166,10 @@ def share_with_at_least(counts: LongArray) -> tuple[tuple[int, float], ...]:
     """Return the shares of users or items that have at least so many rows, those without rows left out.
 
     About 40 points, evenly spread over the logarithm; SchemaError if every count is zero.
-
-    Examples
-    --------
-    >>> share_with_at_least(np.array([1, 2, 2, 8, 0]))
-    ((1, 1.0), (2, 0.75), (8, 0.25))
     """
-    ordered = np.sort(_above_zero("share_with_at_least", counts))
+    ordered = np.sort(counts[counts > 0])
+    if len(ordered) == 0:
+        raise SchemaError("share_with_at_least: counts must hold rows, got none.")
     steps = np.unique(ordered)
     if len(steps) > CURVE_POINTS:
         wanted = np.geomspace(steps[0], steps[-1], CURVE_POINTS)
@@ -202,32 +179,12 @@ def share_with_at_least(counts: LongArray) -> tuple[tuple[int, float], ...]:
     return tuple(zip(steps.tolist(), shares.tolist(), strict=True))
 
 
-def gini(counts: LongArray) -> float:
-    """Return the Gini coefficient of counts: 0 if all are equal, near 1 if few hold everything.
-
-    The formula of the metric `Gini`, of interactions instead of recommendations; items without rows count.
-
-    Examples
-    --------
-    >>> gini(np.array([2, 1, 1, 0, 0]))
-    0.5
-    """
-    _above_zero("gini", counts)
-    return Gini().value(counts.astype(np.float64))
-
-
 def shares_by_popularity(
     train: LongArray, test: LongArray, n_groups: int = 10
 ) -> tuple[DoubleArray, DoubleArray]:
     """Return the shares of training and of test rows of groups of items, the most popular ones first.
 
     Each group holds about the same share of the training rows; items without training rows are in the last.
-
-    Examples
-    --------
-    >>> train, test = shares_by_popularity(np.array([5, 3, 2]), np.array([1, 0, 1]), n_groups=2)
-    >>> train.tolist(), test.tolist()
-    ([0.5, 0.5], [0.5, 0.5])
     """
     order = np.argsort(-train, kind="stable")
     middle = (np.cumsum(train[order]) - train[order] / 2) / train.sum()
@@ -237,10 +194,3 @@ def shares_by_popularity(
         for counts in (train, test)
     ]
     return shares[0], shares[1]
-
-
-def _above_zero(owner: str, counts: LongArray) -> LongArray:
-    known = counts[counts > 0]
-    if len(known) == 0:
-        raise SchemaError(f"{owner}: counts must hold rows, got none.")
-    return known

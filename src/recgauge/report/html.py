@@ -15,7 +15,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(blocks: Sequence[Block]) -> str:
-    """Return blocks as a part of a page, without style and script; figures are left out."""
+    """Return blocks as a part of a page, without style and script."""
     module = _environment().get_template("blocks.html.j2").module
     return _visible("".join(str(module.show(block, False)) for block in blocks))  # type: ignore[attr-defined]
 
@@ -65,13 +65,7 @@ def _svg(picture: Picture) -> str:
 
 
 def _visible(text: str) -> str:
-    r"""Return a text that says what it seems to say: no sign that hides others, turns them round or is none.
-
-    Examples
-    --------
-    >>> _visible("a\u202eb\u00a0c").replace("\ufffd", "?")
-    'a?b c'
-    """
+    """Return a text that says what it seems to: no sign that hides others, turns them round or is none."""
     wrong = {sign for sign in set(text) if not sign.isprintable() and sign not in _KEPT}
     return text.translate(
         {ord(sign): " " if sign.isspace() else "\N{REPLACEMENT CHARACTER}" for sign in wrong}

@@ -1,8 +1,8 @@
-"""Blocks as LaTeX, for papers: tables with booktabs and siunitx."""
+"""Tables as LaTeX, for papers, with booktabs and siunitx."""
 
 from collections.abc import Sequence
 
-from recgauge.report.blocks import Beside, Block, Cell, Folded, Heading, Lines, TableBlock, Text
+from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.markdown import one_line
 
 _SIGNS = {
@@ -17,39 +17,13 @@ PREAMBLE = (
 
 
 def escaped(text: str) -> str:
-    r"""Return a text as LaTeX prints it.
-
-    Examples
-    --------
-    >>> print(escaped("bm25_k1=1.2 & 50%"))
-    bm25\_k1=1.2 \& 50\%
-    """
+    """Return a text as LaTeX prints it."""
     return "".join(_SIGNS.get(sign, sign) for sign in one_line(text))
 
 
-def render_latex(blocks: Sequence[Block]) -> str:
-    """Return blocks as LaTeX: best values bold, second ones underlined; figures and code are left out."""
-    return "\n\n".join([PREAMBLE, *_parts(blocks)]) + "\n"
-
-
-def _parts(blocks: Sequence[Block]) -> list[str]:
-    parts: list[str] = []
-    for block in blocks:
-        match block:
-            case TableBlock():
-                parts.append(_table(block))
-            case Heading(text):
-                parts.append(f"\\paragraph{{{escaped(text)}}}")
-            case Text(text):
-                parts.append(escaped(text))
-            case Lines(texts):
-                items = "\n".join(f"\\item {escaped(text)}" for text in texts)
-                parts.append(f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
-            case Folded(_, inner) | Beside(inner):
-                parts += _parts(inner)
-            case _:
-                pass
-    return parts
+def render_latex(tables: Sequence[TableBlock]) -> str:
+    """Return tables as LaTeX: best values bold, second ones underlined."""
+    return "\n\n".join([PREAMBLE, *map(_table, tables)]) + "\n"
 
 
 def _table(table: TableBlock) -> str:

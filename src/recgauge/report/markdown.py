@@ -4,43 +4,22 @@ import re
 from collections.abc import Sequence
 
 from recgauge.errors import printable
-from recgauge.report.blocks import (
-    Beside,
-    Block,
-    Cell,
-    Code,
-    Folded,
-    Heading,
-    Lines,
-    Pictures,
-    TableBlock,
-    Text,
-)
+from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 
 
 def render_markdown(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown: best values in bold, second ones in italics; figures are left out."""
-    return "\n\n".join(text for block in blocks if (text := _block(block)))
+    """Return blocks as Markdown: best values in bold, second ones in italics."""
+    return "\n\n".join(map(_block, blocks))
 
 
-def _block(block: Block) -> str:  # noqa: C901 - one case for each kind of block
+def _block(block: Block) -> str:
     match block:
         case Heading(text):
             return f"### {escaped(text)}"
-        case Text(text):
-            return escaped(text)
         case Lines(texts, look):
             return "\n".join(f"- {'Note: ' if look == 'notes' else ''}{escaped(text)}" for text in texts)
         case TableBlock():
             return _table(block)
-        case Code(_, text):
-            return "\n".join(f"    {line}" for line in text.splitlines())
-        case Folded(title, inner):
-            return f"<details>\n<summary>{escaped(title)}</summary>\n\n{render_markdown(inner)}\n\n</details>"
-        case Beside(tables):
-            return render_markdown(tables)
-        case Pictures():
-            return ""
 
 
 def _table(table: TableBlock) -> str:
@@ -91,13 +70,7 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str], right: 
 
 
 def markdown_line(text: str) -> str:
-    r"""Return a text for Markdown that ends no line, begins no HTML and hides nothing.
-
-    Examples
-    --------
-    >>> print(markdown_line("<b>svd\nis < ease"))
-    &lt;b>svd is < ease
-    """
+    """Return a text for Markdown that ends no line, begins no HTML and hides nothing."""
     return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", one_line(text))
 
 

@@ -10,8 +10,11 @@ from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
-from recgauge.report import comparison_tables, segment_tables, stability_tables
+from recgauge.report.comparison_tables import comparison_blocks, latex
 from recgauge.report.html import render_html
+from recgauge.report.markdown import render_markdown
+from recgauge.report.segment_tables import segment_blocks
+from recgauge.report.stability_tables import stability_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +29,7 @@ class ShownDatasets(DatasetsResult):
 
     def plot(self) -> "Figure":
         """Return the critical difference diagram."""
-        from recgauge.report.comparison_figures import critical_difference_diagram
+        from recgauge.report.figures.compared import critical_difference_diagram
 
         return critical_difference_diagram(self)
 
@@ -37,14 +40,14 @@ class ShownComparison(Comparison):
 
     def to_markdown(self) -> str:
         """Return the tables and claims in Markdown."""
-        return comparison_tables.markdown(self)
+        return render_markdown(comparison_blocks(self))
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX (booktabs)."""
-        return comparison_tables.latex(self)
+        return latex(self)
 
     def _repr_html_(self) -> str:
-        return comparison_tables.html(self)
+        return render_html(comparison_blocks(self, brief=True))
 
     def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
         """Return a figure of means and differences with their intervals.
@@ -54,7 +57,7 @@ class ShownComparison(Comparison):
         metric, dataset : str, optional
             The first ones if not given.
         """
-        from recgauge.report.comparison_figures import forest
+        from recgauge.report.figures.compared import forest
 
         return forest(self, metric, dataset)
 
@@ -65,10 +68,10 @@ class ShownSegments(Segments):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with a sentence on who gains and who loses."""
-        return segment_tables.markdown(self)
+        return render_markdown(segment_blocks(self))
 
     def _repr_html_(self) -> str:
-        return render_html(segment_tables.segment_blocks(self))
+        return render_html(segment_blocks(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,14 +80,14 @@ class ShownStability(Stability):
 
     def to_markdown(self) -> str:
         """Return a table of the choices and one of their options."""
-        return stability_tables.markdown(self)
+        return render_markdown(stability_blocks(self))
 
     def _repr_html_(self) -> str:
-        return render_html(stability_tables.stability_blocks(self))
+        return render_html(stability_blocks(self))
 
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""
-        from recgauge.report.figures.stability import plot_stability
+        from recgauge.report.figures.compared import plot_stability
 
         return plot_stability(self)
 

@@ -18,7 +18,7 @@ def run_blocks(record: RunRecord, said: Sequence[str] = ()) -> list[Block]:
     sanity = [] if record.sanity is None else [sanity_table(record.results, record.sanity)]
     return [
         Heading(run_title(record)),
-        _by_cutoffs("metric", record.results, {entry.key: _value(entry) for entry in record.results}),
+        by_cutoffs("metric", record.results, {entry.key: _value(entry) for entry in record.results}),
         *sanity,
         *lines(mark_lines(record), "marks"),
         *lines([*said, *run_lines(record)]),
@@ -34,10 +34,12 @@ def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> TableBl
     """Return metrics by cutoffs, each with the value of chance and the best that can be reached."""
     best = {key: _short(value) for key, value in sanity.oracle.items()}
     cells = {key: f"{_short(value)}/{best.get(key, '')}" for key, value in sanity.chance.items()}
-    return _by_cutoffs("chance/best", [entry for entry in results if entry.key in cells], cells)
+    return by_cutoffs("chance/best", results, cells)
 
 
-def _by_cutoffs(title: str, entries: Sequence[MetricValue], cells: Mapping[str, str]) -> TableBlock:
+def by_cutoffs(title: str, results: Sequence[MetricValue], cells: Mapping[str, str]) -> TableBlock:
+    """Return metrics by cutoffs, of those results that have a cell by their key."""
+    entries = [entry for entry in results if entry.key in cells]
     cutoffs = list(dict.fromkeys(entry.k for entry in entries))
     keys = {(entry.name, entry.k): entry.key for entry in entries}
     rows = tuple(

@@ -4,7 +4,6 @@ import math
 
 from recgauge.comparison.segments import ALL, SegmentPair, SegmentRow, Segments
 from recgauge.report.blocks import Block, TableBlock, lines
-from recgauge.report.markdown import render_markdown
 
 
 def segment_blocks(segments: Segments) -> list[Block]:
@@ -12,11 +11,6 @@ def segment_blocks(segments: Segments) -> list[Block]:
     kind = "items" if segments.by == "items" else "users"
     without = [f"{segments.n_without:,} {kind} have no group"] if segments.n_without else []
     return [segment_table(segments), *lines([*claims(segments), *without])]
-
-
-def markdown(segments: Segments) -> str:
-    """Return the table and the sentences in Markdown."""
-    return render_markdown(segment_blocks(segments))
 
 
 def segment_table(segments: Segments) -> TableBlock:
@@ -57,17 +51,7 @@ def _change(pair: SegmentPair | None) -> tuple[str, str, str]:
 
 
 def claims(segments: Segments) -> list[str]:
-    """Return for each run who gains and who loses against the baseline, by rule from the numbers.
-
-    Examples
-    --------
-    >>> from recgauge.comparison.segments import compare_segments
-    >>> values = {"old": [0.1, 0.2, 0.1, 0.2, 0.9, 0.8], "new": [0.6, 0.7, 0.61, 0.7, 0.9, 0.8]}
-    >>> import pandas as pd
-    >>> groups = {0: "few", 1: "few", 2: "few", 3: "few", 4: "many", 5: "many"}
-    >>> claims(compare_segments(pd.DataFrame(values), groups, by="activity"))
-    ['activity: new against old: gains in few (+0.5025); no difference shown in many.']
-    """
+    """Return for each run who gains and who loses against the baseline, by rule from the numbers."""
     return [_claim(segments, run) for run in segments.runs[1:]]
 
 

@@ -4,12 +4,7 @@ import math
 from collections.abc import Sequence
 
 from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability, order_text, turns_text
-from recgauge.report.blocks import Block, TableBlock, lines
-from recgauge.report.markdown import render_markdown
-
-HEADER = ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "lowest weighted τ", "winner")
-OPTION_HEADER = ("choice", "option", "users", "order", "τ", "weighted τ", "what turns")
-OPTION_RIGHT = ("users", "τ", "weighted τ")
+from recgauge.report.blocks import Block, Row, TableBlock, lines
 
 
 def turned_text(axis: AxisOrders, what: str = "") -> str:
@@ -31,52 +26,8 @@ def winner_text(axis: AxisOrders) -> str:
     return f"{best}, but {told}"
 
 
-def summary_rows(stability: Stability) -> list[list[str]]:
-    """Return the cells of a table with one row per choice; see `HEADER`."""
-    rows = []
-    for axis in stability.axes:
-        turns = axis.turns()
-        taus = [axis.agreement(option) for option in axis.options[1:]]
-        lowest = [
-            min((pair[i] for pair in taus if not math.isnan(pair[i])), default=math.nan) for i in (0, 1)
-        ]
-        options = f"{axis.reference} and {len(axis.options) - 1} more"
-        sure = str(sum(turn.beyond_noise for turn in turns))
-        turned = f"{len(turns)} of {axis.n_pairs}"
-        rows.append([axis.axis, options, turned, sure, *map(_tau, lowest), winner_text(axis)])
-    return rows
-
-
-def option_cells(stability: Stability) -> list[list[str]]:
-    """Return the cells of a table with one row per order of models; see `OPTION_HEADER`.
-
-    Options of a choice that give the same order share a row, which has the lowest agreement among them.
-    """
-    cells = []
-    for axis in stability.axes:
-        groups: dict[tuple[str, str], list[str]] = {}
-        for option in axis.options:
-            groups.setdefault((order_text(axis, option), turns_text(axis, option)), []).append(option)
-        for (order, turned), options in groups.items():
-            taus = [axis.agreement(option) for option in options]
-            lowest = (min(pair[i] for pair in taus) for i in (0, 1))
-            users = [axis.n_users[axis.options.index(option)] for option in options]
-            counted = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
-            named = [axis.axis, ", ".join(options), "–".join(counted)]
-            cells.append([*named, order, *map(_tau, lowest), turned])
-    return cells
-
-
 def claims(stability: Stability) -> list[str]:
-    """Return one sentence per choice, made by rule from the numbers.
-
-    Examples
-    --------
-    >>> from recgauge.comparison.stability import compare_orders
-    >>> values = {"a": [1.0, 0.8, 0.9], "b": [0.1, 0.2, 0.1]}
-    >>> claims(compare_orders({"cutoff": {"1": values, "5": values}}))
-    ['cutoff: no pair of models turns; a wins under all 2 options.']
-    """
+    """Return one sentence per choice, made by rule from the numbers."""
     return [_claim(axis) for axis in stability.axes]
 
 
@@ -97,15 +48,50 @@ def _claim(axis: AxisOrders) -> str:
 
 def choice_table(stability: Stability) -> TableBlock:
     """Return one row per choice."""
-    caption, rows = "The order of models under other choices", tuple(map(tuple, summary_rows(stability)))
-    return TableBlock(caption, HEADER, rows, ("options", "winner"), note=explanation(stability))
+    rows: list[Row] = []
+    for axis in stability.axes:
+        turns = axis.turns()
+        taus = [axis.agreement(option) for option in axis.options[1:]]
+        lowest = [
+            min((pair[i] for pair in taus if not math.isnan(pair[i])), default=math.nan) for i in (0, 1)
+        ]
+        options = f"{axis.reference} and {len(axis.options) - 1} more"
+        sure = str(sum(turn.beyond_noise for turn in turns))
+        turned = f"{len(turns)} of {axis.n_pairs}"
+        rows.append((axis.axis, options, turned, sure, *map(_tau, lowest), winner_text(axis)))
+    return TableBlock(
+        "The order of models under other choices",
+        ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "lowest weighted τ", "winner"),
+        tuple(rows),
+        words=("options", "winner"),
+        note=explanation(stability),
+    )
 
 
 def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
-    """Return one row per order of models; if requested, of the orders in which a pair turns alone."""
-    rows = tuple(tuple(row) for row in option_cells(stability) if row[-1] or not turning)
-    words = tuple(name for name in OPTION_HEADER[1:] if name not in OPTION_RIGHT)
-    return TableBlock("The order under each option", OPTION_HEADER, rows, words)
+    """Return one row per order of models; if requested, of the orders in which a pair turns alone.
+
+    Options of a choice that give the same order share a row, which has the lowest agreement among them.
+    """
+    rows: list[Row] = []
+    for axis in stability.axes:
+        groups: dict[tuple[str, str], list[str]] = {}
+        for option in axis.options:
+            groups.setdefault((order_text(axis, option), turns_text(axis, option)), []).append(option)
+        for (order, turned), options in groups.items():
+            if turning and not turned:
+                continue
+            taus = [axis.agreement(option) for option in options]
+            lowest = (min(pair[i] for pair in taus) for i in (0, 1))
+            users = [axis.n_users[axis.options.index(option)] for option in options]
+            counted = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
+            rows.append((axis.axis, ", ".join(options), "–".join(counted), order, *map(_tau, lowest), turned))
+    return TableBlock(
+        "The order under each option",
+        ("choice", "option", "users", "order", "τ", "weighted τ", "what turns"),
+        tuple(rows),
+        words=("option", "order", "what turns"),
+    )
 
 
 def stability_blocks(stability: Stability, notes: Sequence[str] = (), *, brief: bool = False) -> list[Block]:
@@ -117,11 +103,6 @@ def stability_blocks(stability: Stability, notes: Sequence[str] = (), *, brief: 
         *([options] if options.rows else []),
         *lines((*notes, *stability.notes), "notes"),
     ]
-
-
-def markdown(stability: Stability) -> str:
-    """Return the claims, the table of choices, that of their options, and the notes."""
-    return render_markdown(stability_blocks(stability))
 
 
 def explanation(stability: Stability) -> str:

@@ -9,35 +9,20 @@ from rich.console import Console
 from rich.table import Table as Drawn
 from rich.text import Text as Styled
 
-from recgauge.report.blocks import (
-    Beside,
-    Block,
-    Cell,
-    Code,
-    Folded,
-    Heading,
-    Lines,
-    Pictures,
-    TableBlock,
-    Text,
-)
+from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 
 LOOKS = {"faint": "dim", "hit": "bold", "good": "green", "reused": "cyan", "partly": "yellow", "bad": "red"}
 """How a cell's look is drawn; colours say nothing that words do not say."""
 LONGEST_NAME, LONGEST_NAMES = 32, 42  # characters of a row's name, or names, that are not folded
 
 
-def render_terminal(  # noqa: C901 - one case for each kind of block
-    blocks: Sequence[Block], console: Console
-) -> None:
-    """Print blocks but figures: best values with a star, tables divided where the console is too narrow."""
+def render_terminal(blocks: Sequence[Block], console: Console) -> None:
+    """Print blocks: best values with a star, tables divided where the console is too narrow."""
     before: Block | None = None
     for block in blocks:
         match block:
             case Heading(text):
                 console.print(f"\n{text}", style="bold", markup=False, highlight=False)
-            case Text(text):
-                _line(console, text)
             case Lines(texts, look):
                 for text in texts:
                     _line(console, f"{'note     ' if look == 'notes' else ''}{text}", warns=look == "marks")
@@ -45,14 +30,6 @@ def render_terminal(  # noqa: C901 - one case for each kind of block
                 if block.caption or isinstance(before, TableBlock):
                     console.print()
                 _table(console, block)
-            case Code(_, text):
-                _line(console, text)
-            case Folded(title, inner):
-                render_terminal([Heading(title), *inner], console)
-            case Beside(tables):
-                render_terminal(tables, console)
-            case Pictures():
-                pass
         before = block
 
 

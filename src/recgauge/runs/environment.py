@@ -115,11 +115,12 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     path, with a folder or an ending: a file that happens to be called ``train`` changes nothing.
     """
     counted = {key: node for key, node in settings.items() if key not in free_settings()}
-    texts = list(_texts({key: node for key, node in counted.items() if key != "dataset"}))
-    files = sorted({path for text in texts for path in _files(text)})
+    elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
+    files = {path for key, text in _texts(elsewhere) if _may_be_file(key, text) for path in _files(text)}
+    targets = {text for key, text in _texts(counted) if key == TARGET and not text.startswith("recgauge.")}
     packages = allowed_packages(settings.get("allowed_targets", ()))
-    digests = {target: _source_digest(target, packages) for target in sorted(set(_targets(counted)))}
-    digests |= {path: file_digest(Path(path)) for path in files} | library(counted.get("model"))
+    digests = {target: _source_digest(target, packages) for target in sorted(targets)}
+    digests |= {path: file_digest(Path(path)) for path in sorted(files)} | library(counted.get("model"))
     own = model_environment(settings)
     return digests if own is None else digests | {f"environment of {own.library}": own.identity()}
 
@@ -153,31 +154,20 @@ def library(model: Any) -> dict[str, str]:
     return {found: str(_version(found))}
 
 
-def _targets(node: Any) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        target = node.get(TARGET)
-        if isinstance(target, str) and not target.startswith("recgauge."):
-            yield target
-    for part in _parts(node):
-        yield from _targets(part)
-
-
-def _texts(node: Any, key: str = "") -> Iterator[str]:
-    """Yield the texts that may name files; the parts of a list are under the list's key."""
-    if isinstance(node, str) and (key in FILE_SETTINGS or Path(node).suffix or Path(node).name != node):
-        yield node
+def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield all texts with their keys; the parts of a list are under the list's key."""
+    if isinstance(node, str):
+        yield key, node
     elif isinstance(node, Mapping):
         for name, part in node.items():
             yield from _texts(part, str(name))
-    else:
-        for part in _parts(node):
+    elif isinstance(node, (list, tuple)):
+        for part in node:
             yield from _texts(part, key)
 
 
-def _parts(node: Any) -> list[Any]:
-    if isinstance(node, Mapping):
-        return list(node.values())
-    return list(node) if isinstance(node, (list, tuple)) else []
+def _may_be_file(key: str, text: str) -> bool:
+    return key in FILE_SETTINGS or bool(Path(text).suffix) or Path(text).name != text
 
 
 def _files(text: str) -> list[str]:

@@ -15,11 +15,12 @@ from recgauge.models.saved import ABOUT, ARRAYS
 from recgauge.runs.facts import JobFacts
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS
+from recgauge.runs.stored import RECORD as RECORD
 from recgauge.utils.files import digest_of
 from recgauge.utils.plain import from_plain
 
 CHECKSUMS = "SHA256SUMS"
-RECORD, FAILURE, SUMMARY = "record.json", "failure.json", "summary.json"
+FAILURE, SUMMARY = "failure.json", "summary.json"
 """What says what a folder is of: a run, a job that failed, what a sweep or a study ends with."""
 HITS = "hits.parquet"
 MODEL = "model"

@@ -33,13 +33,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def which_lists(value: object) -> str:
-    """Return the setting ``artifacts.lists`` as one of the keys of `FILES`.
-
-    Examples
-    --------
-    >>> which_lists(True), which_lists("relevant_k")
-    ('true', 'relevant_k')
-    """
+    """Return the setting ``artifacts.lists`` as one of the keys of `FILES`."""
     text = str(value).lower()
     if text not in FILES:
         raise ConfigError(

@@ -46,11 +46,6 @@ def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
 
     Seeds alone may differ. What follows from another difference is left out: with another seed, the rows
     differ, and with another split, its settings.
-
-    Examples
-    --------
-    >>> differences([{"seed": "0", "evaluated rows": "a1"}, {"seed": "1", "evaluated rows": "b2"}])
-    {'seed': ('0', '1')}
     """
     names = dict.fromkeys(name for each in protocols for name in each)
     values = {name: tuple(each.get(name, "none") for each in protocols) for name in names}

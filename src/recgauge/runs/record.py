@@ -141,13 +141,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a record back, also one that an earlier version wrote.
-
-        Raises
-        ------
-        SchemaError
-            If the text is not a record.
-        """
+        """Read a record back, also one that an earlier version wrote; SchemaError if the text is not one."""
         try:
             record: Self = from_plain(cls, _as_now(json.loads(text)), "record")
         except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:

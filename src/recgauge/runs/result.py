@@ -22,89 +22,44 @@ from recgauge.models.saved import SavedModel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingResult:
-    """The part of a result about ranked lists.
+    """The part of a result about ranked lists."""
 
-    Parameters
-    ----------
-    top_k : TopK
-        The lists of the evaluated users.
-    relevant : Relevant
-    catalogue : Catalogue
-    evaluation : Evaluation
-    ties : Ties
-        Equal scores at the cutoffs.
-    refused : mapping of str to str
-        Metrics that their own definition refuses for these lists, and why.
-    candidates : CandidateItems
-        What the lists were chosen from.
-    sanity : SanityRows or None
-        Chance and the best reachable, if requested.
-    rankings : FullRankings or None
-        Ranks of the users' relevant items among all candidates, if a metric or a curve needs that.
-    """
-
-    top_k: TopK
+    top_k: TopK  # the lists of the evaluated users
     relevant: Relevant
     catalogue: Catalogue
     evaluation: Evaluation
-    ties: Ties
+    ties: Ties  # equal scores at the cutoffs
+    # metrics that their own definition refuses for these lists, and why
     refused: Mapping[str, str] = field(default_factory=dict)
-    candidates: CandidateItems = field(default_factory=CandidateItems)
-    sanity: SanityRows | None = None
+    candidates: CandidateItems = field(default_factory=CandidateItems)  # what the lists were chosen from
+    sanity: SanityRows | None = None  # chance and the best reachable, if requested
+    # ranks of the users' relevant items among all candidates, if a metric or a curve needs that
     rankings: FullRankings | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatingResult:
-    """What a run found with predicted ratings.
+    """What a run found with predicted ratings."""
 
-    Parameters
-    ----------
-    predictions : RatingPredictions
-        One a test row.
-    evaluation : Evaluation
-    refused : mapping of str to str
-        Metrics without a value for these ratings, and why.
-    """
-
-    predictions: RatingPredictions
+    predictions: RatingPredictions  # one a test row
     evaluation: Evaluation
+    # metrics without a value for these ratings, and why
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunResult:
-    """A finished run.
+    """A finished run."""
 
-    Parameters
-    ----------
-    dataset : Dataset
-        After the filters.
-    split : Split
-    model : Recommender or RatingPredictor
-        Fitted.
-    ranking : RankingResult or None
-        None if no metric of lists was requested.
-    rating : RatingResult or None
-        None if no rating metric was requested.
-    seconds : mapping of str to float
-        Wall-clock seconds of each stage.
-    guards : tuple of GuardResult
-        What was looked at, fired or not.
-    learned : tuple of EpochPoint
-        Loss and validation value by epoch; empty if nobody watched.
-    peak_bytes : int or None
-        The most that the process held from the fit to the last number; None where nobody knows.
-    """
-
-    dataset: Dataset
+    dataset: Dataset  # after the filters
     split: Split
-    model: Recommender | RatingPredictor
-    ranking: RankingResult | None
-    rating: RatingResult | None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    guards: tuple[GuardResult, ...] = ()
-    learned: tuple[EpochPoint, ...] = ()
+    model: Recommender | RatingPredictor  # fitted
+    ranking: RankingResult | None  # None if no metric of lists was requested
+    rating: RatingResult | None  # None if no rating metric was requested
+    seconds: Mapping[str, float] = field(default_factory=dict)  # wall-clock, of each stage
+    guards: tuple[GuardResult, ...] = ()  # what was looked at, fired or not
+    learned: tuple[EpochPoint, ...] = ()  # loss and validation value by epoch; empty if nobody watched
+    # the most that the process held from the fit to the last number; None where nobody knows
     peak_bytes: int | None = None
 
     @property

@@ -129,23 +129,12 @@ def free_settings() -> frozenset[str]:
     """Return the root settings that never change a number.
 
     They say where files are, how work is divided or what is done with results.
-
-    Examples
-    --------
-    >>> "tracking" in free_settings(), "seed" in free_settings()
-    (True, False)
     """
     return frozenset(one.name for one in fields(RunSettings) if one.metadata.get("free"))
 
 
 def stores_model(settings: RunSettings | Mapping[str, Any]) -> bool:
-    """Whether a run with these settings stores its fitted model: for itself, or to register it.
-
-    Examples
-    --------
-    >>> stores_model({"tracking": {"log_model": True}}), stores_model({"save_model": False})
-    (True, False)
-    """
+    """Whether a run with these settings stores its fitted model: for itself, or to register it."""
     chosen = vars(settings) if isinstance(settings, RunSettings) else settings
     return bool(chosen.get("save_model") or registers_model(chosen))
 
@@ -183,14 +172,6 @@ def fingerprint(
     Runs with equal fingerprints have equal results, as far as the same machine and the same versions of the
     libraries below recgauge give the same floating-point numbers. `sources`: digests of what the run reads
     other than its data set, files that define classes outside recgauge and files that settings name.
-
-    Examples
-    --------
-    >>> here = fingerprint({"seed": 0, "tracking": {"uri": "a"}}, "0" * 64, 1, {})
-    >>> here == fingerprint({"seed": 0, "tracking": {"uri": "b"}}, "0" * 64, 1, {})
-    True
-    >>> here == fingerprint({"seed": 1}, "0" * 64, 1, {})
-    False
     """
     facts = [counted_settings(settings), data_sha256, numeric_version, dict(sources)]
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
@@ -219,13 +200,7 @@ def counted_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_isolated(model: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Whether the settings are those of a model that is trained in an environment of its own.
-
-    Examples
-    --------
-    >>> is_isolated({"_target_": "recgauge.models.isolated.RecBole"}), is_isolated(None)
-    (True, False)
-    """
+    """Whether the settings are those of a model that is trained in an environment of its own."""
     return isinstance(model, Mapping) and str(model.get("_target_")).startswith(ISOLATED)
 
 

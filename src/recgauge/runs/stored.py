@@ -15,6 +15,7 @@ from recgauge.metrics.rating import JudgedRatings, Pooled
 from recgauge.metrics.rating.errors import pooled_metric
 from recgauge.runs.record import RunRecord
 from recgauge.utils.arrow import to_numpy
+from recgauge.utils.checks import DoubleArray
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,7 +39,7 @@ class RunFolder:
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read the record of a run's folder."""
-        path = folder / "record.json"
+        path = folder / RECORD
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
         if path.stat().st_size > _LARGEST_RECORD:
@@ -70,10 +71,9 @@ class RunFolder:
 
     def lists(self) -> "StoredLists":
         """Return lists and held-out rows, to evaluate them under several definitions."""
-        test = self.test()
         names = {"user_id": "user", "item_id": "item"}
         listed = self.recommended().rename(columns=names)[["user", "item", "score"]]
-        return StoredLists(listed, test, bool(test.duplicated(list(names)).any()))
+        return StoredLists(listed, self.test())
 
     def inputs(self, relevant_from: float | None) -> EvaluationInputs:
         """Return lists and relevance as an evaluation takes them; see `StoredLists.inputs`."""
@@ -94,14 +94,13 @@ class StoredLists:
 
     lists: "pd.DataFrame"  # with the columns user, item, score
     test: "pd.DataFrame"  # with the columns user_id, item_id, rating
-    repeated: bool  # whether a user has an item in several held-out rows
 
     def inputs(self, relevant_from: float | None, *, listed_only: bool = False) -> EvaluationInputs:
         """Return lists and relevance as an evaluation takes them."""
         test = self.test
         if listed_only:
             test = test[test["user_id"].isin(self.lists["user"].unique())]
-        judged = judged_rows(test, relevant_from, repeated=self.repeated)
+        judged = judged_rows(test, relevant_from)
         return convert(
             self.lists,
             judged.rename(columns={"user_id": "user", "item_id": "item"})[["user", "item", "grade"]],
@@ -114,20 +113,19 @@ class StoredLists:
         )
 
 
-def judged_rows(
-    test: "pd.DataFrame", relevant_from: float | None, *, repeated: bool = True
-) -> "pd.DataFrame":
-    """Return test rows with their grades, as in the run: 0 where the rating is below `relevant_from`.
-
-    An item that a user has in several rows is judged once; not `repeated` says that there is none.
-    """
-    grade = 1.0 if relevant_from is None else test["rating"].where(test["rating"] >= relevant_from, 0.0)
-    graded = test.assign(grade=grade)
-    if not repeated:
+def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFrame":
+    """Return test rows with their grades; of an item that a user has in several rows, the highest counts."""
+    graded = test.assign(grade=grades(test["rating"].to_numpy(), relevant_from))
+    if not graded.duplicated(["user_id", "item_id"]).any():
         return graded
-    # the highest of their grades counts
     judged = graded.sort_values("grade", ascending=False, kind="stable")
     return judged.drop_duplicates(["user_id", "item_id"]).sort_index()
+
+
+def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleArray:
+    """Return what rows count as in a run: 0, which is not relevant, where the rating is below the bound."""
+    values = ratings.astype(np.float64)
+    return np.ones(len(values)) if relevant_from is None else np.where(values >= relevant_from, values, 0.0)
 
 
 def user_columns(folder: Path) -> list[str]:

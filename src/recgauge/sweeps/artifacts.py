@@ -4,7 +4,7 @@ import csv
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,20 +34,14 @@ CONVENTIONS = "conventions.csv"
 PER_USER = "per_user.parquet"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What `write_run` did."""
-
-    record: RunRecord
-    files: list[Path]
-    said: list[str]
-    unsaved: str | None = None
-
-
 def write_run(
     result: RunResult, record: RunRecord, settings: RunSettings, folder: Path, progress: Progress
-) -> Written:
-    """Write all files of a run, the digests of the others last."""
+) -> tuple[RunRecord, list[Path], list[str], str | None]:
+    """Write all files of a run, the digests of the others last.
+
+    Returns the record with the seconds of the writing, the files, what the user should read of them, and why
+    the model is not saved.
+    """
     files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
     said: list[str] = []
     unsaved = None
@@ -72,7 +66,7 @@ def write_run(
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
     files += write_record(record, folder)
-    return Written(record, [*files, write_checksums(files, folder)], said, unsaved)
+    return record, [*files, write_checksums(files, folder)], said, unsaved
 
 
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:

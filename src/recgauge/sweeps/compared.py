@@ -1,14 +1,14 @@
 """What a sweep's finished runs show of each other: files, claims under its table, a summary run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from recgauge.comparison import Procedure
+from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
 from recgauge.report import markdown_line
 from recgauge.report.compared_runs import FORMATS, write_comparison
@@ -30,47 +30,17 @@ NAME = "comparison"
 REPORT = "report.html"
 
 
-@dataclass(frozen=True)
-class SweepComparison:
-    """A sweep's comparison and the files that it was written to."""
-
-    found: ComparedRuns
-    files: list[Path]
-
-    @property
-    def lines(self) -> list[str]:
-        """The first claims, by the first metric of each data set, and where all of it is."""
-        comparison = self.found.comparison
-        first = comparison.metrics[:1]
-        claims = [claim for one in comparison.results if one.metric in first for claim in one.claims]
-        more = [f"{len(claims) - MOST_CLAIMS} more in {NAME}.md"] if len(claims) > MOST_CLAIMS else []
-        return [f"compared {line}" for line in (*claims[:MOST_CLAIMS], *more)]
-
-    def summary(self, job: JobFacts) -> Summary:
-        """Return what a store is told of the comparison."""
-        text = next(file for file in self.files if file.suffix == ".md").read_text(encoding="utf-8")
-        comparison = self.found.comparison
-        n_runs = len({row.run for one in comparison.results for row in one.rows})
-        claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
-        return Summary(
-            job=replace(job, name=f"{NAME} · {', '.join(comparison.datasets)} · {n_runs} runs"),
-            subject=NAME,
-            fingerprint=sha256(f"{NAME}\n{text}".encode()).hexdigest(),
-            note=shortened([*claims, "", *text.splitlines()], f"{NAME}.md"),
-        )
-
-
-def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> SweepComparison | None:
+def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRuns, list[Path]] | None:
     """Compare a sweep's finished runs, and write comparison.md, .tex, .csv, .json and figures to its folder.
 
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
     """
-    found = compared_jobs(jobs)
-    if found is None:
+    compared = compared_jobs(jobs)
+    if compared is None:
         return None
-    files = write_comparison(found, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
-    return SweepComparison(found, [*files, *_draw(found, folder)])
+    files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
+    return compared, [*files, *_draw(compared.comparison, folder)]
 
 
 def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
@@ -87,26 +57,47 @@ def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
     return compare_runs(chosen, procedure, notes=notes)
 
 
-def report_sweep(made: SweepComparison, folder: Path, load: "Load") -> SweepComparison:
+def claim_lines(comparison: Comparison) -> list[str]:
+    """Return the first claims, by the first metric of each data set, and where all of them are."""
+    first = comparison.metrics[:1]
+    claims = [claim for result in comparison.results if result.metric in first for claim in result.claims]
+    more = [f"{len(claims) - MOST_CLAIMS} more in {NAME}.md"] if len(claims) > MOST_CLAIMS else []
+    return [f"compared {line}" for line in (*claims[:MOST_CLAIMS], *more)]
+
+
+def comparison_summary(comparison: Comparison, folder: Path, job: JobFacts) -> Summary:
+    """Return what a store gets of a comparison that was written to a folder."""
+    text = (folder / f"{NAME}.md").read_text(encoding="utf-8")
+    n_runs = len({row.run for result in comparison.results for row in result.rows})
+    claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
+    return Summary(
+        job=replace(job, name=f"{NAME} · {', '.join(comparison.datasets)} · {n_runs} runs"),
+        subject=NAME,
+        fingerprint=sha256(f"{NAME}\n{text}".encode()).hexdigest(),
+        note=shortened([*claims, "", *text.splitlines()], f"{NAME}.md"),
+    )
+
+
+def report_sweep(compared: ComparedRuns, folder: Path, load: "Load") -> Path:
     """Write report.html into the sweep's folder, beside the other files of its comparison.
 
     What would keep the user waiting is left out of it; `recgauge report FOLDER` does it all.
     """
     from recgauge.report.gathering import Effort, report_data, write_page
 
-    data = report_data(made.found, Effort(rows=MOST_ROWS, values=MOST_VALUES, load=load))
-    return replace(made, files=[*made.files, write_page(data, folder / REPORT)])
+    effort = Effort(rows=MOST_ROWS, values=MOST_VALUES, load=load)
+    return write_page(report_data(compared, effort), folder / REPORT)
 
 
 def _n_users(job: JobOutcome) -> int:
     return int(pq.read_metadata(job.folder / PER_USER).num_rows)
 
 
-def _draw(found: ComparedRuns, folder: Path) -> list[Path]:
-    from recgauge.report.comparison_figures import forest
+def _draw(comparison: Comparison, folder: Path) -> list[Path]:
+    from recgauge.report.figures.compared import forest
     from recgauge.report.figures.style import save_png
 
-    comparison, drawn = found.comparison, []
+    drawn = []
     for dataset in comparison.datasets[:MOST_FIGURES]:
         figure = forest(comparison, comparison.metrics[0], dataset)
         name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"

@@ -21,7 +21,6 @@ from recgauge.models import GivesLists, RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.targets import TARGET, allowed_packages, check_component, find_class
-from recgauge.search import Search
 from recgauge.splits import Splitter
 from recgauge.studies import Study
 from recgauge.tracking import Store
@@ -30,10 +29,8 @@ from recgauge.utils.messages import print_note
 
 Component = TypeVar("Component")
 
-_FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
-    "recgauge.conventions.get_convention": (get_convention, Convention)
-}
-"""The functions that a configuration may call, with the class of what they return; all else are classes."""
+_GET_CONVENTION = "recgauge.conventions.get_convention"
+"""The one function that a configuration may call; all else are classes."""
 
 
 def compose(
@@ -88,12 +85,12 @@ def compose(
 
 def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Definition]) -> None:
     """Refuse what needs the scores of all items, of a model that gives lists."""
-    asked = [name for name in ("figures", "save_model") if getattr(settings, name)]
-    asked += [f"metrics={name}" for name, each in suite.items() if isinstance(each.metric, FullRankingMetric)]
-    if asked:
+    wrong = [name for name in ("figures", "save_model") if getattr(settings, name)]
+    wrong += [f"metrics={name}" for name, each in suite.items() if isinstance(each.metric, FullRankingMetric)]
+    if wrong:
         raise ConfigError(
-            f"model: {model} gives lists, not the scores of all items, which {', '.join(asked)} would need; "
-            f"leave {'it' if len(asked) == 1 else 'them'} out."
+            f"model: {model} gives lists, not the scores of all items, which {', '.join(wrong)} would need; "
+            f"leave {'it' if len(wrong) == 1 else 'them'} out."
         )
 
 
@@ -119,11 +116,6 @@ def check_ready(model: Recommender | RatingPredictor) -> None:
             model.check_ready()
         except ConfigError as error:
             raise ConfigError(f"model: {error}") from error
-
-
-def build_search(node: Any) -> Search:
-    """Build how a model's settings are searched."""
-    return build(node, Search, "tune", allowed_packages(()))
 
 
 def build_dataset(node: Any, allowed_targets: Sequence[str]) -> DatasetSource:
@@ -180,12 +172,20 @@ def build(
         raise ConfigError(f"{path}: expected a mapping with a {TARGET}, got {node!r}.")
     check_component(node, path, packages)
     target = node[TARGET]
-    maker, made = _maker(target, path, packages)
+    maker: Callable[..., Any] = get_convention
+    made: type = Convention
+    if target != _GET_CONVENTION:
+        maker = made = find_class(target, f"{path}.{TARGET}", packages)
     if not issubclass(made, kind):
-        kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        kinds = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
         raise ConfigError(f"{path}: {target} is not a {kinds}; choose another target.")
     arguments = {str(key): value for key, value in node.items() if key != TARGET}
-    _check_arguments(maker, arguments, path)
+    names = list(inspect.signature(maker).parameters)
+    if unknown := [key for key in arguments if key not in names]:
+        raise ConfigError(
+            f"{path}: {maker.__name__} has no setting {', '.join(unknown)}; "
+            f"it has {', '.join(names) or 'none'}."
+        )
     try:
         # not Hydra's instantiate, which would build whatever else is among the arguments
         return cast("Component", maker(**arguments))
@@ -193,24 +193,6 @@ def build(
         raise ConfigError(f"{path}: {error}") from error
     except Exception as error:  # whatever the constructor of a user's class raises
         raise ConfigError(f"{path}: cannot build {target}: {error}") from error
-
-
-def _maker(target: str, path: str, packages: Sequence[str]) -> tuple[Callable[..., Any], type]:
-    """Return what makes the component, and the class of it."""
-    if target in _FUNCTIONS:
-        return _FUNCTIONS[target]
-    found = find_class(target, f"{path}.{TARGET}", packages)
-    return found, found
-
-
-def _check_arguments(maker: Callable[..., Any], arguments: Mapping[str, Any], path: str) -> None:
-    names = list(inspect.signature(maker).parameters)
-    unknown = [key for key in arguments if key not in names]
-    if unknown:
-        raise ConfigError(
-            f"{path}: {maker.__name__} has no setting {', '.join(unknown)}; "
-            f"it has {', '.join(names) or 'none'}."
-        )
 
 
 def _metric(node: Any, conventions: Convention, path: str, packages: Sequence[str]) -> Definition | None:

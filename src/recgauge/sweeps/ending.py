@@ -2,8 +2,8 @@
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from rich.markdown import Markdown
 
 from recgauge.errors import RecgaugeError, said
+from recgauge.report import markdown_table
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.facts import JobFacts
@@ -32,8 +33,8 @@ from recgauge.utils.files import is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
+    from recgauge.comparison.runs import ComparedRuns
     from recgauge.report.gathering import Load
-    from recgauge.sweeps.compared import SweepComparison
 
 HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
 """Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
@@ -46,6 +47,8 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     The table comes from memory: a disk that takes nothing more costs the files of the summary, not the table.
     `load` gives the report the data of a run again; without it no report is written.
     """
+    from recgauge.sweeps.compared import claim_lines, compare_sweep  # only now: it takes long to import
+
     folder, store = sweep.folder, sweep.store
     jobs = [replace(job, label=label) for job, label in zip(sweep.every, labels_of(sweep.every), strict=True)]
     study = next((job.study() for job in sweep.jobs), None)
@@ -55,24 +58,24 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         _write_summary(jobs, folder)
     except OSError as error:
         print_error(f"the sweep's summary is not written: {explain_error(error, folder)}")
-    compared = None if stopped else _compare(jobs, folder)
+    compared = None
+    if not stopped and sum(job.record is not None for job in jobs) > 1:
+        with _optional("the runs are not compared"):
+            compared = compare_sweep(jobs, folder)
     address = None
     if store is not None:
         own = ("recgauge.sweep", folder.as_posix())
-        address = deliveries.address(
-            store, *((experiment_tag(sweep.experiment), "true") if sweep.experiment else own)
-        )
+        tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
+        address = deliveries.address(store, *tag)
     print_sweep(
         jobs,
         address=address,
         server=None if store is None else served_by(store.uri),
         folder=folder,
-        said=[] if compared is None else compared.lines,
+        said=[] if compared is None else claim_lines(compared[0].comparison),
     )
-    if compared is not None and load is not None:
-        compared = _report(compared, folder, load)
-    if compared is not None and store is not None and address is not None:
-        _track(compared.summary(_facts(sweep, "comparison")), compared.files, sweep, deliveries)
+    if compared is not None:
+        _tell_of(*compared, sweep, deliveries, load, tracked=address is not None)
     ended_well = not any(job.status in _BADLY for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
@@ -84,35 +87,39 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     return ended_well
 
 
+@contextmanager
+def _optional(lacking: str) -> Iterator[None]:
+    """Say what is lacking where it cannot be made: a sweep does not fail for that."""
+    try:
+        yield
+    except Exception as error:
+        print_note(f"{lacking}: {said(error) or type(error).__name__}")
+
+
+def _tell_of(
+    compared: "ComparedRuns",
+    files: Sequence[Path],
+    sweep: Sweep,
+    deliveries: Deliveries,
+    load: "Load | None",
+    *,
+    tracked: bool,
+) -> None:
+    """Write the report of a sweep's comparison, and store both."""
+    from recgauge.sweeps.compared import comparison_summary, report_sweep
+
+    if load is not None:
+        with _optional("no report is written"):
+            files = [*files, report_sweep(compared, sweep.folder, load)]
+            output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
+    if tracked:
+        summary = comparison_summary(compared.comparison, sweep.folder, _facts(sweep, "comparison"))
+        _track(summary, files, sweep, deliveries)
+
+
 def _facts(sweep: Sweep, name: str, experiment: str = "") -> JobFacts:
     now, store = time(), {} if sweep.store is None else sweep.store.plain()
     return JobFacts(name, now, now, user_name(), sweep.folder.as_posix(), experiment, store)
-
-
-def _compare(jobs: Sequence[JobOutcome], folder: Path) -> "SweepComparison | None":
-    """Compare the runs; a sweep does not fail since that cannot be done."""
-    if sum(job.record is not None for job in jobs) < 2:
-        return None
-    from recgauge.sweeps.compared import compare_sweep
-
-    try:
-        return compare_sweep(jobs, folder)
-    except Exception as error:
-        print_note(f"the runs are not compared: {said(error) or type(error).__name__}")
-        return None
-
-
-def _report(compared: "SweepComparison", folder: Path, load: "Load") -> "SweepComparison":
-    """Write the report; a sweep does not fail since that cannot be done."""
-    from recgauge.sweeps.compared import report_sweep
-
-    try:
-        reported = report_sweep(compared, folder, load)
-    except Exception as error:
-        print_note(f"no report is written: {said(error) or type(error).__name__}")
-        return compared
-    output().print(f"report   {shown_path(reported.files[-1])}", soft_wrap=True)
-    return reported
 
 
 def _track(summary: Summary, files: Sequence[Path], sweep: Sweep, deliveries: Deliveries) -> None:
@@ -135,7 +142,8 @@ def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    (folder / "summary.md").write_text(_markdown(rows, columns), encoding="utf-8")
+    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
+    (folder / "summary.md").write_text(f"{markdown_table(cells, columns)}\n", encoding="utf-8")
     table = pa.table({name: [row.get(name) for row in rows] for name in columns})
     pq.write_table(table, folder / "summary.parquet")
 
@@ -161,15 +169,8 @@ def _costs(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _markdown(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
-    lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
-    lines += [f"| {' | '.join(_cell(row.get(name)) for name in columns)} |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
 def _cell(value: object) -> str:
-    text = "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")
+    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliveries: Deliveries) -> None:
@@ -193,17 +194,18 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     published = None if changed or lacking else _checkout_folder(study.name)
     if published is not None:
         publish(study, rows, published)
+    reason = ""
+    if changed:
+        reason = f"{' '.join(changed)} makes another experiment"
+    elif lacking and _checkout_folder(study.name) is not None:
+        reason = f"{lacking} of {len(runs)} runs have no results"
     console = output()
     console.print()
     console.print(Markdown(study.summary(rows)))
     console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
     console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
-    if changed:
-        told = f"experiments/{study.name} is unchanged, since {' '.join(changed)} makes another experiment"
-        console.print(f"note     {told}", soft_wrap=True)
-    elif lacking and _checkout_folder(study.name) is not None:
-        told = f"experiments/{study.name} is unchanged, since {lacking} of {len(runs)} runs have no results"
-        console.print(f"note     {told}", soft_wrap=True)
+    if reason:
+        console.print(f"note     experiments/{study.name} is unchanged, since {reason}", soft_wrap=True)
     counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
     summary = Summary(
         job=_facts(sweep, f"summary {study.name}", study.name),

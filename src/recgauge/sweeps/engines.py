@@ -2,15 +2,15 @@
 
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
@@ -34,6 +34,9 @@ Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _HANDED_ON = ("RECGAUGE_", "MLFLOW_", "PYTHONPATH")
 """How the names of the variables begin that workers on other machines get from the sweep's environment."""
+_WHOLE = ("cpus_per_task", "workers", "timeout_min", "array_parallelism")
+_REAL = ("mem_gb", "poll_seconds")
+"""Settings of launchers that are numbers, all above 0."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -83,17 +86,20 @@ class Processes(Engine):
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        share = str(max(1, process_cpus() // n_workers))
-        # PYTHONSAFEPATH: modules that lie in the current folder are not imported instead of the real ones
-        self._variables = {name: share for name in _THREADS if name not in os.environ} | {
-            "PYTHONSAFEPATH": "1"
-        }
+        self._share = str(max(1, process_cpus() // n_workers))
 
     def worker(self) -> Executor:
         """Start a process."""
-        with _environment(self._variables):
+        variables = {name: self._share for name in _THREADS if name not in os.environ}
+        if not os.environ.get("PYTHONSAFEPATH"):
+            variables["PYTHONSAFEPATH"] = "1"  # modules in the current folder do not replace the real ones
+        os.environ.update(variables)
+        try:
             pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
             pool.submit(os.getpid)  # which starts the process, with this environment
+        finally:
+            for name in variables:
+                del os.environ[name]
         return pool
 
     def end(self) -> None:
@@ -107,46 +113,23 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     prepare_streams()
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        Thread(target=_end_with, args=(parent,), daemon=True, name="end of the parent").start()
-    if hasattr(
-        os, "register_at_fork"
-    ):  # else nobody would see that this process has died while its fork lives
-        pipes = [number for number in range(3, 64) if _is_pipe(number)]
+    Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(os, "register_at_fork"):
+        pipes = [number for number in range(3, 64) if Path(f"/dev/fd/{number}").is_fifo()]
         os.register_at_fork(after_in_child=lambda: _close(pipes))
 
 
-def _end_with(parent: Any) -> None:
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
     parent.join()
     os._exit(1)
 
 
-def _close(pipes: Iterable[int]) -> None:
+def _close(pipes: Sequence[int]) -> None:
+    """Close a worker's pipes in its fork: else nobody would see that the worker has died while that lives."""
     for number in pipes:
-        with suppress(OSError):
-            os.close(number)
-
-
-def _is_pipe(number: int) -> bool:
-    try:
-        return stat.S_ISFIFO(os.fstat(number).st_mode)
-    except OSError:
-        return False
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        os.closerange(number, number + 1)
 
 
 def work_elsewhere(job: Job, folder: str, variables: Mapping[str, str]) -> JobOutcome:
@@ -159,19 +142,9 @@ def work_elsewhere(job: Job, folder: str, variables: Mapping[str, str]) -> JobOu
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     with threadpool_limits(int(variables[_THREADS[0]])):  # its libraries may have been imported by now
         outcome = work(job)
-    return (
-        outcome
-        if outcome.status != "failed"
-        else replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
-    )
-
-
-def _check_amounts(whole: Mapping[str, Any], real: Mapping[str, Any]) -> None:
-    for name, value in whole.items():
-        check_int(f"hydra.launcher.{name}", value, minimum=1)
-    for name, value in real.items():
-        if value is not None:
-            check_real(f"hydra.launcher.{name}", value, low=0, high=inf, low_open=True)
+    if outcome.status == "failed":
+        outcome = replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
+    return outcome
 
 
 class Elsewhere(Engine):
@@ -199,9 +172,6 @@ class Ray(Elsewhere, Executor):
         cpus_per_task: int = 2,
         mem_gb: float | None = None,
     ) -> None:
-        _check_amounts(
-            {"cpus_per_task": cpus_per_task, "workers": 1 if workers is None else workers}, {"mem_gb": mem_gb}
-        )
         ray = self._ray = _library("ray", "ray")
         self._needs: dict[str, Any] = {"num_cpus": cpus_per_task}
         if mem_gb is not None:
@@ -221,10 +191,10 @@ class Ray(Elsewhere, Executor):
             raise ConfigError(
                 f"hydra.launcher.address: the Ray cluster {address} cannot be used: {said(error)}"
             ) from error
-        names = {"num_cpus": "CPU", "memory": "memory"}
+        needs = {"CPU": cpus_per_task, "memory": self._needs.get("memory", 0)}
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         room = sum(
-            min(int(node.get(names[key], 0) // need) for key, need in self._needs.items()) for node in nodes
+            min(int(node.get(name, 0) // need) for name, need in needs.items() if need) for node in nodes
         )
         if not room:
             most = max((node.get("CPU", 0) for node in nodes), default=0)
@@ -258,7 +228,6 @@ class Dask(Elsewhere):
     def __init__(
         self, address: str | None = None, workers: int | None = None, cpus_per_task: int = 2
     ) -> None:
-        _check_amounts({"cpus_per_task": cpus_per_task, "workers": 1 if workers is None else workers}, {})
         distributed = _library("distributed", "dask")
         here = {"n_workers": max(1, process_cpus() // cpus_per_task), "threads_per_worker": 1}
         try:
@@ -298,11 +267,6 @@ class SubmititSettings:
     additional_parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        whole = ("cpus_per_task", "timeout_min", "array_parallelism")
-        _check_amounts(
-            {name: getattr(self, name) for name in whole},
-            {"poll_seconds": self.poll_seconds, "mem_gb": self.mem_gb},
-        )
         for name in ("partition", "account", "qos", "constraint", "exclude"):
             if not str(getattr(self, name)).isprintable():  # a line of its own would be one of a shell script
                 raise ConfigError(f"hydra.launcher.{name}: must be one line, got {getattr(self, name)!r}.")
@@ -313,12 +277,13 @@ class SubmititSettings:
 
     def parameters(self, engine: str) -> dict[str, Any]:
         """Return what submitit is told of every job."""
-        given: dict[str, Any] = {"name": "recgauge", "timeout_min": self.timeout_min, "mem_gb": self.mem_gb}
-        given |= {f"{engine}_setup": self.setup and list(self.setup), "cpus_per_task": self.cpus_per_task}
+        common = ("timeout_min", "mem_gb", "cpus_per_task")
+        parameters = {"name": "recgauge"} | {name: getattr(self, name) for name in common}
+        parameters[f"{engine}_setup"] = self.setup
         if engine == "slurm":
-            names = ("partition", "account", "qos", "constraint", "exclude", "additional_parameters")
-            given |= {f"slurm_{name}": getattr(self, name) for name in names}
-        return {key: value for key, value in given.items() if value not in (None, [], {})}
+            own = ("partition", "account", "qos", "constraint", "exclude", "additional_parameters")
+            parameters |= {f"slurm_{name}": getattr(self, name) for name in own}
+        return {key: value for key, value in parameters.items() if value not in (None, [], {})}
 
 
 class Submitit(Elsewhere, Executor):
@@ -362,12 +327,8 @@ class Submitit(Elsewhere, Executor):
             with redirect_stderr(StringIO()):  # submitit prints what sbatch says, which the error has, too
                 self._running[future] = executor.submit(function, *arguments, **named)
         except Exception as error:
-            lines = [
-                line.partition("sbatch: error:")[2].strip()
-                for line in str(error).splitlines()
-                if "sbatch: error:" in line
-            ]
-            why = f"sbatch refuses the jobs: {'; '.join(dict.fromkeys(lines))}" if lines else said(error)
+            reasons = dict.fromkeys(re.findall(r"sbatch: error: *(.*\S)", str(error)))
+            why = f"sbatch refuses the jobs: {'; '.join(reasons)}" if reasons else said(error)
             raise ConfigError(f"hydra/launcher=submitit_{self._engine}: {why}") from error
         return future
 
@@ -413,8 +374,8 @@ class Submitit(Elsewhere, Executor):
         """Return the state of every job by its id, None if Slurm does not answer now."""
         if self._engine == "local":
             return {job.job_id: "GONE" if job.done() else "RUNNING" for job in list(self._running.values())}
-        asked = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%T"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        command = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%T"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
         lines = (line.strip().partition("|") for line in answer.stdout.splitlines())
         return None if answer.returncode else {number: state for number, _, state in lines}
 
@@ -443,5 +404,13 @@ def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int
         raise ConfigError(
             f"hydra.launcher: there is no setting {', '.join(unknown)}. Settings: {', '.join(known)}."
         )
-    made: Engine | SubmititSettings = kind(**settings)
-    return Submitit(engine, made, folder) if isinstance(made, SubmititSettings) else made
+    for name, value in settings.items():
+        subject = f"hydra.launcher.{name}"
+        if name in _WHOLE and (name, value) != ("workers", None):
+            check_int(subject, value, minimum=1)
+        elif name in _REAL and value is not None:
+            check_real(subject, value, low=0, high=inf, low_open=True)
+    if kind is SubmititSettings:
+        return Submitit(engine, SubmititSettings(**settings), folder)
+    made: Engine = kind(**settings)
+    return made

@@ -172,17 +172,17 @@ def _run(job: Job, started: float) -> JobOutcome:
     )
     record = replace(record, search=job.search)
     with unfinished(job.folder) as hidden:
-        written = write_run(result, record, job.typed, hidden, progress)
+        record, files, lines, unsaved = write_run(result, record, job.typed, hidden, progress)
         # first: a complete folder that nobody finds would be computed once more after a kill
-        _remember(job, written.record.fingerprint())
-        finish(written.files, hidden, job.folder)
-    outcome = replace(job.outcome, record=written.record, reason=note, said=tuple(written.said))
+        _remember(job, record.fingerprint())
+        finish(files, hidden, job.folder)
+    outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
     if job.log:
-        print_job_line(written.record, outcome, job.label, job.number + 1)
-    if written.unsaved is None:
+        print_job_line(record, outcome, job.label, job.number + 1)
+    if unsaved is None:
         return outcome
-    print_error(f"the run is complete, but its model is not saved: {written.unsaved}")
-    return replace(outcome, status="not saved", reason=written.unsaved)
+    print_error(f"the run is complete, but its model is not saved: {unsaved}")
+    return replace(outcome, status="not saved", reason=unsaved)
 
 
 def _command(job: Job) -> str:

@@ -17,6 +17,7 @@ from recgauge.errors import (
     MissingDataError,
     RecgaugeError,
     TrackingError,
+    listed,
 )
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.environment import fingerprint_of
@@ -76,15 +77,15 @@ def run_sweep(sweep: Sweep, engine: Engine, deliveries: Deliveries) -> list[JobO
     reuse(sweep)
     for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
         deliver(folder)
-    with Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone) as watching:
+    watching = Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone)
 
-        def ended(outcome: JobOutcome) -> None:
-            sweep.outcomes[outcome.number] = outcome
-            watching.ended(outcome)
-            deliver(outcome.folder)
+    def ended(outcome: JobOutcome) -> None:
+        sweep.outcomes[outcome.number] = outcome
+        watching.ended(outcome)
+        deliver(outcome.folder)
 
-        with suppress(KeyboardInterrupt):
-            Workers(sweep, engine, watching.begun, ended).run()
+    with watching.bar(), suppress(KeyboardInterrupt):
+        Workers(sweep, engine, watching.begun, ended).run()
     for job in sweep.waiting:
         sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
         deliver(job.folder)  # which says so where it was stopped in this process
@@ -229,8 +230,7 @@ def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
     own -= {word for number, label in labels.items() if number not in numbers for word in label.split(" ")}
     if own:
         return f"the jobs with {' '.join(word for word in first.split(' ') if word in own)}"
-    shown = ", ".join(f"{job.number} ({labels[job.number]})" for job in some[:_NAMED])
-    return f"jobs {shown}" + (f" and {len(some) - _NAMED} more" if len(some) > _NAMED else "")
+    return f"jobs {listed([f'{job.number} ({labels[job.number]})' for job in some], most=_NAMED)}"
 
 
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
@@ -302,9 +302,9 @@ def _done_before(job: Job, run_ids: Sequence[str], sweep: Sweep, *, copy: bool) 
     """Return the outcome of a job by one of these stored runs, or by a folder on this disk."""
     fingerprint = sweep.fingerprints[job.number]
     here = find_finished(job, fingerprint)
-    told = None if here is None else delivered(here.folder)
-    if here is not None and told and told["run_id"] in run_ids:
-        return replace(here, run_id=told["run_id"])
+    delivery = None if here is None else delivered(here.folder)
+    if here is not None and delivery and delivery["run_id"] in run_ids:
+        return replace(here, run_id=delivery["run_id"])
     if run_ids and not copy:
         return replace(job.outcome, status="reused", run_id=run_ids[0])
     if run_ids and sweep.store is not None:

@@ -15,10 +15,10 @@ from recgauge.models.rating_predictor import RatingPredictor
 from recgauge.runs.environment import read_beside
 from recgauge.runs.facts import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint
-from recgauge.runs.targets import TARGET
+from recgauge.runs.targets import TARGET, allowed_packages
 from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
 from recgauge.search.trials import Report, Search, run_search
-from recgauge.sweeps.compose import build_model, build_search, check_ready
+from recgauge.sweeps.compose import build, build_model, check_ready
 from recgauge.sweeps.places import work_folder
 from recgauge.utils.progress import NoProgress, Progress, Timings
 
@@ -65,9 +65,7 @@ def nothing_to_search(typed: RunSettings, fixed: Collection[str]) -> str:
     declared = list(flat(typed.search or {}))
     if not declared:
         return "conf/search declares nothing to try for this model"
-    return (
-        "" if set(declared) - set(given_by(fixed, typed)) else f"the command line gives {', '.join(declared)}"
-    )
+    return f"the command line gives {', '.join(declared)}" if declared == given_by(fixed, typed) else ""
 
 
 def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:
@@ -77,7 +75,7 @@ def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:
 
 def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> Plan:
     """Check a search as far as that needs no data."""
-    search = build_search(typed.tune)
+    search = build(typed.tune, Search, "tune", allowed_packages(()))
     if reason := nothing_to_search(typed, fixed):
         raise ConfigError(
             f"tune: there is nothing to search: {reason}. Say what to try: "

@@ -1,9 +1,9 @@
 """What the terminal shows while jobs run: how many have ended, how long the others will take."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import monotonic
-from typing import Self
 
 from rich.progress import (
     BarColumn,
@@ -28,7 +28,7 @@ class Watching:
         self._alone, self._n_jobs, self._n_todo = alone, len(jobs), n_todo
         self._labels = dict(zip((job.number for job in jobs), labels_of(jobs), strict=True))
         self._running = self._ended = self._failed = 0
-        self._began, self._told = monotonic(), set[str]()
+        self._began, self._said = monotonic(), set[str]()
         console = output(stderr=True)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         self._bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
@@ -38,19 +38,14 @@ class Watching:
             if job.status == "reused":
                 self._line(job)
 
-    def __enter__(self) -> Self:
-        if self._shown:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if self._shown:  # else rich would end a bar that was never there with an empty line
-            self._bar.stop()
+    def bar(self) -> AbstractContextManager[object]:
+        """Return the bar if there is one to show: rich would end another one with an empty line."""
+        return self._bar if self._shown else nullcontext()
 
     def begun(self) -> None:
         """Take note that a job begins."""
         self._running += 1
-        self._update()
+        self._describe()
 
     def ended(self, outcome: JobOutcome) -> None:
         """Print how a job ended; many may fail for one reason, which is said once."""
@@ -58,11 +53,11 @@ class Watching:
         self._ended += 1
         self._failed += outcome.status == "failed"
         self._bar.advance(self._task)
-        self._update()
+        self._describe()
         if outcome.record is not None:
             self._line(outcome)
-        elif (reason := str(outcome.reason)) not in self._told:
-            self._told.add(reason)
+        elif (reason := str(outcome.reason)) not in self._said:
+            self._said.add(reason)
             label = "" if self._alone else f"{self._labels[outcome.number]}: "
             print_error(f"{label}{reason}{_traceback_in(outcome.folder / LOG)}")
 
@@ -81,7 +76,7 @@ class Watching:
             parts.append(f"about {in_words(left)} left")
         return ", ".join(parts)
 
-    def _update(self) -> None:
+    def _describe(self) -> None:
         failed = f", {self._failed} failed" if self._failed else ""
         self._bar.update(self._task, description=f"{self._running} running{failed}")
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from recgauge.tracking.pages import run_address as run_address
     from recgauge.tracking.store import Store as Store
     from recgauge.tracking.stored import RunStore as RunStore
-    from recgauge.tracking.stored import StoredRun as StoredRun
     from recgauge.tracking.stored import fetch as fetch
     from recgauge.tracking.stored import find as find
     from recgauge.tracking.stored import mark as mark

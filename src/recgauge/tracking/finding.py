@@ -4,21 +4,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recgauge.errors import (
-    ConfigError,
-    MissingDataError,
-    RecgaugeError,
-    TrackingError,
-    did_you_mean,
-    listed,
-)
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, did_you_mean, listed
 from recgauge.runs.outcome import JobOutcome, read_jobs
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RECORD, RunFolder
 from recgauge.tracking.delivering import delivered
 from recgauge.tracking.page import FILES_TAG, SUMMARY_TAG, experiment_tag
-from recgauge.tracking.stored import RunStore, StoredRun
+from recgauge.tracking.stored import RunStore
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
 
 NEEDED = (RECORD, PER_USER)
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -70,10 +67,13 @@ def find_runs(
     sought = _Sought(RunStore(uri), experiment, search, (*NEEDED, PREDICTIONS, *wanted))
     named = [run for name in names for run in sought.named(name)]
     distinct = {run.run_id or str(run.folder.resolve()): run for run in named}.values()
-    newest: dict[str, list[_Named]] = {}
+    order = {run.label: place for place, run in reversed(list(enumerate(named)))}
+    newest: dict[str, list[JobOutcome]] = {}
     for run in sorted(distinct, key=lambda run: run.time, reverse=True):
         if (record := sought.record(run)) is not None:
-            newest.setdefault(record.fingerprint(), []).append(replace(run, record=record))
+            place = order[run.label]
+            outcome = JobOutcome(place, run.label, run_id=run.run_id, record=record, folder=run.folder)
+            newest.setdefault(record.fingerprint(), []).append(outcome)
     if not newest:
         chosen = f" with --where {search!r}" if search else ""
         left_out = f" ({'; '.join(sought.notes)})" if sought.notes else ""
@@ -85,13 +85,8 @@ def find_runs(
                 f"{record.names['model']} on {record.names['dataset']} was run {len(runs)} times with equal "
                 f"settings; the newest counts: {runs[0].label}"
             )
-    order = [run.label for run in named]
-    kept = sorted((runs[0] for runs in newest.values()), key=lambda run: order.index(run.label))
-    outcomes = [
-        JobOutcome(number, run.label, run_id=run.run_id, record=run.record, folder=run.folder)
-        for number, run in enumerate(kept)
-    ]
-    return outcomes, sought.notes
+    kept = sorted((runs[0] for runs in newest.values()), key=lambda run: run.number)
+    return [replace(run, number=number) for number, run in enumerate(kept)], sought.notes
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,6 @@ class _Named:
     folder: Path
     run_id: str | None
     alone: bool = True
-    record: RunRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -132,9 +126,9 @@ class _Sought:
                 f"{run_id}: the tracking store {self.store.uri} has no run with this id. Name the store "
                 f"that has it, --uri=ADDRESS, {_REMEDY}"
             )
-        if run.status != "FINISHED":
-            reason = f": {run.tags['error']}" if run.tags.get("error") else ""
-            raise MissingDataError(f"{run_id}: the run is {run.status}, so it has no results{reason}.")
+        if run.info.status != "FINISHED":
+            reason = f": {run.data.tags['error']}" if run.data.tags.get("error") else ""
+            raise MissingDataError(f"{run_id}: the run is {run.info.status}, so it has no results{reason}.")
         return self._stored(run)
 
     def _in_experiment(self, source: str) -> Iterator[_Named]:
@@ -147,21 +141,23 @@ class _Sought:
                 f"{source}: is no folder, no run's id, and no experiment of the tracking store "
                 f"{self.store.uri}. {did_you_mean(name, known)}Experiments there: {listed(known)}."
             )
-        tag = experiment_tag(source.removeprefix(_OWN)) if own else None
-        runs = [run for run in every if SUMMARY_TAG not in run.tags and (tag is None or tag in run.tags)]
-        finished = [run for run in runs if run.status == "FINISHED" and FILES_TAG in run.tags]
+        runs = [run for run in every if SUMMARY_TAG not in run.data.tags]
+        if own:
+            tag = experiment_tag(source.removeprefix(_OWN))
+            runs = [run for run in runs if tag in run.data.tags]
+        finished = [run for run in runs if run.info.status == "FINISHED" and FILES_TAG in run.data.tags]
         if len(finished) < len(runs):
             self.notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
-        yield from (replace(self._stored(run), alone=False) for run in finished)
+        yield from (self._stored(run, alone=False) for run in finished)
 
-    def _stored(self, run: StoredRun) -> _Named:
-        folder = self.store.folder(run, self.files)
-        return _Named(f"run {run.run_id}", run.started / 1000, folder, run.run_id)
+    def _stored(self, run: "Run", *, alone: bool = True) -> _Named:
+        run_id, started = run.info.run_id, (run.info.start_time or 0) / 1000
+        return _Named(f"run {run_id}", started, self.store.folder(run, self.files), run_id, alone)
 
     def _in_folder(self, folder: Path) -> Iterator[_Named]:
         """Yield the run whose folder it is, or the finished jobs of a sweep."""
         if (folder / RECORD).is_file():
-            yield self._of_folder(folder, _run_id(folder))
+            yield self._of_folder(folder, _run_id(folder), alone=True)
             return
         jobs = read_jobs(folder)
         finished = {job.folder: job.run_id for job in jobs if (job.folder / RECORD).is_file()}
@@ -174,17 +170,15 @@ class _Sought:
             )
         if (lacking := len(jobs) - len(finished)) > 0:
             self.notes.append(f"{folder}: {lacking} jobs without results are left out")
-        yield from (
-            replace(self._of_folder(place, run_id), alone=False) for place, run_id in finished.items()
-        )
+        yield from (self._of_folder(place, run_id, alone=False) for place, run_id in finished.items())
 
-    def _of_folder(self, folder: Path, run_id: str | None) -> _Named:
+    def _of_folder(self, folder: Path, run_id: str | None, *, alone: bool) -> _Named:
         """Return the run of a folder; one that was reused has its files in the store alone."""
         place = folder
         if not (folder / PER_USER).is_file() and run_id is not None and self.store.exists:
             run = self.store.run(run_id)
             place = folder if run is None else self.store.folder(run, self.files)
-        return _Named(str(folder), (folder / RECORD).stat().st_mtime, place, run_id)
+        return _Named(str(folder), (folder / RECORD).stat().st_mtime, place, run_id, alone)
 
     def record(self, run: _Named) -> RunRecord | None:
         """Read a run's record; one of many that has stored too little is left out with a note."""

@@ -11,7 +11,7 @@ from typing import Any
 from recgauge.metrics import HEADLINE
 from recgauge.models.fitting import leak_mark
 from recgauge.report import markdown_table
-from recgauge.report.run_tables import filter_points, mark_lines, steps_markdown
+from recgauge.report.run_tables import by_cutoffs, filter_points, mark_lines, steps_markdown
 from recgauge.runs.facts import JobFacts, MetricValue, SanityFacts
 from recgauge.runs.folder import Failure, Summary
 from recgauge.runs.record import RunRecord
@@ -305,12 +305,9 @@ def shortened(lines: Sequence[str], file: str) -> str:
 
 def _table(results: Sequence[MetricValue], cells: dict[str, str]) -> list[str]:
     """Return metrics by cutoffs, one row per metric."""
-    entries = [entry for entry in results if entry.key in cells]
-    ks = list(dict.fromkeys(entry.k for entry in entries))
-    texts = {(entry.name, entry.k): SPACE + cells[entry.key] for entry in entries}
-    heads = [SPACE + ("value" if k is None else f"@{k}") for k in ks]
-    names = dict.fromkeys(entry.name for entry in entries)
-    rows = [[name, *(texts.get((name, k), "") for k in ks)] for name in names]
+    table = by_cutoffs("metric", results, {key: SPACE + text for key, text in cells.items()})
+    heads = [SPACE + name for name in table.header[1:]]
+    rows = [[cell.text for cell in row] for row in table.cells()]
     return markdown_table(rows, ["metric", *heads], heads).split("\n")
 
 

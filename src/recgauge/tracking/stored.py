@@ -1,7 +1,7 @@
 """Runs in a tracking store: found, listed, copied, deleted; nothing is made in a store that is not there."""
 
 from atexit import register
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -16,7 +16,7 @@ from recgauge.tracking.store import Store, check_there, client_of, explained, op
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Run
+    from mlflow.entities import Run as Run
 
 FINISHED = "attributes.status = 'FINISHED'"
 _PAGE = 1000  # runs that are asked for at a time
@@ -35,8 +35,8 @@ def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
         searches = [f"{FINISHED} and tags.`{FINGERPRINT_TAG}` = '{fingerprint}'" for fingerprint in ids]
     for search in searches:
         for run in runs.runs(store.experiment, search):
-            if run.tags.get(FINGERPRINT_TAG) in ids:
-                ids[run.tags[FINGERPRINT_TAG]].append(run.run_id)
+            if (fingerprint := run.data.tags.get(FINGERPRINT_TAG)) in ids:
+                ids[fingerprint].append(run.info.run_id)
     return ids
 
 
@@ -68,26 +68,6 @@ def mark(store: Store, run_id: str, experiment: str) -> None:
         opened.client.set_tag(run_id, experiment_tag(experiment), "true")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A run as its store describes it."""
-
-    run_id: str
-    name: str
-    status: str  # as MLflow calls it, such as FINISHED
-    started: int  # milliseconds since 1970
-    location: str  # address of its files
-    seconds: float  # 0 if it has not ended
-    tags: Mapping[str, str]
-    params: Mapping[str, str]
-    metrics: Mapping[str, float]  # the results
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """Of its model and data set, as far as it has them."""
-        return {key: self.params[key] for key in ("model", "dataset") if key in self.params}
-
-
 @dataclass(frozen=True)
 class RunStore:
     """Looks for runs in a store."""
@@ -100,14 +80,14 @@ class RunStore:
         file = Store(self.uri).file
         return file is None or (file.is_file() and file.stat().st_size > 0)
 
-    def run(self, run_id: str) -> StoredRun | None:
+    def run(self, run_id: str) -> "Run | None":
         """Return the run with this id, None if there is none."""
         from mlflow.exceptions import MlflowException
 
         client = self._client()
         with explained(Store(self.uri), f"read run {run_id}"):
             try:
-                return _stored(client.get_run(run_id))
+                return client.get_run(run_id)
             except MlflowException as error:
                 if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
                     return None
@@ -121,14 +101,14 @@ class RunStore:
                 str(experiment.name) for experiment in client.search_experiments(order_by=["experiment_id"])
             ]
 
-    def runs(self, experiment: str, where: str = "") -> list[StoredRun]:
+    def runs(self, experiment: str, where: str = "") -> "list[Run]":
         """Return the runs of an experiment, newest first, which `where` may choose in MLflow's language."""
         from mlflow.exceptions import MlflowException
 
         client = self._client()
         with explained(Store(self.uri), "look for runs"):
             known = client.get_experiment_by_name(experiment)
-            runs: list[StoredRun] = []
+            runs: list[Run] = []
             token = None
             while known is not None:
                 try:
@@ -140,42 +120,43 @@ class RunStore:
                         raise
                     reason = f"--where: {where!r} is no search of MLflow: {error.message}"
                     raise TrackingError(reason) from error
-                runs += [_stored(run) for run in page]
+                runs += page
                 token = page.token
                 if not token:
                     break
         return runs
 
-    def folder(self, run: StoredRun, names: Sequence[str]) -> Path:
+    def folder(self, run: "Run", names: Sequence[str]) -> Path:
         """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
-        folder = local_folder(run.location)
+        run_id, status = run.info.run_id, run.info.status
+        folder = local_folder(run.info.artifact_uri)
         if folder is None:
             folder = Path(mkdtemp(prefix="recgauge-"))
             register(rmtree, folder, ignore_errors=True)
-            with explained(Store(self.uri), f"read run {run.run_id}"):
-                _copy(self._client(), run.run_id, names, folder)
-        elif run.status != "FINISHED":
-            reason = f": {run.tags['error']}" if "error" in run.tags else ""
+            with explained(Store(self.uri), f"read run {run_id}"):
+                _copy(self._client(), run_id, names, folder)
+        elif status != "FINISHED":
+            reason = f": {run.data.tags['error']}" if "error" in run.data.tags else ""
             raise MissingDataError(
-                f"run {run.run_id} is {run.status} and has no results{reason}\n"
+                f"run {run_id} is {status} and has no results{reason}\n"
                 "`recgauge runs --status FINISHED` lists runs that have."
             )
         elif not folder.is_dir():
             raise MissingDataError(
-                f"run {run.run_id}: its files are not in {folder}, where the tracking store says they are. "
+                f"run {run_id}: its files are not in {folder}, where the tracking store says they are. "
                 "Put them back, or name the run's output folder instead."
             )
         return folder
 
-    def delete(self, run: StoredRun) -> None:
+    def delete(self, run: "Run") -> None:
         """Delete a run and its files; MLflow keeps its row, marked as deleted, until ``mlflow gc``."""
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
         client = self._client()
-        with explained(Store(self.uri), f"delete run {run.run_id}"):
-            files: Any = get_artifact_repository(run.location, tracking_uri=self.uri)
+        with explained(Store(self.uri), f"delete run {run.info.run_id}"):
+            files: Any = get_artifact_repository(run.info.artifact_uri, tracking_uri=self.uri)
             files.delete_artifacts()
-            client.delete_run(run.run_id)
+            client.delete_run(run.info.run_id)
 
     def _client(self) -> "MlflowClient":
         if not self.exists:
@@ -195,19 +176,3 @@ def _copy(client: "MlflowClient", run_id: str, names: Sequence[str], folder: Pat
     for name in names:
         if name in stored or name.partition("/")[0] in stored:
             client.download_artifacts(run_id, name, str(folder))
-
-
-def _stored(run: "Run") -> StoredRun:
-    info, data = run.info, run.data
-    started, ended = int(info.start_time or 0), int(info.end_time or 0)
-    return StoredRun(
-        run_id=str(info.run_id),
-        name=str(info.run_name or ""),
-        status=str(info.status),
-        started=started,
-        location=info.artifact_uri,
-        seconds=max(0, ended - started) / 1000,
-        tags=data.tags,
-        params=data.params,
-        metrics={key: value for key, value in data.metrics.items() if "/" not in key},
-    )

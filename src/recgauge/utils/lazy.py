@@ -53,19 +53,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         if name == "__all__":
             return public
         if name not in homes:
-            known = _not_imported(package, name) or f"; it has {', '.join(public)}"
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{known}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}; it has {', '.join(public)}")
         return getattr(import_module(homes[name]), name)
 
     return get, lambda: names()[1]
-
-
-def _not_imported(package: str, name: str) -> str:
-    """Return the line that is missing for a class that is in a file of the package, else nothing."""
-    init = Path(str(sys.modules[package].__file__))
-    for path in sorted(init.parent.rglob("*.py")):
-        if f"\nclass {name}(" in path.read_text(encoding="utf-8"):
-            module = ".".join((package, *path.relative_to(init.parent).with_suffix("").parts))
-            line = f"from {module} import {name} as {name}"
-            return f"; add '{line}' to the imports for type checkers in {init}"
-    return ""

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TextIO
 from urllib.parse import unquote, unquote_plus
 
@@ -48,7 +49,8 @@ _SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_NAME})$", re.IGNORECASE)
 _ADDRESS_KEY = re.compile(r"(?:^|[_.-])(?:uri|mirror|proxy)$", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"^(MLFLOW|AWS|DATABRICKS|RECGAUGE|PG|MYSQL).*(PASSWORD|PWD|TOKEN|SECRET|KEY)")
 _SHORTEST = 6  # a known secret that is shorter would hide harmless words
-_known: set[str] = set()
+_known: ContextVar[set[str]] = ContextVar("known secrets")
+"""Those of the `private_output` that is open."""
 
 
 def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
@@ -73,20 +75,8 @@ def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
     if _SECRET_KEY.search(key):
         _remember([node] if learn else [])
         return HIDDEN
-    return _hidden(node, [*_SET, *_ONE, *_TEXT] if _ADDRESS_KEY.search(key) else [*_ONE, *_TEXT], learn=learn)
-
-
-def learn_environment() -> None:
-    """Remember the secrets of the environment variables that MLflow, cloud stores and proxies read."""
-    for name, value in os.environ.items():
-        without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
-        _remember([value] if _SECRET_VARIABLE.search(name) else [])
-
-
-def learn_words(words: Sequence[str]) -> None:
-    """Remember the secrets of a command line, before anything can print it."""
-    for word in words:
-        without_secrets(word, word.partition("=")[0], learn=True)
+    forms = [*_SET, *_ONE, *_TEXT] if _ADDRESS_KEY.search(key) else [*_ONE, *_TEXT]
+    return _hidden(node, forms, _known.get(set()), learn=learn)
 
 
 @contextmanager
@@ -96,10 +86,15 @@ def private_output(words: Sequence[str]) -> Iterator[None]:
     They are those of the environment and of the command line. An error that nobody handles is printed here,
     too, and becomes exit code 1.
     """
-    learn_environment()
-    learn_words(words)
+    known: set[str] = set()
+    before = _known.set(known)
+    for name, value in os.environ.items():  # which MLflow, cloud stores and proxies read
+        without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
+        _remember([value] if _SECRET_VARIABLE.search(name) else [])
+    for word in words:
+        without_secrets(word, word.partition("=")[0], learn=True)
     out, err = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _Private(out), _Private(err)
+    sys.stdout, sys.stderr = _Private(out, known), _Private(err, known)
     try:
         yield
     except Exception as error:
@@ -107,16 +102,17 @@ def private_output(words: Sequence[str]) -> Iterator[None]:
         raise SystemExit(1) from error
     finally:
         sys.stdout, sys.stderr = out, err
+        _known.reset(before)
 
 
 class _Private:
-    """A stream that hides secrets in what is written to it."""
+    """A stream that hides secrets in what is written to it, by any thread."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, known: set[str]) -> None:
+        self._stream, self._known = stream, known
 
     def write(self, text: str) -> int:
-        self._stream.write(_hidden(text, _TEXT))
+        self._stream.write(_hidden(text, _TEXT, self._known))
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -127,7 +123,7 @@ class _Private:
         return getattr(self._stream, name)
 
 
-def _hidden(text: str, forms: Sequence[re.Pattern[str]], *, learn: bool = False) -> str:
+def _hidden(text: str, forms: Sequence[re.Pattern[str]], known: set[str], *, learn: bool = False) -> str:
     found: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -136,7 +132,7 @@ def _hidden(text: str, forms: Sequence[re.Pattern[str]], *, learn: bool = False)
         first, last = (place - match.start() for place in match.span(group))
         return match[0][:first] + HIDDEN + match[0][last:]
 
-    for secret in sorted(_known, key=len, reverse=True):
+    for secret in sorted(known, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     for form in forms:
         text = form.sub(hide, text)
@@ -153,4 +149,4 @@ def _remember(secrets: Sequence[str]) -> None:
         plain |= {decode(text) for text in plain for decode in (unquote, unquote_plus)}
         quoted = {text.replace("'", "''") for text in plain} | {json.dumps(text)[1:-1] for text in plain}
         quoted |= {repr(text)[1:-1] for text in plain}
-        _known.update(text for text in plain | quoted if len(text) >= _SHORTEST)
+        _known.get(set()).update(text for text in plain | quoted if len(text) >= _SHORTEST)

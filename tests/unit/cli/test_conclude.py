@@ -6,15 +6,12 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.errors import MissingDataError
 from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.ending import conclude_study
-from recgauge.sweeps.places import experiment_folder
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, Store
-from recgauge.tracking.page import LONGEST
 
 
 @dataclass(frozen=True)
@@ -91,14 +88,6 @@ def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):
     return page
 
 
-def test_numbers_and_page_are_those_of_the_current_folder_if_it_has_some(place):
-    assert experiment_folder("x") == place.parent / "installed" / "x"
-    checkout(place)
-    assert experiment_folder("x") == Path("experiments/x")
-    (place / "experiments" / "y").mkdir()  # holds nothing
-    assert experiment_folder("y") == place.parent / "installed" / "y"
-
-
 def test_files_page_and_summary(place):
     checkout(place)
     summary, files = run(Fixed("x"), place, "force=true", "tracking.uri=a", "data.mirror=b")
@@ -127,15 +116,6 @@ def test_other_seconds_alone_change_no_committed_file(place):
     assert read_results(place / "outputs" / "results.csv")[0]["seconds"] == "2.5"
     run(Timed("x", value="2", seconds="3.5"), place)
     assert read_results(page / "results.csv")[0]["seconds"] == "3.5"
-
-
-def test_own_words_around_the_markers_stay(place):
-    page = checkout(place, f"mine {BEGIN}old{END} mine too")
-    run(Fixed("x"), place)
-    text = (page / "README.md").read_text()
-    assert text.startswith("mine ")
-    assert text.endswith(" mine too")
-    assert marked_part(text) == "table"
 
 
 @pytest.mark.parametrize("word", ["seed=1", "model=svd", "cutoffs=[5]", "+model.x=1", "study.tolerance=1"])
@@ -170,25 +150,3 @@ def test_outside_a_checkout_only_the_output_folder_is_written(place, capsys):
     assert [path.name for path in place.iterdir()] == ["outputs"]
     assert marked_part((place / "outputs" / "README.md").read_text()) == "table"
     assert f"page     {Path('outputs', 'README.md')}" in capsys.readouterr().out
-
-
-def test_the_terminal_shows_the_summary_not_the_page(place, capsys):
-    run(Fixed("x", text="short\n\n![a](a.png)\n\n<details>folded</details>"), place)
-    out = capsys.readouterr().out
-    assert "short" in out
-    assert "folded" not in out
-    assert "folded" in (place / "outputs" / "results.md").read_text()
-
-
-def test_a_note_is_cut_at_a_line_and_says_so(place):
-    lines = "\n".join(f"line {n}" for n in range(2000))
-    summary, _ = run(Fixed("x", text=f"{lines}\n\n<details>folded</details>"), place)
-    assert len(summary.note) < LONGEST + 50
-    *whole, _, last = summary.note.splitlines()
-    assert set(whole) <= set(lines.splitlines())
-    assert last == "The rest is in results.md."
-
-
-def test_an_experiment_without_a_page_is_named(place):
-    with pytest.raises(MissingDataError, match="page is made from it"):
-        run(Fixed("y"), place)

@@ -18,26 +18,11 @@ def nowhere(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_an_experiment_is_described_by_its_file():
-    facts = describe("baselines", offline=True)
-    assert facts.question.startswith("The three baselines")
-    assert facts.time.startswith("Takes about")
-    assert facts.data == {"demo": None}
-    assert facts.is_runnable
-
-
 def test_missing_data_are_told_and_not_fetched():
     facts = describe("metric_disagreement", offline=True)
     assert list(facts.data) == ["ml_100k", "ml_1m"]
     assert all("offline is set" in reason for reason in facts.data.values())
     assert not facts.is_runnable
-
-
-def test_no_data_needed_is_runnable_anywhere():
-    facts = describe("worked_examples", offline=True)
-    assert facts.data == {}
-    assert facts.is_runnable
-    assert "160 reproduced" in facts.results
 
 
 def test_the_list_names_every_experiment(capsys):

@@ -1,23 +1,15 @@
 """What the command line says about filters: their order, a filter twice, and settings that are not there."""
 
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from omegaconf import OmegaConf
 
+from finished import experiment_of
 from recgauge.cli.explain import Choices, explain_config_error
-from recgauge.cli.settings import register_schema
 from recgauge.errors import ConfigError
-from recgauge.sweeps.compose import compose
 from recgauge.sweeps.names import check_repeats
-from recgauge.sweeps.places import conf_folder
 
 
 def filters(*overrides):
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        config = hydra_compose("config", overrides=list(overrides))
-    return [str(rule) for rule in compose(OmegaConf.to_object(config)).filters]
+    return [str(rule) for rule in experiment_of(*overrides).filters]
 
 
 def test_filters_run_in_the_order_of_the_command_line():

@@ -7,46 +7,25 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from recgauge.candidates import AllItems
-from recgauge.conventions import get_convention
 from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError
-from recgauge.experiment import Experiment, run_experiment
-from recgauge.models.popularity import Popularity
+from recgauge.experiment import run_experiment
 from recgauge.runs import list_files
 from recgauge.runs.folder import finish, unfinished, write_checksums
-from recgauge.runs.list_files import (
-    COLUMNS,
-    check_study,
-    estimated_size,
-    holds,
-    which_lists,
-    write_lists,
-)
-from recgauge.splits.shares import RandomRows
+from recgauge.runs.list_files import COLUMNS, holds, which_lists, write_lists
 from recgauge.sweeps.artifacts import write_tables
 from recgauge.utils.progress import NoProgress
+from small_runs import experiment
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
 CUTOFFS = (1, 5, 20)
 
 
-class Notes(NoProgress):
-    def __init__(self):
-        self.notes = []
-
-    def note(self, text):
-        self.notes.append(text)
-
-
 @pytest.fixture(scope="module")
 def result():
-    convention = get_convention("standard")
-    metrics = {name: convention.definition(name) for name in METRICS}
-    return run_experiment(Experiment(Demo(), RandomRows(), AllItems(), Popularity(), metrics, CUTOFFS))
+    return run_experiment(experiment(METRICS, cutoffs=CUTOFFS))
 
 
 def expected(result):
@@ -119,20 +98,6 @@ def generated(n_users, k, n_items, rng):
     return SimpleNamespace(top_k=TopK(users, items, scores), relevant=none), ids
 
 
-def test_the_size_of_large_lists_is_told_beforehand(tmp_path, monkeypatch, rng):
-    lists, ids = generated(2000, 100, 3000, rng)
-    quiet, told = Notes(), Notes()
-    (path,) = write_lists(lists, ids, tmp_path, "true", quiet)
-    assert quiet.notes == []
-    assert estimated_size(lists.top_k, 3000) == pytest.approx(path.stat().st_size, rel=0.25)
-    monkeypatch.setattr(list_files, "LARGE", 500_000)
-    write_lists(lists, ids, tmp_path, "true", told)
-    (note,) = told.notes
-    assert note.startswith("recommendations.parquet takes about 1 MB (2,000 lists).")
-    assert "artifacts.lists=relevant_k" in note
-    assert "artifacts.lists=false" in note
-
-
 def test_text_ids_stay_texts(tmp_path, rng):
     lists, ids = generated(5, 3, 9, rng)
     names = np.array([f"item {n}" for n in range(9)], dtype=object)
@@ -155,13 +120,6 @@ def test_a_stored_run_with_more_will_do_and_one_with_less_will_not():
         for wanted, asked in enumerate(order):
             assert holds({"artifacts": {"lists": has}}, asked) == (stored <= wanted)
     assert holds({}, True)  # runs from before there was the setting
-
-
-def test_a_study_that_needs_lists_is_told_at_once():
-    check_study(True, ["recommendations.parquet"])
-    check_study(False, ["per_user.parquet"])
-    with pytest.raises(ConfigError, match=r"needs recommendations\.parquet .* use artifacts\.lists=true"):
-        check_study("relevant_k", ["recommendations.parquet"])
 
 
 def run_files(folder, **texts):

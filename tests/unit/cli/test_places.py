@@ -1,14 +1,10 @@
 """Where a run writes if the current folder, the home folder or the temporary one is of no use."""
 
-import os
 import stat
-from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY
 from recgauge.errors import MissingDataError
-from recgauge.runs import environment
 from recgauge.sweeps import places as folders
 from recgauge.utils import files
 from recgauge.utils.files import cache_folder
@@ -63,13 +59,6 @@ def test_else_a_temporary_folder_that_only_the_user_can_enter(machine, capsys):
     assert str(own(machine)) in capsys.readouterr().err
 
 
-def test_a_store_that_the_environment_names_needs_no_folder(machine, monkeypatch, capsys):
-    machine[1].add("work")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://host")
-    assert folders.store_of_user() == "https://host"
-    assert capsys.readouterr().err == ""
-
-
 OPEN, FILE = (lambda f: f.mkdir() or f.chmod(0o777)), (lambda f: f.write_text(""))
 
 
@@ -86,25 +75,6 @@ def test_a_temporary_folder_behind_a_link_is_not_used(machine):
     assert files.user_temporary() is None
 
 
-def test_run_py_and_make_are_named_only_where_they_are(tmp_path, monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
-    assert (folders.program(), folders.program("ui")) == ("python run.py", "make ui")
-    monkeypatch.chdir(tmp_path)
-    assert (folders.program(), folders.program("ui")) == ("recgauge run", "recgauge ui")
-
-
-def test_libraries_get_a_home_where_there_is_none(machine, monkeypatch):
-    folders.give_libraries_a_home()
-    assert "MPLCONFIGDIR" not in os.environ
-    machine[1].add("home")
-    folders.give_libraries_a_home()
-    assert os.environ["HOME"] == str(machine[0] / "home")  # "~" keeps its meaning
-    assert os.environ["MPLCONFIGDIR"] == str(own(machine) / "matplotlib")
-    monkeypatch.setattr(Path, "home", no_home)
-    folders.give_libraries_a_home()
-    assert os.environ["HOME"] == str(own(machine))
-
-
 def test_downloads_go_to_a_temporary_folder_of_a_user_without_a_home(machine, monkeypatch):
     assert cache_folder(None) == machine[0] / "home" / ".cache" / "recgauge"
     monkeypatch.setattr("platformdirs.user_cache_dir", "~/.cache/{}".format)
@@ -112,28 +82,3 @@ def test_downloads_go_to_a_temporary_folder_of_a_user_without_a_home(machine, mo
     machine[1].add(own(machine).name)
     with pytest.raises(MissingDataError, match=r"data\.cache=FOLDER"):
         cache_folder(None)
-
-
-@pytest.mark.parametrize("error", [KeyError, OSError, ImportError])
-def test_a_user_without_a_name_is_a_number(monkeypatch, error):
-    def getuser():
-        raise error("no entry")
-
-    monkeypatch.setattr(environment, "getuser", getuser)
-    assert environment.user_name() == str(files.user_number())
-
-
-def no_home():
-    raise RuntimeError("Could not determine home directory.")
-
-
-def test_a_home_folder_is_found_where_someone_else_made_ours(machine, monkeypatch):
-    monkeypatch.setenv("HOME", "")
-    monkeypatch.delenv("HOME")
-    monkeypatch.setattr(folders, "_home_folder", lambda: None)
-    own(machine).mkdir()
-    own(machine).chmod(0o777)
-    folders.give_libraries_a_home()
-    home = Path(os.environ["HOME"])
-    assert home != own(machine)
-    assert stat.S_IMODE(home.stat().st_mode) == 0o700

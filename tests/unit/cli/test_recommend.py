@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from recgauge.candidates import CandidateItems
-from recgauge.cli.commands.cli import main
 from recgauge.data.interactions import Interactions
 from recgauge.models import SavedModel
 from recgauge.models.svd import SVD
@@ -26,14 +25,8 @@ def run(tmp_path, monkeypatch):
     return tmp_path / "run"
 
 
-def told(capsys, *words):
-    code = main(["recommend", *map(str, words)])
-    found = capsys.readouterr()
-    return code, found.out, found.err
-
-
-def test_a_table_per_user_is_printed(run, capsys):
-    code, out, err = told(capsys, run, "--users", "bob, ann,bob", "--k", "2")
+def test_a_table_per_user_is_printed(run, command):
+    code, out, err = command("recommend", run, "--users", "bob, ann,bob", "--k", "2")
     assert (code, err) == (0, "")
     assert out.count("user bob") == out.count("user ann") == 1
     assert out.index("user bob") < out.index("user ann")
@@ -41,13 +34,9 @@ def test_a_table_per_user_is_printed(run, capsys):
     assert out.split()[2:6] == ["rank", "item_id", "title", "score"]
 
 
-def test_the_folder_of_a_model_is_as_good_as_that_of_its_run(run, capsys):
-    assert told(capsys, run, "--users", "bob") == told(capsys, run / "model", "--users", "bob")
-
-
-def test_unknown_users_are_named_in_one_line(run, capsys):
+def test_unknown_users_are_named_in_one_line(run, command):
     names = [f"u{number}" for number in range(12)]
-    code, out, err = told(capsys, run, "--users", ",".join([*names, "ann"]))
+    code, out, err = command("recommend", run, "--users", ",".join([*names, "ann"]))
     assert code == 0
     assert "user ann" in out
     assert err.count("\n") == 1
@@ -55,19 +44,19 @@ def test_unknown_users_are_named_in_one_line(run, capsys):
     assert err.endswith("u9 and 2 more\n")
 
 
-def test_a_user_without_candidates_is_told(run, capsys):
-    _, out, _ = told(capsys, run, "--users", "all,ann")
+def test_a_user_without_candidates_is_told(run, command):
+    _, out, _ = command("recommend", run, "--users", "all,ann")
     assert "user all: no item is left to recommend" in out  # the word means everybody only alone
     assert "user bob" not in out
     (run.parent / "users.txt").write_text("all\n\nann\n", encoding="utf-8")
-    _, again, _ = told(capsys, run, "--users", f"@{run.parent / 'users.txt'}")
+    _, again, _ = command("recommend", run, "--users", f"@{run.parent / 'users.txt'}")
     assert again == out
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
-def test_files_hold_every_bit(run, capsys, kind):
+def test_files_hold_every_bit(run, command, kind):
     file = run.parent / "new" / f"lists.{kind}"
-    code, out, _ = told(capsys, run, "--users", "all", "--out", file)
+    code, out, _ = command("recommend", run, "--users", "all", "--out", file)
     assert code == 0
     assert "5 rows of 4 users" in out
     read = {
@@ -88,32 +77,29 @@ def test_files_hold_every_bit(run, capsys, kind):
     ("words", "reason"),
     [
         (["--users", "zoe"], "not in the training data, so without a list: zoe. Ids look like all."),
-        (["--users", " ,"], "names nobody"),
-        (["--users", "@nothing.txt"], "nothing.txt cannot be read"),
         (["--users", "@run"], "run is not a regular file but a folder"),
-        (["--users", "ann", "--k", "0"], "--k must be a whole number >= 1"),
         (["--users", "ann", "--out", "lists.xlsx"], "must end in one of .csv, .parquet, .json"),
         (["--users", "ann", "--out", "run/model/model.json/lists.csv"], "cannot be written"),
     ],
 )
-def test_what_cannot_be_done_is_refused(run, capsys, words, reason):
-    code, out, err = told(capsys, run, *words)
+def test_what_cannot_be_done_is_refused(run, command, words, reason):
+    code, out, err = command("recommend", run, *words)
     assert (code, out) == (1, "")
     assert err.startswith("error: ")
     assert reason in err
 
 
-def test_a_run_without_a_model_says_how_to_make_one(run, capsys):
+def test_a_run_without_a_model_says_how_to_make_one(run, command):
     (run / "model" / "arrays.npz").unlink()
-    code, _, err = told(capsys, run, "--users", "ann")
+    code, _, err = command("recommend", run, "--users", "ann")
     assert code == 1
     assert "no saved model. Run it again with save_model=true" in err
 
 
-def test_models_of_other_packages_need_leave(run, capsys):
+def test_models_of_other_packages_need_leave(run, command):
     file = run / "model" / "model.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"class": "somewhere.models.Nice"}))
-    _, _, err = told(capsys, run, "--users", "ann")
+    _, _, err = command("recommend", run, "--users", "ann")
     assert "somewhere.models.Nice is not of recgauge" in err
-    _, _, err = told(capsys, run, "--users", "ann", "--allow", "somewhere")
+    _, _, err = command("recommend", run, "--users", "ann", "--allow", "somewhere")
     assert "No module named 'somewhere'" in err

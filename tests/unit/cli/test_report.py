@@ -18,15 +18,12 @@ from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison import Procedure, compare
 from recgauge.comparison.claims import metric_label
 from recgauge.comparison.runs import ComparedRuns, compare_runs
-from recgauge.comparison.stability import compare_orders
 from recgauge.report import gathering
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
-from recgauge.report.comparison_tables import interval, number
-from recgauge.report.figures.stability import plot_stability
-from recgauge.report.figures.svg import THEME, svg_text
+from recgauge.report.figures.svg import svg_text
 from recgauge.report.gathering import Effort, report_data, write_figures, write_page
-from recgauge.report.page import pictures, report_page, sections
+from recgauge.report.page import pictures, report_page
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.report.page.words import protocol_words
 from recgauge.tracking import find_runs
@@ -82,28 +79,6 @@ def test_the_page_is_sound_and_loads_nothing(text, page):
     assert len(page.pictures) >= 10
     assert len(text) < 1 << 20
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
-
-
-def test_every_colour_of_a_figure_is_another_one_on_a_dark_page(text):
-    turning = compare_orders(
-        {"k": {"1": {"a": [1, 1, 0.9], "b": [0, 0.1, 0]}, "5": {"a": [0, 0, 0.1], "b": [1, 1, 0.9]}}}
-    )
-    drawn = text + svg_text(plot_stability(turning), "turns", "turns")
-    colours = {found.lower() for found in re.findall(r'(?:fill|stroke)="(#[^"]+)"', drawn)}
-    assert len(colours) >= 6
-    assert colours <= THEME.keys()
-
-
-def test_it_has_every_section_that_the_runs_have_data_for(data, page):
-    titles = [title for level, title in page.headings if level == 2]
-    assert titles == [
-        *("The answer", "Leaderboard", "Pairs of runs", "Who gains, who loses"),
-        *("Every metric over cutoffs", "Quality against cost", "Beyond accuracy", "Does the winner stay?"),
-        *("Example users", "Popular and rare items", "Single users", "Data", "Guards"),
-        *("Protocol in words", "Configuration"),
-    ]
-    assert [section.title for section in sections(data) if not section.folded] == titles[:4]
-    assert all(section.lead.endswith(".") for section in sections(data))
 
 
 def leaderboard(page):
@@ -223,27 +198,6 @@ def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
     assert all(path.stat().st_size > 500 for path in files)
 
 
-def test_what_cannot_be_found_out_is_left_out_with_a_reason(found, undrawn):
-    page = Page(report_page(report_data(found, Effort(rows=10, values=10, load=data_again))))
-    titles = [title for level, title in page.headings if level == 2]
-    assert "Example users" not in titles
-    assert titles[-1] == "Left out"
-
-
-def test_whoever_reads_the_page_gets_no_advice_on_command_lines(found, text, undrawn):
-    little = report_page(report_data(found, Effort(rows=10, values=10, load=data_again)))
-    for page in (text, little):
-        told = page.partition("<main>")[2].partition("</main>")[0]
-        assert re.findall(r"[^<>]*(?:recgauge (?:report|compare|stability|segments)|\s--\w)", told) == []
-
-
-def test_the_table_of_guards_has_as_many_columns_as_a_telephone(page):
-    header, *rows = page.tables["Guards that fired"]
-    assert header == [["guard"], ["what was found, and in which runs"]]
-    assert ["ties_at_cutoff", "warning"] in [row[0] for row in rows]
-    assert all(row[1][-1] == "popularity" for row in rows)
-
-
 def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     words = ("metrics=[ranking]", "cutoffs=[10]")
     folders = [finished(tmp_path, model, *words, f"seed={seed}") for model in MODELS for seed in (0, 1)]
@@ -340,13 +294,3 @@ def test_hostile_names_are_harmless_in_a_figure():
         assert "<script" not in text
         assert "<b>" not in text
         assert text.count("<svg") == 1
-
-
-def test_numbers_of_a_figure_are_not_cut(found):
-    from recgauge.report.comparison_figures import forest
-
-    text = svg_text(forest(found.comparison), "means", "forest")
-    assert text == svg_text(forest(found.comparison), "means", "forest"), "the same runs, the same figure"
-    for row in found.comparison.results[0].rows:
-        assert number(row.mean) in text
-    assert interval(found.comparison.results[0].rows[0]).startswith("[")

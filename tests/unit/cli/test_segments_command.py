@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge.cli.commands.cli import main
 from recgauge.runs.stored import RunFolder
 
 SMALL = ("metrics=[ranking]", "cutoffs=[1,5]")
@@ -27,16 +26,10 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def told(capsys, *words):
-    code = main([*map(str, words)])
-    found = capsys.readouterr()
-    return code, found.out, found.err
-
-
-def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, capsys):
+def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, command):
     files = [tmp_path / f"found{suffix}" for suffix in (".md", ".csv", ".json")]
-    code, out, err = told(
-        capsys, "segments", sweep, "--by", "activity,age,items", "--examples", "1", "--out", *files
+    code, out, err = command(
+        "segments", sweep, "--by", "activity,age,items", "--examples", "1", "--out", *files
     )
     assert (code, err) == (0, "")
     assert "activity: svd against popularity: " in out
@@ -57,45 +50,38 @@ def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, c
     assert "### user " in text
 
 
-def test_a_table_of_one_s_own_in_any_order_gives_groups(sweep, tmp_path, capsys):
+def test_a_table_of_one_s_own_in_any_order_gives_groups(sweep, tmp_path, command):
     users = RunFolder.read(sweep / "svd0").per_user().index.to_series()
     table = pd.DataFrame(
         {"user_id": users, "plan": ["free", "paid"] * (len(users) // 2) + ["free"] * (len(users) % 2)}
     )
     table.to_csv(tmp_path / "users.csv", index=False)
     words = ("segments", sweep, "--by", "plan", "--users", tmp_path / "users.csv")
-    first = told(capsys, *words)
+    first = command(*words)
     table.sample(frac=1, random_state=0).to_csv(tmp_path / "users.csv", index=False, sep=";")
-    assert told(capsys, *words) == first
+    assert command(*words) == first
     assert first[0] == 0
     assert "free" in first[1]
 
 
-def test_a_packed_table_is_read_and_a_hostile_one_is_refused_early(sweep, tmp_path, capsys):
+def test_a_packed_table_is_read_and_a_hostile_one_is_refused_early(sweep, tmp_path, command):
     users = RunFolder.read(sweep / "svd0").per_user().index.to_series()
     packed, wide, zeros, pipe = (tmp_path / name for name in ("t.csv.gz", "wide.csv", "zeros.csv", "pipe"))
     pd.DataFrame({"user_id": users, "plan": "free"}).to_csv(packed, index=False)
     wide.write_text("user_id" + ",x" * 20_000)
     zeros.write_bytes(b"\0" * (1 << 24) + b"\0")
     os.mkfifo(pipe)
-    assert "free" in told(capsys, "segments", sweep, "--by", "plan", "--users", packed)[1]
+    assert "free" in command("segments", sweep, "--by", "plan", "--users", packed)[1]
     for file, said in ((wide, "20,001 columns"), (zeros, "longer than"), (pipe, "not a regular file")):
-        code, out, err = told(capsys, "segments", sweep, "--by", "plan", "--users", file)
+        code, out, err = command("segments", sweep, "--by", "plan", "--users", file)
         assert (code, out, err.count("\n")) == (1, "", 1)
         assert said in err
         assert "cannot be read" not in err  # said once
 
 
-def test_one_run_alone_has_means_and_no_differences(sweep, capsys):
-    code, out, _ = told(capsys, "segments", sweep / "svd0", "--metric", "recall@1")
-    assert code == 0
-    assert "recall@1" in out
-    assert "difference" not in out
-
-
-def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, capsys):
+def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, command):
     files = [tmp_path / f"found{suffix}" for suffix in (".md", ".csv", ".json", ".png")]
-    code, out, err = told(capsys, "stability", sweep, "--out", *files)
+    code, out, err = command("stability", sweep, "--out", *files)
     assert (code, err) == (0, "")
     assert "convention: " in out
     table = pd.read_csv(files[1], dtype={"option": str})
@@ -113,36 +99,26 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, capsys):
             ["--metric", "ndgc@5"],
             "--metric: the runs have no ndgc@5. Did you mean ndcg@5? They have precision@1, precision@5, ",
         ),
-        (["--baseline", "ease"], "no run 'ease'; there are popularity, svd."),
         (["--users", "nothing.csv"], "--users: nothing.csv cannot be read as a table"),
-        (["--groups", "1"], "--groups must be a whole number >= 2"),
         (["--out", "found.pdf"], "--out: found.pdf must end in one of .md, .csv, .json."),
     ],
 )
-def test_a_wrong_option_is_told_in_one_line(sweep, capsys, words, said):
-    code, out, err = told(capsys, "segments", sweep, *words)
+def test_a_wrong_option_is_told_in_one_line(sweep, command, words, said):
+    code, out, err = command("segments", sweep, *words)
     assert (code, out) == (1, "")
     assert said in err
     assert err.count("\n") == 1
 
 
-def test_a_folder_without_runs_is_told(tmp_path, capsys):
-    for command in ("segments", "stability"):
-        code, _, err = told(capsys, command, tmp_path)
-        assert code == 1
-        assert "there is no finished run in this folder" in err
-        assert err.count("\n") == 1
-
-
-def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, capsys):
+def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, command):
     other = finished(tmp_path, "popularity", "seed=1", *SMALL)
-    code, _, err = told(capsys, "segments", sweep / "svd0", other)
+    code, _, err = command("segments", sweep / "svd0", other)
     assert code == 1
     assert "differ in more than the model (seed: 0 against 1)" in err
 
 
 @pytest.mark.parametrize(("part", "what"), [("data", "data"), ("train", "train rows"), ("test", "test rows")])
-def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, capsys, part, what):
+def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, command, part, what):
     run = RunFolder.read(sweep / "svd0")
     if part == "data":
         record = replace(run.record, dataset=replace(run.record.dataset, sha256="0" * 64))
@@ -152,11 +128,12 @@ def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, capsys,
     for name in ("per_user.parquet", "test.parquet", "recommendations.parquet"):
         (tmp_path / name).write_bytes((run.folder / name).read_bytes())
     (tmp_path / "record.json").write_text(record.to_json(), encoding="utf-8")
-    code, out, err = told(capsys, "segments", tmp_path)
+    code, out, err = command("segments", tmp_path)
     assert (code, out) == (1, "")
     assert f"the {what} of its settings are not those of the run" in err
 
 
-def test_no_group_at_all_is_told(capsys):
-    assert main(["segments", "anything", "--by", ","]) == 1
-    assert "error: --by: names no group; there are activity, item_popularity" in capsys.readouterr().err
+def test_no_group_at_all_is_told(command):
+    code, _, err = command("segments", "anything", "--by", ",")
+    assert code == 1
+    assert "error: --by: names no group; there are activity, item_popularity" in err

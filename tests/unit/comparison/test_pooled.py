@@ -65,15 +65,6 @@ def test_numbers_intervals_and_pairs_are_those_of_plain_numpy(rows):
         assert not result.higher_is_better
 
 
-def test_users_count_by_their_ratings_and_not_alike(rows):
-    users, actual, predicted = rows
-    squares = (actual - predicted["a"]) ** 2
-    found = compare(evaluations(rows), metrics=["rmse"], n_resamples=200).results[0]
-    assert found.row("a").mean == pytest.approx(np.sqrt(squares.mean()), rel=1e-12)
-    mean_of_users = np.sqrt(by_user(users, squares) / by_user(users, np.ones(len(users)))).mean()
-    assert abs(found.row("a").mean - mean_of_users) > 0.01
-
-
 def test_folds_are_pooled_each_and_then_averaged(rng):
     sums, counts = rng.random((2, 50)) * 9, rng.integers(1, 9, (2, 50)).astype(float)
 

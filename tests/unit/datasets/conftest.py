@@ -1,4 +1,3 @@
-import os
 import zipfile
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -7,22 +6,6 @@ from pathlib import Path
 import pytest
 
 from unit.datasets.faulty_server import FaultyServer
-
-REPOSITORY = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="session")
-def mirror() -> str:
-    """Folder with the publishers' archives: RECGAUGE_MIRROR, else a `shared/data` folder nearby."""
-    named = os.environ.get("RECGAUGE_MIRROR")
-    nearby = REPOSITORY.parent / "shared" / "data"
-    folder = Path(named) if named else nearby
-    if folder.is_dir():
-        return str(folder)
-    reason = f"no real data: set RECGAUGE_MIRROR to a folder with the archives ({folder} is none)"
-    if os.environ.get("RECGAUGE_REQUIRE_DATA") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 class RecordedProgress:
@@ -64,6 +47,16 @@ def make_zip(tmp_path):
         return write_zip(tmp_path / name, members)
 
     return make
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
 
 
 @pytest.fixture

@@ -78,17 +78,6 @@ def cut_after(n_bytes: int) -> Fault:
     return fault
 
 
-def short_without_length(n_bytes: int) -> Fault:
-    """Send `n_bytes` and hang up without ever having said how many there are."""
-
-    def fault(handler: _Handler, content: bytes) -> None:
-        handler.head(content, 0, None)
-        handler.wfile.write(content[:n_bytes])
-        handler.close_connection = True
-
-    return fault
-
-
 def wrong_bytes(handler: _Handler, content: bytes) -> None:
     other = bytes(len(content))
     handler.head(other, 0, len(other))
@@ -213,9 +202,7 @@ def write_certificate(path: Path, *, days: int, host: str = "127.0.0.1") -> Path
     )
     path.write_bytes(
         key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
         + certificate.public_bytes(serialization.Encoding.PEM)
     )

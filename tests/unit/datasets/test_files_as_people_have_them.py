@@ -23,7 +23,6 @@ FRAME = pd.DataFrame(
     }
 )
 ROWS = [("c7", "A-1", 4.5, NOON), ("c7", "B-2", 3.0, NOON + 60), ("c9", "A-1", 5.0, NOON + 120)]
-PAIRS = [(user, item, 1.0, None) for user, item, _, _ in ROWS]
 
 
 def without(rows, *what):
@@ -43,17 +42,28 @@ def zipped(name, text):
     return packed.getvalue()
 
 
+MOVIES = [(1, 31, 2.5, 1_260_759_144), (1, 1029, 3.0, 1_260_759_179), (2, 31, 4.0, 1_260_759_182)]
+
+
+def text(row, header="", rows=MOVIES, end="\n"):
+    """Write rows as a template has it, with user, item, rating, time in seconds and the moment it is."""
+    lines = [row.format(u=u, i=i, r=r, t=t, moment=pd.Timestamp(t, unit="s")) for u, i, r, t in rows]
+    return end.join([*([header] if header else []), *lines, ""])
+
+
 MILLIS = FRAME.assign(created_at=[NOON * 1000, (NOON + 60) * 1000, (NOON + 120) * 1000])
 ZONED = FRAME.assign(created_at=FRAME["created_at"].dt.tz_localize("UTC"))
 FRACTIONS = FRAME.assign(created_at=FRAME["created_at"] + pd.Timedelta("250ms"))
-EXCEL = "Customer ID;Product ID;Rating;Date\r\n" + "".join(
-    f"{u};{i};{str(r).replace('.', ',')};{pd.Timestamp(t, unit='s')}\r\n" for u, i, r, t in ROWS
+COMMAS = [(u, i, str(r).replace(".", ","), t) for u, i, r, t in ROWS]
+EXCEL = text("{u};{i};{r};{moment}", "Customer ID;Product ID;Rating;Date", COMMAS, "\r\n")
+VISITS = [(257597, 355908, 1.0, NOON), (992329, 248676, 1.0, NOON + 60)]
+REVIEW = (
+    '{{"reviewerID": "A{u}", "asin": "B{i}", "reviewText": "so, so", "overall": {r}, "unixReviewTime": {t}, '
+    '"reviewTime": "09 13, 2009"}}'
 )
-EVENTS = "timestamp,visitorid,event,itemid,transactionid\n" + "".join(
-    f"{NOON + 60 * n}137,{user},view,{item},\n"
-    for n, (user, item) in enumerate([(257597, 355908), (992329, 248676)])
-)
-MOVIES = [(1, 31, 2.5, 1_260_759_144), (1, 1029, 3.0, 1_260_759_179), (2, 31, 4.0, 1_260_759_182)]
+ORDERS = '"order_id","CUSTOMER_NO","article_no","qty","ordered_at"'
+VIEWS = "timestamp,visitorid,event,itemid,transactionid"
+TYPED = "user_id:token\titem_id:token\trating:float\ttimestamp:float"
 MUSIC = [
     ("user_000001", "2009-05-04T23:08:57Z", "f1b1cf71", "A band", "", "Its song"),
     ("user_000001", "2009-05-04T13:54:10Z", "a7f7df4a", "Another", "", "Its other song"),
@@ -79,81 +89,52 @@ READ = {
     "Excel with empty rows at the end": ("Mappe1.csv", EXCEL + ";;;\r\n;;;\r\n", ROWS),
     "a shop's database": (
         "orders.csv",
-        '"order_id","CUSTOMER_NO","article_no","qty","ordered_at"\n'
-        + "".join(
-            f'"{n}","{u}","{i}","1","{pd.Timestamp(t, unit="s")}+00"\n' for n, (u, i, _, t) in enumerate(ROWS)
-        ),
+        text('"9{t}","{u}","{i}","1","{moment}+00"', ORDERS, ROWS),
         without(ROWS, "rating"),
     ),
     "a database's pipes": (
         "events.txt",
-        "event_time|product_id|user_id|price\n"
-        + "".join(
-            f"{pd.Timestamp(t, unit='s')} UTC|{i}|{u}|9.90\n".replace(" UTC", "Z") for u, i, _, t in ROWS
-        ),
+        text("{moment}Z|{i}|{u}|9.90", "event_time|product_id|user_id|price", ROWS),
         without(ROWS, "rating"),
     ),
-    "MovieLens": (
-        "ratings.csv",
-        "userId,movieId,rating,timestamp\n" + "".join(f"{u},{i},{r},{t}\n" for u, i, r, t in MOVIES),
-        MOVIES,
-    ),
-    "MovieLens 1M": ("ratings.dat", "".join(f"{u}::{i}::{r}::{t}\n" for u, i, r, t in MOVIES), MOVIES),
-    "retailrocket": (
-        "events.csv",
-        EVENTS,
-        [(257597, 355908, 1.0, NOON), (992329, 248676, 1.0, NOON + 60)],
-    ),
+    "MovieLens": ("ratings.csv", text("{u},{i},{r},{t}", "userId,movieId,rating,timestamp"), MOVIES),
+    "MovieLens 1M": ("ratings.dat", text("{u}::{i}::{r}::{t}"), MOVIES),
+    "retailrocket": ("events.csv", text("{t}137,{u},view,{i},", VIEWS, VISITS), VISITS),
     "Amazon's ratings": (
         "ratings_Books.csv",
-        "".join(f"A{u}H2L9G3DQHHAJ,000000{i},{r},{t}\n" for u, i, r, t in MOVIES),
+        text("A{u}H2L9G3DQHHAJ,000000{i},{r},{t}"),
         [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
     ),
     "Amazon's reviews": (
         "reviews.json.gz",
-        gzip.compress(
-            "".join(
-                f'{{"reviewerID": "A{u}", "asin": "B{i}", "reviewText": "so, so", "overall": {r}, '
-                f'"unixReviewTime": {t}, "reviewTime": "09 13, 2009"}}\n'
-                for u, i, r, t in MOVIES
-            ).encode()
-        ),
+        gzip.compress(text(REVIEW).encode()),
         [(f"A{u}", f"B{i}", r, t) for u, i, r, t in MOVIES],
     ),
     "Goodreads": (
         "goodreads.csv",
-        "user_id,book_id,is_read,rating,is_reviewed\n"
-        + "".join(f"{u},{i},1,{r:g},0\n" for u, i, r, _ in MOVIES),
+        text("{u},{i},1,{r:g},0", "user_id,book_id,is_read,rating,is_reviewed"),
         without(MOVIES, "time"),
     ),
     "Book-Crossing": (
         "BX-Book-Ratings.csv",
-        '"User-ID";"ISBN";"Book-Rating"\n' + "".join(f'"{u}";"{i}X";"{r:g}"\n' for u, i, r, _ in MOVIES),
+        text('"{u}";"{i}X";"{r:g}"', '"User-ID";"ISBN";"Book-Rating"'),
         [(u, f"{i}X", r, None) for u, i, r, _ in MOVIES],
     ),
     "LastFM of HetRec": (
         "user_artists.dat",
-        "userID\tartistID\tweight\n" + "".join(f"{u}\t{i}\t{t}\n" for u, i, _, t in MOVIES),
+        text("{u}\t{i}\t{t}", "userID\tartistID\tweight"),
         without(MOVIES, "rating", "time"),
     ),
-    "pairs of numbers without a header": (
-        "pairs.csv",
-        "".join(f"{u},{i}\n" for u, i, _, _ in MOVIES),
-        without(MOVIES, "rating", "time"),
-    ),
+    "pairs of numbers without a header": ("pairs.csv", text("{u},{i}"), without(MOVIES, "rating", "time")),
     "pairs of codes without a header": (
         "pairs.tsv",
-        "".join(f"u{u}\ti{i}\n" for u, i, _, _ in MOVIES),
+        text("u{u}\ti{i}"),
         [(f"u{u}", f"i{i}", 1.0, None) for u, i, _, _ in MOVIES],
     ),
-    "a time in the third column": (
-        "log.csv",
-        "".join(f"{u},{i},{t}\n" for u, i, _, t in MOVIES),
-        without(MOVIES, "rating"),
-    ),
+    "a time in the third column": ("log.csv", text("{u},{i},{t}"), without(MOVIES, "rating")),
     "one item 0 in all rows": (
         "u.data",
-        "".join(f"{u}\t0\t{r:g}\t{t}\n" for u, _, r, t in MOVIES[1:]),
+        text("{u}\t0\t{r:g}\t{t}", rows=MOVIES[1:]),
         [(u, 0, r, t) for u, _, r, t in MOVIES[1:]],
     ),
     "words without a header that repeat": (
@@ -162,12 +143,7 @@ READ = {
         [("ann", "tea", 1.0, None), ("ann", "milk", 1.0, None), ("bob", "tea", 1.0, None)],
     ),
     "zip from Kaggle": ("archive.zip", zipped("data/shop.csv", FRAME.to_csv(index=False)), ROWS),
-    "RecBole": (
-        "ml.inter",
-        "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
-        + "".join(f"{u}\t{i}\t{r}\t{float(t)}\n" for u, i, r, t in MOVIES),
-        MOVIES,
-    ),
+    "RecBole": ("ml.inter", text("{u}\t{i}\t{r}\t{t:.1f}", TYPED), MOVIES),
 }
 
 REFUSED = {
@@ -188,16 +164,6 @@ REFUSED = {
     "LastFM's listenings": ("lastfm.tsv", "\n".join("\t".join(row) for row in MUSIC), ["rating"]),
     "dates of another country": ("shop.csv", "user,item,date\n1,2,31.12.2024\n", ["time_unit", "time=false"]),
 }
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
 
 
 def rows_of(table):

@@ -63,13 +63,6 @@ def test_named_archive_comes_first_and_alone(toy, tmp_path, progress):
         find_archive(toy, places(tmp_path, archive=str(tmp_path / "absent.zip")), progress)
 
 
-def test_nobody_is_told_to_delete_an_archive_that_was_named(toy, tmp_path, make_zip, progress):
-    other = make_zip({"other/a": b"a good file of another data set"}, "other.zip")
-    with pytest.raises(IntegrityError, match=r"Name another file with dataset\.archive=FILE") as caught:
-        find_archive(toy, places(tmp_path, archive=str(other)), progress)
-    assert "Delete" not in str(caught.value)
-
-
 @pytest.mark.parametrize("as_text", [True, False])
 def test_several_mirrors_are_asked_in_order(toy, tmp_path, make_zip, progress, as_text):
     folders = [tmp_path / name for name in ("empty", "first", "second")]
@@ -140,16 +133,6 @@ def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, of
     ):
         assert part in message
     assert not (tmp_path / "cache" / "toy.zip").exists()
-
-
-def test_offline_asks_no_mirror_address(toy, tmp_path, progress):
-    with pytest.raises(MissingDataError, match=r"mirror http://127.0.0.1:9/toy.zip: not tried"):
-        find_archive(toy, places(tmp_path, mirror=CLOSED + "/", offline=True), progress)
-
-
-def test_default_cache_is_the_users_own():
-    assert Locations().cache_folder.is_absolute()
-    assert "recgauge" in str(Locations().cache_folder)
 
 
 @pytest.mark.parametrize(

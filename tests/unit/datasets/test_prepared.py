@@ -15,9 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
-from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import _keeper as keeper
 from recgauge.datasets import prepared
@@ -26,7 +24,8 @@ from recgauge.datasets._keeper import Keeper
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table
-from recgauge.errors import IntegrityError, SchemaError
+from recgauge.errors import IntegrityError
+from unit.datasets.conftest import RecordedProgress
 from unit.datasets.test_movielens import MADE
 
 CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"
@@ -100,57 +99,6 @@ def no_reading(monkeypatch):
     return forbid
 
 
-IDS = st.one_of(
-    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, unique=True).map(np.array),
-    st.lists(st.text(st.characters(exclude_characters="\0")), min_size=1, unique=True).map(
-        lambda texts: np.array(texts, dtype=np.str_)
-    ),
-    st.lists(st.text(), min_size=1, unique=True).map(lambda texts: np.array(texts, dtype=object)),
-    st.lists(st.floats(allow_nan=False), min_size=1, unique=True).map(np.array),
-    st.lists(st.integers(0, 10**9), min_size=1, unique=True).map(lambda s: np.array(s, "datetime64[s]")),
-)
-
-
-@st.composite
-def contents(draw):
-    users, items = draw(IDS), draw(IDS)
-    rows = draw(
-        st.lists(
-            st.tuples(
-                st.integers(0, len(users) - 1),
-                st.integers(0, len(items) - 1),
-                st.floats(allow_nan=False, allow_infinity=False, width=32),
-                st.integers(-(2**63), 2**63 - 1),
-            )
-        )
-    )
-    columns = [np.array([row[i] for row in rows], dtype) for i, dtype in enumerate(("i4", "i4", "f4", "i8"))]
-    times = draw(st.sampled_from([None, columns[3]]))
-    titles = features = None
-    if draw(st.booleans()):
-        titles = np.array([*draw(st.lists(st.text(), min_size=len(items), max_size=len(items))), ""], object)
-        titles = titles[:-1]
-    if draw(st.booleans()):
-        matrix = sparse.csr_array(draw(st.sampled_from([np.zeros, np.ones]))((len(items), 2), np.float32))
-        features = ItemFeatures(matrix, ("a", draw(st.text())))
-    facts = draw(st.dictionaries(st.text(), st.lists(st.integers() | st.text() | st.none())))
-    rows = Interactions(columns[0], columns[1], columns[2], times, users, items)
-    return Prepared(rows, titles, features, facts)
-
-
-@given(contents())
-def test_what_is_kept_comes_back_exactly(tmp_path_factory, content):
-    path = tmp_path_factory.mktemp("kept") / "copy.npz"
-    prepared.write_copy(path, content, {"key": "k"})
-    found, about = prepared.read_copy(path, "k")
-    check_same_content(found, content)
-    assert found.facts == content.facts
-    assert about == prepared.read_about(path)
-    assert found.interactions.timestamp is None or found.interactions.timestamp.ctypes.data % 64 == 0
-    with np.load(path, allow_pickle=False) as plain:  # any program can read it
-        assert plain["user"].tolist() == content.interactions.user.tolist()
-
-
 BAD_ROWS = ["5,6,x,1", "5,6,nan,1", ",6,1,1", "5,6,1,-1", "5,6", "5,6,1,1,1", ""]
 
 
@@ -169,26 +117,13 @@ def test_a_kept_table_equals_a_fresh_one(tmp_path_factory, rows, bad, with_time)
     options = {"on_bad_rows": "skip", "time": None if with_time else False}
     loads = []
     for kept in (False, True, True):
-        notes = Notes()
+        progress = RecordedProgress()
         source = Table(str(folder / "t.csv"), prepared=kept, cache=str(folder / "cache"), **options)
-        loads.append((source.load(notes), notes.notes))
+        loads.append((source.load(progress), progress.notes))
     assert is_mapped(loads[2][0].interactions.user)
     for dataset, notes in loads[1:]:
         check_same(dataset, loads[0][0])
         assert notes == loads[0][1]
-
-
-class Notes:
-    def __init__(self):
-        self.notes = []
-
-    def note(self, text):
-        self.notes.append(text)
-
-    def step(self, *_):
-        from recgauge.utils.progress import NoProgress
-
-        return NoProgress().step("", None, "")
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -248,36 +183,6 @@ def test_an_edit_of_equal_size_and_time_is_found(ratings, cache):
     assert Table(str(ratings), cache=cache).load().interactions.value.max() == 4.5
 
 
-def test_a_file_in_the_place_of_another_is_found(ratings, cache, tmp_path):
-    Table(str(ratings), cache=cache).load()
-    before = ratings.stat()
-    other = tmp_path / "other.csv"
-    other.write_text(CSV.replace("5.0", "4.5"))
-    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
-    other.replace(ratings)
-    assert Table(str(ratings), cache=cache).load().interactions.value.max() == 4.5
-
-
-def test_digests_are_remembered_for_settled_files_only(ratings, tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(keeper, "digest_of", lambda _stream: asked.append(1) or "0" * 64)
-    monkeypatch.setattr(keeper, "_SETTLED_NS", 10**12)
-
-    def known():
-        return keeper.known_digest(ratings, tmp_path)
-
-    known(), known()
-    assert len(asked) == 2
-    monkeypatch.setattr(keeper, "_SETTLED_NS", 0)
-    known(), known()
-    assert len(asked) == 3
-    (remembered,) = tmp_path.glob("*-" + "0" * 64)
-    assert remembered.read_bytes() == b""
-    ratings.write_text(CSV.replace("5.0", "4.5"))
-    known()
-    assert len(asked) == 4
-
-
 def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monkeypatch):
     read = table_module.read
 
@@ -294,20 +199,8 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(ratings, cache, monk
     assert prepared.entries(cache) == []
 
 
-def test_bad_rows_are_refused_and_nothing_is_kept(ratings, cache):
-    ratings.write_text(CSV + "1,2,x,3\n")
-    for _ in range(2):
-        with pytest.raises(SchemaError, match="line 6: the rating is not a finite number"):
-            Table(str(ratings), cache=cache).load()
-    assert prepared.entries(cache) == []
-
-
 def truncate(path):
     path.write_bytes(path.read_bytes()[:-4])
-
-
-def empty(path):
-    path.write_bytes(b"")
 
 
 def flip(path):
@@ -320,27 +213,12 @@ def alter_facts(path):
     path.write_bytes(path.read_bytes().replace(b'"n_bad": 0', b'"n_bad": 1'))
 
 
-def remove_column(path):
-    with np.load(path) as archive:
-        columns = {name: archive[name] for name in archive if name != "user_ids"}
-    np.savez(path, **columns)
-
-
-def shorten(path):
-    with np.load(path) as archive:
-        columns = dict(archive)
-    np.savez(path, **columns | {"user": columns["user"][:2]})
-
-
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
         (truncate, "it is incomplete or was changed"),
-        (empty, "it is incomplete or was changed"),
         (flip, "value.npy does not have its checksum"),
         (alter_facts, "about.npy does not have its checksum"),
-        (remove_column, "it is incomplete or was changed ('user_ids_json')"),
-        (shorten, "it is incomplete or was changed (Interactions: column 'item'"),
     ],
 )
 def test_a_damaged_copy_is_told_and_made_anew(ratings, cache, progress, no_reading, damage, words):
@@ -374,35 +252,12 @@ def test_no_changed_byte_gives_other_data(tmp_path_factory, data):
     check_same_content(found, content)  # a date or the padding of the archive
 
 
-def test_a_copy_of_other_data_is_not_taken(ratings, cache, tmp_path, progress):
-    Table(str(ratings), cache=cache).load()
-    mine = copy_of(cache)
-    aside = mine.rename(tmp_path / "aside")
-    ratings.write_text(CSV.replace("5.0", "4.5"))
-    Table(str(ratings), cache=cache).load()
-    other = copy_of(cache)
-    prepared.clear(cache)
-    aside.rename(other)
-    found = Table(str(ratings), cache=cache).load(progress)
-    assert found.interactions.value.max() == 4.5
-    assert "belongs to other data" in progress.notes[0]
-
-
 def test_a_folder_that_cannot_be_used_costs_a_note(ratings, tmp_path, progress):
     (tmp_path / "file").write_text("")
     found = Table(str(ratings), cache=str(tmp_path / "file")).load(progress)
     assert len(found.interactions) == 4
     assert "cannot be used or kept in" in progress.notes[0]
     assert "data.prepared=false" in progress.notes[0]
-
-
-def test_a_read_only_folder_costs_a_note(ratings, tmp_path, progress):
-    folder = tmp_path / "cache"
-    folder.mkdir(mode=0o500)
-    # The superuser may write anywhere but into the kernel's own folders.
-    read_only = folder if os.access(folder, os.W_OK) is False else Path("/sys/kernel")
-    assert len(Table(str(ratings), cache=str(read_only)).load(progress).interactions) == 4
-    assert "cannot be used or kept" in progress.notes[0]
 
 
 def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progress):
@@ -423,21 +278,8 @@ def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progres
     assert not any("cannot be" in note for note in progress.notes)
 
 
-def test_a_disk_without_room_is_not_begun_with(ratings, cache, progress, monkeypatch):
-    monkeypatch.setattr(keeper, "_SPARE", 10**18)
-    Table(str(ratings), cache=cache).load(progress)
-    assert "No space left on device" in progress.notes[0]
-    assert prepared.entries(cache) == []
-
-
 def test_kept_data_can_be_switched_off(ratings, cache):
     Table(str(ratings), cache=cache, prepared=False).load()
-    assert not Path(cache).exists()
-
-
-def test_small_files_are_not_kept(ratings, cache, monkeypatch):
-    monkeypatch.setattr(keeper, "WORTH_KEEPING", 1 << 20)
-    Table(str(ratings), cache=cache).load()
     assert not Path(cache).exists()
 
 

@@ -1,7 +1,4 @@
-import gzip
 import json
-from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +8,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from recgauge.datasets.table import Table
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
-from recgauge.files.columns import ITEMS as ITEM_NAMES
-from recgauge.files.columns import RATINGS as RATING_NAMES
-from recgauge.files.columns import USERS as USER_NAMES
-from recgauge.files.columns import Wanted
-from recgauge.files.formats import read
-from recgauge.files.opening import TableFile
+from recgauge.errors import ConfigError, MissingDataError, SchemaError
 
 # The same four rows in every format.
 USERS, ITEMS, RATINGS, TIMES = [3, 1, 3, 2], [10, 20, 20, 10], [4.0, 3.5, 0.5, 5.0], [100, 200, 300, 400]
@@ -56,16 +47,6 @@ TEXTS = {
 }
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
-
-    return write
-
-
 def check_rows(rows, *, with_rating=True, with_time=True):
     assert rows.user_ids[rows.user].tolist() == USERS
     assert rows.item_ids[rows.item].tolist() == ITEMS
@@ -80,11 +61,6 @@ def test_text_formats_give_the_same_rows(write, name):
     check_rows(dataset.interactions)
     assert dataset.feedback == "explicit"
     assert dataset.interactions.user_ids.dtype == np.int64
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_text_formats_give_the_same_rows_gzipped(write, name):
-    check_rows(Table(write(name + ".gz", gzip.compress(TEXTS[name].encode()))).load().interactions)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -123,48 +99,6 @@ def test_parquet(tmp_path, make_zip, packed):
     check_rows(Table(str(path)).load().interactions)
 
 
-def test_parquet_with_short_dictionaries_and_nulls(tmp_path):
-    path = tmp_path / "rows.parquet"
-    users = pa.array([None, 300, 7, 300, 7]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.int64()))
-    ratings = pa.array([1, 2, None, 4, 5], pa.float32())
-    parquet.write_table(pa.table({"user": users, "item": list("abcde"), "rating": ratings}), path)
-    rows = Table(str(path), on_bad_rows="skip").load().interactions
-    assert rows.user_ids[rows.user].tolist() == [300, 300, 7]
-    assert rows.item_ids[rows.item].tolist() == ["b", "d", "e"]
-    assert rows.value.tolist() == [2, 4, 5]
-
-
-def test_parquet_with_moments_and_text(tmp_path):
-    path = tmp_path / "rows.parquet"
-    moments = [datetime.fromtimestamp(time, UTC) for time in TIMES]
-    parquet.write_table(pa.table({"user": ["c", "a", "c", "b"], "item": ITEMS, "time": moments}), path)
-    rows = Table(str(path)).load().interactions
-    assert rows.user_ids.tolist() == ["a", "b", "c"]
-    assert rows.timestamp.tolist() == TIMES
-
-
-def test_parquet_of_odd_types(tmp_path):
-    path = tmp_path / "rows.parquet"
-    ratings = pa.array(["4", "x", "3"]).dictionary_encode()
-    parquet.write_table(
-        pa.table({"user": [1.5, float("nan"), 2.5], "item": ITEMS[:3], "rating": ratings}), path
-    )
-    with pytest.raises(SchemaError, match="row 2: the user is missing: nan"):
-        Table(str(path)).load()
-    assert Table(str(path), on_bad_rows="skip").load().interactions.user_ids.tolist() == [1.5, 2.5]
-    parquet.write_table(pa.table({"user": [1], "item": [2], "rating": [True]}), path)
-    with pytest.raises(SchemaError, match="row 1: the rating is not a finite number: True"):
-        Table(str(path)).load()
-    parquet.write_table(pa.table({"user": pa.array([], pa.int64()), "item": pa.array([], pa.string())}), path)
-    with pytest.raises(SchemaError, match="no row is left"):
-        Table(str(path)).load()
-
-
-def test_json_text_that_looks_like_a_date_is_an_id(write):
-    rows = Table(write("rows.jsonl", '{"user": "2019-05-01", "item": 2}\n')).load().interactions
-    assert rows.user_ids.tolist() == ["2019-05-01"]
-
-
 def test_user_lines(write, progress):
     path = write("train.txt", "3 10 20\r\n1 20\n\n7\n2 10")
     dataset = Table(path, format="user_lines").load(progress)
@@ -194,21 +128,6 @@ def test_without_rating_and_time(write, progress):
     positions = Table(write("bare.csv", lines(",")), user=0, item=1).load()
     check_rows(positions.interactions, with_rating=False, with_time=False)
     assert any("no rating, no time" in note for note in progress.notes)
-
-
-def test_columns_that_were_taken_are_told(write, progress):
-    Table(write("ratings.csv", CSV), name="mine").load(progress)
-    assert (
-        "ratings.csv: header; user=userId, item=movieId, rating=rating, time=timestamp (seconds), "
-        "separator ','; ratings from 0.5 to 5." in progress.notes
-    )
-    assert any("every held-out row counts as relevant" in note for note in progress.notes)
-    progress.notes.clear()
-    Table(write("bare.csv", lines(",")), relevant_from=4).load(progress)
-    assert progress.notes == [
-        "bare.csv: no header; user=column 0, item=column 1, rating=column 2, time=column 3 (seconds), "
-        "separator ','; ratings from 0.5 to 5."
-    ]
 
 
 def test_several_files_are_joined_in_order(write):
@@ -284,13 +203,6 @@ def test_quotes_that_come_late_are_found(write, late):
     assert len(rows) == 200_001
 
 
-def test_the_remedy_for_a_header_is_for_text_without_one(write):
-    bad = '{"user": 1, "item": 2, "rating": "x"}\n'
-    with pytest.raises(SchemaError, match="line 1: the rating") as caught:
-        Table(write("bad.jsonl", bad)).load()
-    assert "dataset.header" not in str(caught.value)
-
-
 def test_quotes_may_be_ordinary_signs(write):
     rows = Table(write("inches.tsv", 'user\titem\n1\t"10\n2\t12"\n')).load().interactions
     assert rows.item_ids.tolist() == ['"10', '12"']
@@ -307,60 +219,20 @@ def test_long_separators_across_blocks(write, separator):
     assert rows.user_ids[rows.user[:2]].tolist() == ["u:0", "u:1"]
 
 
-def test_encoding(write):
-    text = "user,item\nZoë,café\n".encode("iso-8859-1")
-    assert Table(write("old.csv", text), encoding="iso-8859-1").load().interactions.user_ids.tolist() == [
-        "Zoë"
-    ]
-    with pytest.raises(SchemaError, match=r"line 2 is not utf-8 text.*dataset\.encoding"):
-        Table(write("old.csv", text)).load()
-    with pytest.raises(SchemaError, match="line 1 is not utf-8 text"):
-        Table(write("old.csv", text.split(b"\n", 1)[1])).load()
-    with pytest.raises(SchemaError, match="is not utf-8 text"):
-        Table(write("old.txt", b"Zo\xeb 1 2\n"), format="user_lines").load()
-
-
 @pytest.mark.parametrize(
-    ("unit", "written"),
+    ("unit", "first", "second"),
     [
-        ("ms", ["100000", "200999"]),
-        ("us", ["100000000", "200000000"]),
-        ("ns", ["100000000000", "200000000000"]),
+        ("ms", "100000", "200999"),
+        ("us", "100000000", "200000000"),
+        ("ns", "100000000000", "200000000000"),
+        ("date", "1970-01-01 00:01:40", "1970-01-01 00:03:20"),
+        ("date", "1970-01-01T00:01:40Z", "1970-01-01T01:03:20+01:00"),
+        ("date", "1970-01-01T00:01:40.750", "1970-01-01 00:03:20"),
     ],
 )
-def test_time_units(write, unit, written):
-    text = "user,item,time\n" + "".join(f"1,2,{time}\n" for time in written)
-    assert Table(write("times.csv", text), time_unit=unit).load().interactions.timestamp.tolist() == [
-        100,
-        200,
-    ]
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        ["1970-01-01 00:01:40", "1970-01-01 00:03:20"],
-        ["1970-01-01T00:01:40Z", "1970-01-01T01:03:20+01:00"],
-        ["1970-01-01T00:01:40.750", "1970-01-01 00:03:20"],
-    ],
-)
-def test_dates(write, written):
-    text = "user,item,time\n" + "".join(f"1,2,{time}\n" for time in written)
-    assert Table(write("times.csv", text), time_unit="date").load().interactions.timestamp.tolist() == [
-        100,
-        200,
-    ]
-
-
-def test_text_that_is_no_date_is_a_bad_row(write):
-    path = write("times.csv", "user,item,time\n1,2,1970-01-02\n1,3,1970-13-01\n")
-    with pytest.raises(SchemaError, match="line 3: the time is no date: '1970-13-01'"):
-        Table(path, time_unit="date").load()
-
-
-def test_dates_without_a_time_of_day(write):
-    rows = Table(write("times.csv", "user,item,time\n1,2,1970-01-02\n"), time_unit="date").load().interactions
-    assert rows.timestamp.tolist() == [86_400]
+def test_times_are_kept_in_seconds(write, unit, first, second):
+    path = write("times.csv", f"user,item,time\n1,2,{first}\n1,2,{second}\n")
+    assert Table(path, time_unit=unit).load().interactions.timestamp.tolist() == [100, 200]
 
 
 BAD = {
@@ -405,26 +277,12 @@ def test_bad_rows_are_left_out_and_counted(write, progress, kind):
     assert dataset.provenance == "a table of the user's own, 2 bad rows left out"
 
 
-def test_first_of_several_bad_rows_is_named(write):
-    path = write("bad.csv", "user,item,rating\n1,1,3\n1,2\n2,2,x\n,3,3\n")
-    with pytest.raises(
-        SchemaError, match=r"line 3: the row does not have 3 columns: 2 columns \(2 more bad rows\)"
-    ):
-        Table(path).load()
-
-
 def test_lines_after_broken_rows_are_numbered_right(write, progress):
     path = write("bad.csv", "user,item,rating\n\n1,2\n1,1,3\n2,2,x\n3,3,3,3\n4,4,y\n")
     Table(path, on_bad_rows="skip").load(progress)
     assert "4 of 5 rows left out" in progress.notes[0]
     assert "2 because the row does not have 3 columns (first: line 3)" in progress.notes[0]
     assert "2 because the rating is not a finite number (first: line 5)" in progress.notes[0]
-    assert [row.tolist() for row in _lines_of_problems(path)] == [[3, 6], [5, 7]]
-
-
-def _lines_of_problems(path):
-    names = {"user": USER_NAMES, "item": ITEM_NAMES, "rating": RATING_NAMES}
-    return [problem.lines for problem in read(TableFile(Path(path)), Wanted(names, ())).problems]
 
 
 def test_bad_rows_of_json_lines(write):
@@ -434,44 +292,17 @@ def test_bad_rows_of_json_lines(write):
     assert Table(path, on_bad_rows="skip").load().interactions.user_ids.tolist() == [1]
 
 
-def test_mixed_ids_of_json_lines_are_refused(write):
-    path = write("mixed.jsonl", '{"user": 1, "item": 2}\n{"user": "1", "item": 2}\n')
-    with pytest.raises(SchemaError, match="whole numbers everywhere or text everywhere, got int, str"):
-        Table(path).load()
-
-
-def test_bad_rows_of_parquet_are_counted_by_row(tmp_path):
-    path = tmp_path / "bad.parquet"
-    columns = {"user": [1, None, 3], "item": ["a", "b", ""], "rating": [1.0, 2.0, float("nan")]}
-    parquet.write_table(pa.table(columns), path)
-    with pytest.raises(SchemaError, match=r"row 2: the user is missing: empty \(1 more bad rows\)"):
-        Table(str(path)).load()
-    assert Table(str(path), on_bad_rows="skip").load().interactions.user_ids.tolist() == [1]
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "is empty"),
-        ("\n\n", {}, "is empty"),
-        ("user,item\n", {}, "no row is left"),
         ("user,item\n,\n", {"on_bad_rows": "skip"}, "no row is left"),
         ("1 2 3\n", {}, r"cannot tell what separates.*dataset\.separator.*user_lines"),
         ("user,item\n1,2\n", {"user": "who"}, r"there is no column 'who' for the user\. The columns are"),
         ("user,item\n1,2\n", {"user": 5, "item": 1}, r"no column 5 for the user"),
         ("1,2\n", {"user": 0}, "no column is known as the item"),
-        ("1,2\n", {"user": 0, "item": 0}, "column 0 is taken as user and as item"),
-        ("user,user_id,item\n1,2,3\n", {}, "several columns could be the user: user, user_id"),
         ("user,item\n1,2\n", {"relevant_from": 3}, "there is no rating column"),
         ("user,item\n1,2\n", {"feedback": "explicit"}, "there is no rating column"),
-        ("user,item\n1,2\n", {"format": "parquet"}, "cannot be read"),
         ('user,item\n"1,2\n', {}, "cannot be read|does not have"),
-        ("user,item\r1,2\r3,4\r", {}, "single carriage return, write them again with line feeds"),
-        (
-            '[{"user": 1, "item": 2},\n {"user": 1, "item": 3}]',
-            {"format": "jsonl"},
-            "Write one object per line",
-        ),
     ],
 )
 def test_files_that_cannot_be_read(write, text, options, message):
@@ -495,17 +326,6 @@ def test_archive_with_several_files_asks_which(make_zip):
     check_rows(Table(str(path), member="b.csv").load().interactions)
 
 
-def test_damaged_archives(make_zip, write, tmp_path):
-    content = make_zip({"a.csv": lines(",").encode() * 500}).read_bytes()
-    with pytest.raises(IntegrityError, match="cannot be unpacked"):
-        Table(write("cut.zip", content[:-40])).load()
-    with pytest.raises(IntegrityError, match="cannot be read or unpacked"):
-        Table(write("flipped.zip", content[:60] + bytes([content[60] ^ 255]) + content[61:])).load()
-    packed = gzip.compress(CSV.encode() * 50)
-    with pytest.raises(IntegrityError, match="cannot be read or unpacked"):
-        Table(write("cut.csv.gz", packed[:-20])).load()
-
-
 def test_absent_files(tmp_path, write):
     with pytest.raises(MissingDataError, match="there is no such file, seen from"):
         Table(str(tmp_path / "absent.csv")).load()
@@ -520,22 +340,13 @@ def test_absent_files(tmp_path, write):
     ("option", "value"),
     [
         ("path", []),
-        ("path", ""),
-        ("path", 3),
         ("format", "xlsx"),
-        ("user", -1),
         ("user", True),
-        ("user", False),
-        ("item", ""),
         ("rating", True),
         ("header", "yes"),
-        ("quotes", 1),
         ("separator", ""),
         ("encoding", "martian"),
-        ("time_unit", "h"),
-        ("feedback", "loud"),
         ("relevant_from", "4"),
-        ("on_bad_rows", "ignore"),
     ],
 )
 def test_constructor_checks(option, value):

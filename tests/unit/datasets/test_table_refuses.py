@@ -1,10 +1,7 @@
 """What a table refuses, so that no row is lost or counted twice without a word; with line and remedy."""
 
-import zipfile
-
 import pytest
 
-from recgauge.datasets._keeper import known_digest
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, SchemaError
 
@@ -57,44 +54,7 @@ def test_a_bad_row_beside_text_over_lines_is_skipped_and_counted(tmp_path):
     assert "1 bad rows left out" in loaded.provenance
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (
-            {"user": "user", "item": "itm"},
-            "there is no column 'itm' for the item",
-        ),
-        ({"rating": "Rating"}, "there is no column 'Rating' for the rating"),
-    ],
-)
-def test_a_mistyped_column_is_the_one_that_is_named(tmp_path, columns, message):
-    with pytest.raises(SchemaError, match=message):
-        Table(written(tmp_path, ROWS), **columns).load()
-
-
 def test_a_file_that_is_named_twice_is_refused(tmp_path):
     path = written(tmp_path, ROWS)
     with pytest.raises(ConfigError, match="twice, so its rows would count twice"):
         Table([path, str(tmp_path / "*.csv")]).load()
-
-
-def test_digests_are_taken_where_they_cannot_be_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr("recgauge.datasets._keeper._SETTLED_NS", 0)
-    (tmp_path / "folder").write_text("a file where a folder should be")
-    path = tmp_path / "ratings.csv"
-    path.write_text("1,2,3\n")
-    assert known_digest(path, tmp_path / "folder") == known_digest(path, None)
-
-
-def test_the_line_whose_id_is_of_another_kind_is_named(tmp_path):
-    path = tmp_path / "ratings.jsonl"
-    path.write_text('{"user": 1, "item": 2}\n{"user": 1, "item": 3}\n\n{"user": 1, "item": [4]}\n')
-    with pytest.raises(SchemaError, match=r"line 4: the item .* got int, list; .* first with list"):
-        Table(str(path)).load()
-
-
-def test_an_archive_without_a_file_of_rows_is_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "junk.zip", "w") as archive:
-        archive.writestr("__MACOSX/._ratings.csv", b"")
-    with pytest.raises(SchemaError, match=r"junk\.zip holds no file of rows"):
-        Table(str(tmp_path / "junk.zip")).load()

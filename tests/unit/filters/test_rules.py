@@ -183,11 +183,7 @@ def few(dataset_of):
 
 @pytest.mark.parametrize(
     ("method", "values"),
-    [
-        ("divide_by_mean", [2 / 3, 4 / 3, 1]),
-        ("subtract_mean", [-1, 1, 0]),
-        ("divide_by_rows", [1, 2, 5]),
-    ],
+    [("divide_by_mean", [2 / 3, 4 / 3, 1]), ("subtract_mean", [-1, 1, 0]), ("divide_by_rows", [1, 2, 5])],
 )
 def test_weights_by_hand(few, method, values):
     weighted = UserWeights(method, relevant_from=1.0).apply(few, rng=RNG)
@@ -241,26 +237,16 @@ def test_weights_that_are_not_there_and_means_that_cannot_divide(few, dataset_of
     ("build", "message"),
     [
         (lambda: NCore(0), "n must be a whole number >= 1, got 0"),
-        (lambda: NCore("a"), "n must be a whole number"),
-        (lambda: NCore(2, item_n=0), "item_n must be"),
         (lambda: NCore(2, repeat="no"), "repeat must be true or false"),
         (lambda: MinRating("high"), "rating must be a finite number"),
-        (lambda: Binarise(float("nan")), "rating must be a finite number"),
         (lambda: UserRows(), "no limit is set"),
-        (lambda: UserRows(at_least=0), "at_least must be"),
         (lambda: ItemRows(more_than=5, at_most=5), "at_most=5 and at least 6; no one can meet both"),
         (lambda: PopularItems(0), "a count .* or a share .*, got 0"),
-        (lambda: PopularItems(1.0), "got 1.0"),
-        (lambda: PopularItems(True), "got True"),
         (lambda: SampleUsers(-0.5), "got -0.5"),
         (lambda: Duplicates("newest"), "one of error, first, last, mean, max, count; got 'newest'"),
         (lambda: DateRange(), "set start, end or both"),
         (lambda: DateRange(start="yesterday"), "ISO date .*, got 'yesterday'"),
-        (lambda: DateRange(start=2018), "got 2018"),
-        (lambda: DateRange(end=20180101), "got 20180101"),
-        (lambda: DateRange(start="2018-02-30"), "got '2018-02-30'"),
         (lambda: DateRange(start="2018-01-01", end="2018-01-01"), "the end itself is left out"),
-        (lambda: UserWeights("worth"), "one of divide_by_mean, "),
         (lambda: UserWeights("table"), "needs path"),
         (lambda: UserWeights("divide_by_mean", path="x.csv"), "path belongs to method table"),
     ],

@@ -13,25 +13,19 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from omegaconf import OmegaConf
 from scipy import sparse
 
+from finished import experiment_of
 from recgauge.candidates import CandidateItems
-from recgauge.cli.settings import register_schema
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError, ScoreError
 from recgauge.guards.lists import check_lengths
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.process import HERE, Program
-from recgauge.models import GivesLists, TrainedElsewhere
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
 from recgauge.runs.environment import environment_of, read_beside
 from recgauge.runs.settings import fingerprint
-from recgauge.sweeps.compose import compose
-from recgauge.sweeps.places import conf_folder
 
 BESIDE = Path(__file__).parent
 USERS = np.arange(7, dtype=np.int32)
@@ -122,16 +116,6 @@ def test_seed_and_settings_decide_and_the_same_seed_gives_the_same_lists(train):
     assert not np.array_equal(first.items, other.items)
 
 
-def test_times_are_those_of_the_other_process(train):
-    model = fitted(train)
-    assert isinstance(model, TrainedElsewhere)
-    assert isinstance(model, GivesLists)
-    assert model.seconds == {"fit": 0.125, "recommend": 0.0}
-    recommend(model, USERS, 2)
-    assert 0 < model.seconds["recommend"] < 60
-    assert model.peak_bytes is None or model.peak_bytes > 1 << 20
-
-
 def test_what_the_library_prints_is_in_the_log(train, tmp_path):
     model = Pretend(n_threads=3)
     model.set_log(tmp_path / "run" / "library.log")
@@ -213,13 +197,6 @@ def test_wrong_parameters_are_refused(kind):
             kind(**options)
 
 
-def test_lenskit_gets_its_feedback_where_a_model_has_it():
-    assert LensKit().their_settings() == {"feedback": "implicit"}
-    assert LensKit("EASE", {"regularization": 1}).their_settings() == {"regularization": 1}
-    with pytest.raises(ConfigError, match="LensKit: feedback must be one of implicit, explicit"):
-        LensKit(feedback="no")
-
-
 def test_no_scores_no_rows_and_nothing_before_fit(train):
     with pytest.raises(NotFittedError):
         Pretend().score(USERS)
@@ -244,7 +221,6 @@ def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_
     ("words", "named"),
     [
         (["figures=true"], "figures would need; leave it out"),
-        (["save_model=true"], "save_model would need"),
         (
             ["metrics=[ranking,curves]"],
             "metrics=auc, metrics=step_average_precision would need; leave them out",
@@ -274,10 +250,7 @@ def test_a_file_of_lists_that_is_not_there_is_refused_before_any_work(tmp_path, 
 
 
 def compose_recorded(path, *words):
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        config = hydra_compose("config", overrides=["model=recorded", f"model.path='{path}'", *words])
-    compose(OmegaConf.to_object(config))
+    experiment_of("model=recorded", f"model.path='{path}'", *words)
 
 
 def pretend_environment(cache, **packages):
@@ -311,3 +284,10 @@ def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(t
     assert "model_environment" not in environment_of(settings("nowhere"))
     assert digest(settings("one")) == digest(settings("same", timeout=9))
     assert digest(settings("one")) != digest(settings("other"))
+
+
+def test_lenskit_gets_its_feedback_where_a_model_has_it():
+    assert LensKit().their_settings() == {"feedback": "implicit"}
+    assert LensKit("EASE", {"regularization": 1}).their_settings() == {"regularization": 1}
+    with pytest.raises(ConfigError, match="LensKit: feedback must be one of implicit, explicit"):
+        LensKit(feedback="no")

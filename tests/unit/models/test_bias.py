@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, NotFittedError, SchemaError
+from recgauge.errors import SchemaError
 from recgauge.models.bias import METHODS, Bias
 
 RNG = np.random.default_rng(0)
@@ -67,35 +67,7 @@ def test_nobody_known_gets_the_mean(method):
     assert model.predict(np.array([3], np.int32), np.array([3], np.int32)).tolist() == [3.0]
 
 
-def test_scores_are_predictions():
-    model = Bias().fit(ratings([(0, 0, 4.0), (1, 1, 2.0), (2, 1, 5.0)]), rng=RNG)
-    users, items = np.repeat(np.arange(4, dtype=np.int32), 4), np.tile(np.arange(4, dtype=np.int32), 4)
-    scores = model.score(np.arange(4, dtype=np.int32))
-    np.testing.assert_allclose(scores.ravel(), model.predict(users, items), rtol=1e-6)
-
-
 def test_no_rating_to_learn_from():
     empty = ratings([(0, 0, 4.0)]).take(np.zeros(1, bool))
     with pytest.raises(SchemaError, match="at least one rating"):
         Bias().fit(empty, rng=RNG)
-
-
-def test_not_fitted():
-    with pytest.raises(NotFittedError, match="Bias: fit"):
-        Bias().predict(np.array([0], np.int32), np.array([0], np.int32))
-    with pytest.raises(NotFittedError, match="Bias: fit"):
-        Bias().known()
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"method": "mean"}, "method must be one of als, global_mean, user_mean, item_mean"),
-        ({"n_epochs": 0}, "n_epochs must be a whole number >= 1"),
-        ({"reg_i": -1}, "reg_i must be a finite number >= 0"),
-        ({"reg_u": float("nan")}, "reg_u must be a finite number >= 0"),
-    ],
-)
-def test_parameters_are_checked(setting, message):
-    with pytest.raises(ConfigError, match=message):
-        Bias(**setting)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
+from recgauge.errors import FitError
 from recgauge.models import _bpr_kernel as kernel
 from recgauge.models.bpr import BPR
 
@@ -102,33 +102,6 @@ def test_the_loss_falls(train):
     assert losses[-1] < 0.8 * losses[0]
 
 
-def test_one_seed_gives_one_model(train):
-    first, again, other = (fit(train, seed).factors().user for seed in (0, 0, 1))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"n_factors": 0},
-        {"learning_rate": 0},
-        {"regularization": -1},
-        {"negatives": "x"},
-        {"n_negatives": 0},
-        {"n_tries": 0},
-    ],
-)
-def test_wrong_settings_are_refused(settings):
-    with pytest.raises(ConfigError, match=f"BPR: {next(iter(settings))}"):
-        BPR(**settings)
-
-
 def test_data_that_teach_nothing_are_refused(train):
     with pytest.raises(FitError, match="at least one training row"):
         fit(train.take(train.value > 9))
-
-
-def test_divergence_is_told(train):
-    with pytest.raises(FitError, match=r"diverged in epoch .* Lower learning_rate"):
-        fit(train, learning_rate=1e20, n_epochs=9)

@@ -2,17 +2,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError
 from recgauge.models.co_clustering import CoClustering
-
-
-@pytest.fixture
-def train():
-    """Ratings of distinct pairs; the last user and the last item have none."""
-    rng = np.random.default_rng(5)
-    user, item = np.nonzero(rng.random((29, 19)) < 0.4)
-    value = rng.integers(1, 11, len(user)) / 2
-    return Interactions(user, item, value, None, np.arange(30), np.arange(20))
 
 
 def fit(train, seed=0, **settings):
@@ -93,9 +83,3 @@ def test_folded_user_with_the_rows_of_another_gets_the_same(train):
     after = model.fold_in(rows).score(np.arange(30, dtype=np.int32))
     assert np.array_equal(after[:29], before)
     np.testing.assert_allclose(after[29], after[4], rtol=1e-6)
-
-
-@pytest.mark.parametrize("setting", [{"n_user_clusters": 0}, {"n_item_clusters": 1.5}, {"n_epochs": "x"}])
-def test_parameters_are_checked(setting):
-    with pytest.raises(ConfigError, match=r"CoClustering: n_.* must be a whole number >= 1"):
-        CoClustering(**setting)

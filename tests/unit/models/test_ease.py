@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from conftest import make_checkerboard
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
+from recgauge.errors import FitError
 from recgauge.models import _gram, ease
 from recgauge.models.ease import EASE
 from recgauge.models.recommend import recommend, source_of
@@ -56,41 +56,6 @@ def test_weights_do_not_depend_on_the_number_of_threads(demo, monkeypatch):
     assert np.array_equal(found[0], found[2])
 
 
-def test_the_withheld_item_comes_first(checkerboard):
-    train, withheld = checkerboard
-    lists = recommend(fitted(train), np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
-    assert np.array_equal(lists.items[:, 0], withheld)
-
-
-def test_permuted_items_have_permuted_scores(demo):
-    rows = demo.interactions
-    order = np.random.default_rng(1).permutation(rows.n_items)
-    moved = Interactions(rows.user, order[rows.item], rows.value, None, rows.user_ids, rows.item_ids)
-    users = np.arange(20, dtype=np.int32)
-    np.testing.assert_allclose(fitted(moved).score(users)[:, order], fitted(rows).score(users), atol=2e-6)
-
-
-def test_values_and_repeated_rows_do_not_count():
-    once = Interactions.from_ids([0, 0, 1, 1, 2], [0, 1, 0, 2, 1])
-    twice = Interactions.from_ids([0, 0, 0, 1, 1, 2], [0, 1, 1, 0, 2, 1], [5, 1, 2, 3, 4, -1])
-    assert np.array_equal(fitted(once).item_weights().weights, fitted(twice).item_weights().weights)
-
-
-def test_pairs_are_counted_exactly_on_any_number_of_threads(demo, monkeypatch):
-    rows = EASE().user_rows(demo.interactions)
-    expected = np.tril((rows.T @ rows).toarray())
-    for n_threads in (1, 3):
-        monkeypatch.setattr(threads, "usable_cpus", lambda n=n_threads: n)
-        assert np.array_equal(_gram.lower_gram(rows, NoProgress()), expected)
-
-
-@pytest.mark.parametrize("n", [1, 63, 64, 200, 300])
-def test_a_square_is_mirrored_and_scaled(n, rng):
-    lower, scale = np.tril(rng.random((n, n), np.float32)), rng.random(n, np.float32)
-    full = (lower + np.tril(lower, -1).T) * scale
-    assert np.array_equal(_gram.mirrored(lower.copy(), scale), full)
-
-
 def test_only_popular_items_take_part(demo):
     rows, notes = demo.interactions, Notes()
     model = fitted(rows, notes, max_items=200)
@@ -112,11 +77,6 @@ def test_only_popular_items_take_part(demo):
     assert np.array_equal(lists.items[0, -len(unseen) :], unseen)
 
 
-def test_all_items_may_take_part(demo):
-    whole = fitted(demo.interactions, max_items=1500)
-    assert np.array_equal(whole.item_weights().weights, fitted(demo.interactions).item_weights().weights)
-
-
 @pytest.mark.parametrize("max_items", [None, 8])
 def test_users_are_folded_in(max_items):
     train, _ = make_checkerboard(12, 12)
@@ -128,19 +88,19 @@ def test_users_are_folded_in(max_items):
     assert np.array_equal(whole.fold_in(new).score(np.array([11], np.int32)), direct)
 
 
+def test_large_catalogues_are_told_how_long_they_take(demo, monkeypatch):
+    monkeypatch.setattr(ease, "_LARGE", 1000)
+    notes = Notes()
+    fitted(demo.interactions, notes)
+    assert "take 9 MB; the inverse takes about 0.1 minutes here" in notes.texts[0]
+
+
 def test_memory_that_is_not_there_is_told_before_work_starts(demo, monkeypatch):
     monkeypatch.setattr(_gram, "free_memory", lambda: 8_000_000)
     with pytest.raises(FitError, match=r"1,500 x 1,500 items need 9,000,000 bytes \(9 MB\).*8 MB can be had.*"
                                        r"max_items"):  # fmt: skip
         fitted(demo.interactions)
     fitted(demo.interactions, max_items=1000)
-
-
-def test_large_catalogues_are_told_how_long_they_take(demo, monkeypatch):
-    monkeypatch.setattr(ease, "_LARGE", 1000)
-    notes = Notes()
-    fitted(demo.interactions, notes)
-    assert "take 9 MB; the inverse takes about 0.1 minutes here" in notes.texts[0]
 
 
 @pytest.mark.parametrize("size", [7, 64, 100, 512])
@@ -159,14 +119,6 @@ def test_a_penalty_too_small_to_invert_is_refused():
         fitted(same, l2=1e-9)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"l2": 0}, {"l2": -1}, {"l2": "x"}, {"max_items": 0}, {"max_items": 1.5}]
-)
-def test_wrong_settings_are_refused(settings):
-    with pytest.raises(ConfigError, match="EASE: "):
-        EASE(**settings)
-
-
 def test_free_memory_is_the_least_of_machine_and_container(tmp_path, monkeypatch):
     machine = SimpleNamespace(available=2_048_000)
     monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: machine)
@@ -177,17 +129,3 @@ def test_free_memory_is_the_least_of_machine_and_container(tmp_path, monkeypatch
     for limit, free in (("max", 2_048_000), ("1000000", 100_100)):
         (tmp_path / "memory.max").write_text(limit + "\n")
         assert memory.free_memory() == free
-
-
-def test_blocks_stop_at_the_first_error():
-    def work(start, stop):
-        if start == 2:
-            raise FitError("no")
-        return stop
-
-    with pytest.raises(FitError, match="no"):
-        threads.over_blocks(work, 10, 1, n_threads=2)
-    done = []
-    assert threads.over_blocks(lambda a, b: b - a, 10, 4, advance=done.append, n_threads=3) == [4, 4, 2]
-    assert done == [4, 4, 2]
-    assert threads.over_blocks(work, 0, 4) == []

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError, NotFittedError
+from recgauge.errors import FitError
 from recgauge.models.ials import IALS
 from recgauge.utils import threads
 
@@ -104,23 +104,9 @@ def test_an_epochs_factors_stay_as_they_are(train):
     assert not np.array_equal(model.factors().user, copy)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"n_factors": 0}, {"alpha": 0}, {"regularization": -1}, {"nu": 2}, {"n_steps": 0}, {"values": "x"}],
-)
-def test_wrong_settings_are_refused(settings):
-    with pytest.raises(ConfigError, match=f"IALS: {next(iter(settings))}"):
-        IALS(**settings)
-
-
 def test_rows_without_weight_are_refused(train):
     with pytest.raises(FitError, match="no row"):
         fit(train.take(train.value > 9))
     zeros = Interactions(train.user, train.item, train.value - 3, None, train.user_ids, train.item_ids)
     with pytest.raises(FitError, match="got a pair with -2"):
         fit(zeros, values="rating")
-
-
-def test_fold_in_before_fit_is_refused(train):
-    with pytest.raises(NotFittedError):
-        IALS().fold_in(train)

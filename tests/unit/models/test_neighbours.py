@@ -135,17 +135,6 @@ def test_users_can_be_folded_in():
     np.testing.assert_allclose(found, (new.to_csr() @ weights).toarray()[[2]], rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"k": 0}, {"similarity": "euclid"}, {"values": "stars"}, {"shrinkage": -1.0}, {"alpha": 1.5},
-     {"weighting": "idf"}, {"k1": -1}, {"b": 2.0}, {"normalize": 1}],
-)  # fmt: skip
-@pytest.mark.parametrize("kind", [ItemKNN, UserKNN])
-def test_wrong_settings_are_refused(kind, settings):
-    with pytest.raises(ConfigError, match=f"{kind.__name__}: {next(iter(settings))} must be"):
-        kind(**settings)
-
-
 def test_settings_that_do_not_fit_together_are_refused():
     with pytest.raises(ConfigError, match="neighbours_of must be one of candidate, history"):
         ItemKNN(neighbours_of="both")

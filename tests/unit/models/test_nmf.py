@@ -3,17 +3,8 @@ import pytest
 from scipy.optimize import nnls
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
+from recgauge.errors import FitError
 from recgauge.models.nmf import NMF
-
-
-@pytest.fixture
-def train():
-    """Ratings of distinct pairs; the last user and the last item have none."""
-    rng = np.random.default_rng(5)
-    user, item = np.nonzero(rng.random((29, 19)) < 0.4)
-    value = rng.integers(1, 6, len(user))
-    return Interactions(user, item, value, None, np.arange(30), np.arange(20))
 
 
 def fit(train, seed=0, **settings):
@@ -92,9 +83,3 @@ def test_negative_ratings_are_refused(train):
     rows = Interactions(train.user, train.item, train.value - 3, None, np.arange(30), np.arange(20))
     with pytest.raises(FitError, match=r"NMF: ratings must not be negative.*lowest is -2"):
         fit(rows)
-
-
-@pytest.mark.parametrize("setting", [{"n_factors": 0}, {"n_epochs": 0}, {"reg_pu": -1}, {"reg_qi": "x"}])
-def test_parameters_are_checked(setting):
-    with pytest.raises(ConfigError, match="NMF: "):
-        NMF(**setting)

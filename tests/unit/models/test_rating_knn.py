@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, NotFittedError
 from recgauge.models.rating_knn import RatingKNN, one_rating_a_pair
 
 RNG = np.random.default_rng(0)
@@ -147,18 +146,3 @@ def test_ratings_of_zero_count():
     new = Interactions(np.array([2]), np.array([0]), np.array([0.0]), None, np.arange(3), np.arange(2))
     model = RatingKNN(method="basic").fit(wide, rng=RNG).fold_in(new)
     assert model.predict(np.array([2], np.int32), np.array([1], np.int32)).tolist() == [0.0]
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"method": "mean"}, {"similarity": "jaccard"}, {"k": 0}, {"min_k": 0}, {"min_support": 0},
-     {"shrinkage": -1.0}, {"user_based": 1}],
-)  # fmt: skip
-def test_wrong_settings_are_refused(settings):
-    with pytest.raises(ConfigError, match=f"RatingKNN: {next(iter(settings))} must be"):
-        RatingKNN(**settings)
-
-
-def test_predicting_before_fit_is_refused():
-    with pytest.raises(NotFittedError, match="fit"):
-        RatingKNN().predict(np.array([0], np.int32), np.array([0], np.int32))

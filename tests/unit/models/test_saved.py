@@ -44,11 +44,6 @@ def test_ids_and_titles_of_all_kinds_survive(tmp_path, ids):
     assert again.titles.tolist() == titles.tolist()
 
 
-def test_the_folder_may_be_named_by_a_text(tmp_path):
-    saved().save(str(tmp_path / "model"))
-    assert SavedModel.load(str(tmp_path / "model")).user_ids.tolist() == saved().user_ids.tolist()
-
-
 def test_users_may_be_named_as_texts(tmp_path):
     saved((3, 1, 2)).save(tmp_path)
     again = SavedModel.load(tmp_path)

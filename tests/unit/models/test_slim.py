@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
+from recgauge.errors import FitError
 from recgauge.models import _gram, _slim_kernel, slim
-from recgauge.models.recommend import recommend
 from recgauge.models.slim import SLIM
 from recgauge.utils import threads
 from recgauge.utils.progress import NoProgress
@@ -61,13 +60,6 @@ def test_threads_change_nothing(rows, monkeypatch):
     assert np.array_equal(*found)
 
 
-def test_the_withheld_item_comes_first(checkerboard):
-    train, withheld = checkerboard
-    model = SLIM().fit(train, rng=stream(0, "fit"))
-    lists = recommend(model, np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
-    assert np.array_equal(lists.items[:, 0], withheld)
-
-
 def test_descents_that_are_ended_are_told(rows, monkeypatch):
     class Notes(NoProgress):
         texts = ()
@@ -88,9 +80,3 @@ def test_memory_that_is_not_there_is_told(rows, monkeypatch):
     monkeypatch.setattr(_gram, "free_memory", lambda: 500_000)
     with pytest.raises(FitError, match="SLIM: pairs of 400 items need 640,000 bytes"):
         SLIM().fit(rows, rng=stream(0, "fit"))
-
-
-@pytest.mark.parametrize("settings", [{"l1": -1}, {"l2": 0}, {"tol": 0}, {"non_negative": "no"}])
-def test_wrong_settings_are_refused(settings):
-    with pytest.raises(ConfigError, match="SLIM: "):
-        SLIM(**settings)

@@ -1,19 +1,7 @@
 import numpy as np
-import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
 from recgauge.models.svd_pp import SVDpp
-
-
-@pytest.fixture
-def train():
-    """Ratings of distinct pairs; the last user and the last item have none."""
-    rng = np.random.default_rng(5)
-    user, item = np.nonzero(rng.random((29, 19)) < 0.5)
-    value = rng.integers(1, 6, len(user))
-    rows = Interactions(user, item, value, None, np.arange(30), np.arange(20))
-    return rows.take(rng.permutation(len(rows)))
 
 
 def fit(train, seed=0, **settings):
@@ -62,28 +50,6 @@ def test_composed_steps_are_plain_descent(train):
     np.testing.assert_allclose(losses, expected_losses, rtol=1e-5)
 
 
-def test_between_epochs_it_predicts_what_fewer_epochs_give(train):
-    model = SVDpp(n_factors=3, n_epochs=3)
-    run = model.epochs(train, rng=np.random.default_rng(0))
-    next(run)
-    next(run)
-    expected = fit(train, n_epochs=2).predict(train.user, train.item)
-    assert np.array_equal(model.predict(train.user, train.item), expected)
-
-
-def test_unknown_user_and_item_get_the_mean(train):
-    predicted = fit(train).predict(np.array([29], np.int32), np.array([19], np.int32))
-    assert predicted[0] == pytest.approx(train.value.mean(), rel=1e-6)
-
-
-def test_scores_are_predictions(train):
-    model = fit(train)
-    scores = model.score(np.arange(30, dtype=np.int32))
-    np.testing.assert_allclose(
-        scores[train.user, train.item], model.predict(train.user, train.item), rtol=1e-5
-    )
-
-
 def test_folded_users_are_served_by_their_items_and_a_ridge_regression(train):
     model = fit(train, n_epochs=10, learning_rate=0.05, regularization=0.1)
     q, b_i = model.factors().item[:, :3].astype(float), model.factors().item[:, 3].astype(float)
@@ -99,13 +65,3 @@ def test_folded_users_are_served_by_their_items_and_a_ridge_regression(train):
     folded = model.fold_in(rows).score(np.arange(30, dtype=np.int32))
     np.testing.assert_allclose(folded[29], expected, rtol=1e-5)
     assert np.array_equal(folded[:29], before)
-
-
-def test_divergence_is_an_error(train):
-    with pytest.raises(FitError, match=r"SVDpp: training diverged in epoch \d+ of 20.*Lower learning_rate"):
-        fit(train, n_epochs=20, learning_rate=5.0)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(ConfigError, match="SVDpp: n_factors must be a whole number >= 1"):
-        SVDpp(n_factors=0)

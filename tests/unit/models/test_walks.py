@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError
+from recgauge.errors import FitError
 from recgauge.models import _gram
 from recgauge.models.p3alpha import P3alpha
-from recgauge.models.recommend import recommend
 from recgauge.models.rp3beta import RP3beta
 from recgauge.utils import threads
 from recgauge.utils.randomness import stream
@@ -55,14 +54,6 @@ def test_threads_change_nothing(kind, demo, monkeypatch):
 
 
 @KINDS
-def test_the_withheld_item_comes_first(kind, checkerboard):
-    train, withheld = checkerboard
-    model = kind().fit(train, rng=stream(0, "fit"))
-    lists = recommend(model, np.arange(40, dtype=np.int32), 1, excluded=train.to_csr())
-    assert np.array_equal(lists.items[:, 0], withheld)
-
-
-@KINDS
 def test_users_are_folded_in(kind, demo):
     rows = demo.interactions
     wide = Interactions(rows.user, rows.item, rows.value, None, np.arange(1001), rows.item_ids)
@@ -81,12 +72,3 @@ def test_memory_that_is_not_there_is_told(kind, demo, monkeypatch):
     ):
         kind().fit(demo.interactions, rng=stream(0, "fit"))
     kind(top_k=10).fit(demo.interactions, rng=stream(0, "fit"))
-
-
-@KINDS
-@pytest.mark.parametrize("settings", [{"alpha": -1}, {"top_k": 0}, {"top_k": "x"}, {"alpha": None}])
-def test_wrong_settings_are_refused(kind, settings):
-    with pytest.raises(ConfigError, match=f"{kind.__name__}: "):
-        kind(**settings)
-    with pytest.raises(ConfigError, match="RP3beta: beta"):
-        RP3beta(beta=-0.1)

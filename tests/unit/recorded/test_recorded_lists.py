@@ -190,24 +190,6 @@ def test_what_can_be_right_is_counted_and_refused_on_demand(read, case):
         read(content, refuse=[name], **more)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "is empty"),
-        ("\n\n", "is empty"),
-        (HEAD, "has no rows"),
-        ("user,rank\n1,1\n", "no column is known as the item"),
-        ("user,item\n1,1\n", "rank or score"),
-        ("1,10,1\n1,9,2\n", "no header.*--order"),
-        (gzip.compress(text_of(ROWS * 50).encode(), mtime=0)[:-20], "cannot be read or unpacked"),
-        (HEAD.encode() + b"1,\xff\xfe,1,1\n", "utf-8"),
-    ],
-)
-def test_files_that_are_no_lists_are_refused_by_name(read, content, said):
-    with pytest.raises(DataError, match=rf"svd\.csv.*{said}"):
-        read(content)
-
-
 def test_a_truth_that_names_a_pair_twice_is_refused_with_its_row(read):
     with pytest.raises(DataError, match=r"test\.csv, line 3: .*already"):
         read(text_of(), truth="user,item\n1,9\n1,9\n")

@@ -5,17 +5,9 @@ import pytest
 from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
-from recgauge.report.comparison_figures import forest
-from recgauge.report.comparison_tables import (
-    Cost,
-    comparison_blocks,
-    html,
-    interval,
-    latex,
-    markdown,
-    number,
-)
+from recgauge.report.comparison_tables import Cost, comparison_blocks, interval, latex, number
 from recgauge.report.latex import escaped
+from recgauge.report.markdown import render_markdown
 from recgauge.report.terminal import render_terminal
 
 NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
@@ -33,7 +25,7 @@ def comparison():
 
 
 def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
-    text = markdown(comparison, {("d_1", NAMES[0]): Cost(1.25, 0.5, 2e8, None)})
+    text = render_markdown(comparison_blocks(comparison, {("d_1", NAMES[0]): Cost(1.25, 0.5, 2e8, None)}))
     best, second, _ = comparison.results[0].rows
     assert f"| svd n_factors=32 | **{number(best.mean)}** {interval(best)} a | 1.25 | 0.50 | 200.0 |" in text
     assert f"a\\|b_c & 50% | _{number(second.mean)}_ " in text
@@ -52,23 +44,6 @@ def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
         assert line.count("{") - line.count("\\{") == line.count("}") - line.count("\\}") or "tabular" in line
     assert text.count("\\toprule") == text.count("\\bottomrule") == 2
     assert escaped("~^\\") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}"
-
-
-def test_html_escapes_names(comparison):
-    text = html(comparison)
-    assert "&lt;i&gt;{x}&lt;/i&gt;" in text
-    assert f"<strong>{number(comparison.results[0].rows[0].mean)}</strong>" in text
-
-
-def test_the_figure_names_runs_values_and_the_reference(comparison):
-    figure = forest(comparison)
-    left, right = figure.axes
-    assert [label.get_text() for label in left.get_yticklabels()] == list(NAMES)
-    written = [text.get_text() for text in left.texts]
-    assert [text.split()[0] for text in written] == [number(row.mean) for row in comparison.results[0].rows]
-    assert "svd n_factors=32" in right.get_xlabel()
-    first = comparison.results[0].pair(NAMES[0], NAMES[1])
-    assert number(-first.difference, sign=True) in [text.get_text() for text in right.texts]
 
 
 def printed(comparison, costs, width):

@@ -6,11 +6,10 @@ import pytest
 
 from recgauge.comparison.series import has_rivals
 from recgauge.guards import GuardResult
-from recgauge.report.run_tables import MARK, mark_lines, sanity_table
 from recgauge.report.sweep_tables import sweep_mark_lines, sweep_table
 from recgauge.runs.facts import PartFacts, SanityFacts
 from recgauge.runs.outcome import JobOutcome
-from recgauge.tracking.page import SPACE, final_tags, metric_values, run_note
+from recgauge.tracking.page import final_tags, metric_values
 from records import metric, record_with
 
 WARNING = GuardResult("few_candidates", 0.6, "warning", "W.")
@@ -39,16 +38,6 @@ def with_settings(record, **changes):
     return dataclasses.replace(record, settings={"model": changes})
 
 
-def test_marks_stand_first_and_notes_are_silent(record):
-    assert mark_lines(record) == [
-        f"{MARK} not comparable with full-catalogue numbers: ranked among 100 negatives (candidates=sampled)",
-        "warning  few_candidates: W.",
-        "overridden unknown_items: E.",
-    ]
-    plain = dataclasses.replace(record, incomparable="", guards=(NOTE,))
-    assert not mark_lines(plain)
-
-
 def test_tags_and_metrics_of_the_tracker(record):
     tags, values = final_tags(record), metric_values(record)
     assert tags["recgauge.incomparable"] == "ranked among 100 negatives"
@@ -63,31 +52,6 @@ def test_tags_and_metrics_of_the_tracker(record):
     assert final_tags(chosen)["recgauge.selected_on"] == "test"
 
 
-def test_the_note_begins_with_the_marks(record):
-    note = run_note(record)
-    assert note.index("not comparable") < note.index("| metric |")
-    rows = [
-        [cell.strip().removeprefix(SPACE) for cell in line.split("|")[1:-1]]
-        for line in note.splitlines()
-        if "|" in line
-    ]
-    assert f"| {SPACE}@5 | {SPACE}@10 |" in note
-    assert ["ndcg", "0.1000 / 0.9000", "0.2000 / 1.0000"] in rows
-    assert ["novelty", "3.0000 /", ""] in rows
-
-
-def test_sanity_table_has_a_row_a_metric(record):
-    table = sanity_table(record.results, record.sanity)
-    assert table.header == ("chance/best", "@5", "@10")
-    assert table.rows == (("ndcg", ".1000/.9000", ".2000/1.000"), ("novelty", "3.000/", ""))
-
-
-def test_marked_jobs_in_a_sweeps_table(record):
-    plain = dataclasses.replace(record, incomparable="")
-    jobs = [JobOutcome(0, "a", record=record), JobOutcome(1, "b", record=plain)]
-    assert [row[2].text for row in sweep_table(jobs).cells()] == [f"done {MARK}", "done"]
-
-
 def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
     def stars(*records):
         jobs = [JobOutcome(number, "model=x", record=one) for number, one in enumerate(records)]
@@ -99,25 +63,6 @@ def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
     same = [JobOutcome(0, "", record=record), JobOutcome(1, "", record=record)]
     assert has_rivals(same)
     assert not has_rivals([same[0], JobOutcome(1, "", record=other)])
-
-
-def test_jobs_with_the_same_mark_share_a_line(record):
-    plain = dataclasses.replace(record, incomparable="", guards=())
-    lines = sweep_mark_lines([(0, record), (1, plain), (4, record)])
-    assert len(lines) == 3
-    assert all(line.endswith("[jobs 0, 4]") for line in lines)
-
-
-def test_a_warning_with_other_numbers_in_each_job_is_told_once(record):
-    jobs = [
-        (number, dataclasses.replace(record, guards=(dataclasses.replace(WARNING, message=f"{number}0 %."),)))
-        for number in range(3)
-    ]
-    mark, first, others = sweep_mark_lines(jobs)
-    assert mark.endswith("[jobs 0, 1, 2]")
-    assert first == "warning  few_candidates: 00 %. [job 0]"
-    assert others.startswith("warning  few_candidates: ")
-    assert "jobs 1, 2" in others
 
 
 def test_choosing_settings_by_a_table_of_test_numbers(record):

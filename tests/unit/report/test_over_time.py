@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from recgauge.errors import SchemaError
 from recgauge.report.data_card.build import over_time
-from recgauge.report.data_card.page import second_text
 
 
 def seconds(*days):
@@ -63,7 +62,3 @@ def test_milliseconds_are_refused_with_the_remedy():
         over_time({"all": np.array([1_700_000_000_000_000])})
     with pytest.raises(SchemaError, match="must hold rows"):
         over_time({"all": np.array([], np.int64)})
-
-
-def test_a_time_is_written_in_utc():
-    assert second_text(1_537_799_250) == "2018-09-24 14:27:30"

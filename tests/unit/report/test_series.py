@@ -56,15 +56,6 @@ def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred()
     assert has_rivals(jobs)
 
 
-def test_jobs_that_all_failed_stand_in_the_table_of_their_sweep():
-    failed = [JobOutcome(place, f"model.shrink={place}", "failed", "it broke") for place in range(2)]
-    assert [[cell.text for cell in row] for row in sweep_table(failed).cells()] == [
-        ["0", "model.shrink=0", "failed"],
-        ["1", "model.shrink=1", "failed"],
-    ]
-    assert not has_rivals(failed)
-
-
 @pytest.mark.parametrize(
     ("name", "given", "ordered"),
     [

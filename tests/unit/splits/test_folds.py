@@ -14,13 +14,7 @@ from recgauge.utils.randomness import stream
 
 # Test rows of KFold(n_splits, random_state) of Surprise (its own code at commit 2381fb1), each sorted.
 SURPRISE = {
-    (23, 5, 0): [
-        [10, 11, 14, 20, 21],
-        [1, 8, 13, 16, 22],
-        [2, 4, 5, 6, 17],
-        [7, 9, 18, 19],
-        [0, 3, 12, 15],
-    ],
+    (23, 5, 0): [[10, 11, 14, 20, 21], [1, 8, 13, 16, 22], [2, 4, 5, 6, 17], [7, 9, 18, 19], [0, 3, 12, 15]],
     (12, 4, 7): [[2, 7, 10], [0, 1, 5], [3, 8, 11], [4, 6, 9]],
 }
 # The same of 100,000 rows, five folds and random_state 0: sha256 of the sorted int64 row numbers.
@@ -97,12 +91,9 @@ def test_validation_is_the_next_fold():
     ("settings", "message"),
     [
         ({"fold": 5}, "from 0 to 4 \\(n_splits is 5\\), got 5"),
-        ({"fold": -1}, "from 0 to 4"),
         ({"fold": "u1"}, "got 'u1'"),
-        ({"fold": True}, "got True"),
         ({"n_splits": 1}, "n_splits must be a whole number >= 2"),
         ({"n_splits": 2, "validation": True}, "n_splits must be a whole number >= 3"),
-        ({"validation": 1}, "validation must be true or false"),
         ({"cold_users": "fold"}, "cold_users must be one of drop, keep"),
     ],
 )

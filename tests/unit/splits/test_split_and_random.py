@@ -1,51 +1,17 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.splits.shares import RandomPerUser, RandomRows
 from recgauge.utils.randomness import stream
-from strategies import interactions
 
 STRATEGIES = (RandomRows, RandomPerUser)
 
 
 def pairs(part):
     return set(zip(part.user.tolist(), part.item.tolist(), strict=True))
-
-
-def split_or_skip(splitter, rows, seed=0):
-    try:
-        return splitter.split(rows, rng=np.random.default_rng(seed))
-    except EmptySplitError:
-        assume(False)
-
-
-@given(interactions(min_rows=4), st.sampled_from(STRATEGIES), st.integers(0, 5))
-def test_parts_are_disjoint_and_what_is_missing_is_counted(rows, strategy, seed):
-    split = split_or_skip(strategy(test_size=0.3, validation_size=0.2), rows, seed)
-    train, validation, test = pairs(split.train), pairs(split.validation), pairs(split.test)
-    assert not (train & test) | (train & validation) | (validation & test)
-    dropped = sum(step.dropped_rows for step in split.steps)
-    assert len(train) + len(validation) + len(test) + dropped == len(rows)
-    assert train | validation | test <= pairs(rows)
-
-
-@given(interactions(min_rows=4), st.sampled_from(STRATEGIES))
-def test_every_test_user_has_training_rows(rows, strategy):
-    split = split_or_skip(strategy(test_size=0.5), rows)
-    assert set(split.test_users) <= set(split.train.user)
-
-
-@given(interactions(min_rows=4), st.sampled_from(STRATEGIES), st.integers(0, 5))
-def test_same_stream_same_split(rows, strategy, seed):
-    first = split_or_skip(strategy(), rows, seed)
-    again = strategy().split(rows, rng=np.random.default_rng(seed))
-    assert np.array_equal(first.test.user, again.test.user)
-    assert np.array_equal(first.test.item, again.test.item)
 
 
 def test_share_of_rows_is_exact(demo):
@@ -62,10 +28,6 @@ def test_share_of_each_users_rows_is_exact(demo):
 def test_other_seed_other_split(demo):
     first, second = (RandomRows().split(demo.interactions, rng=stream(seed, "split")) for seed in (0, 1))
     assert pairs(first.test) != pairs(second.test)
-
-
-def test_no_validation_unless_asked_for(demo):
-    assert RandomRows().split(demo.interactions, rng=stream(0, "split")).validation is None
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -92,12 +54,6 @@ def test_held_out_rows_of_users_without_training_rows_are_dropped_and_said():
             break
     else:
         pytest.fail("no seed held out the only row of user 1")
-
-
-def test_a_pair_in_train_and_test_is_refused():
-    rows = Interactions.from_ids([1, 1, 2], [1, 2, 1])
-    with pytest.raises(SchemaError, match="2 \\(user, item\\) pairs of test are in train"):
-        Split("bad", train=rows, validation=None, test=rows.take(np.array([0, 2])))
 
 
 def test_pairs_may_repeat_only_where_the_guard_tells_them():

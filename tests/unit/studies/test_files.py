@@ -1,15 +1,7 @@
 import pytest
 
 from recgauge.errors import SchemaError
-from recgauge.report import markdown_table
-from recgauge.studies import (
-    BEGIN,
-    END,
-    marked_part,
-    read_results,
-    results_text,
-    with_marked_part,
-)
+from recgauge.studies import BEGIN, END, marked_part, read_results, results_text, with_marked_part
 
 
 def test_results_survive_their_file(tmp_path):
@@ -39,7 +31,3 @@ def test_only_the_marked_part_changes():
 def test_markers_must_be_there_once(readme):
     with pytest.raises(SchemaError, match="once each"):
         with_marked_part(readme, "x")
-
-
-def test_a_cell_cannot_end_its_column():
-    assert markdown_table([["a|b"]], ["x"]).splitlines()[-1] == "| a\\|b |"

@@ -88,10 +88,7 @@ def test_folds_are_averaged():
     [
         (published(model=""), [run()], "no such model yet"),
         (published(), [], "no run of this grid"),
-        (published(), [run(dataset="ml_1m")], "no run of this grid"),
         (published(split="k_fold"), [run(split="random")], "no run of this grid"),
-        (published(settings="model.n_factors=50"), [run()], "no run of this grid"),
-        (published(settings="model.nothing=50"), [run()], "no run of this grid"),
         (published(runs="2"), [run()], "1 runs match where 2 are averaged"),
         (published(), [run(fold=0), run(fold=1)], "2 runs match where 1 are averaged"),
         (
@@ -118,11 +115,8 @@ def test_settings_choose_runs():
     ("change", "message"),
     [
         ({"source": ""}, "source must not be empty"),
-        ({"why": " "}, "why must not be empty"),
         ({"value": "about one"}, "value must be a number"),
-        ({"value": "nan"}, "value must be a number"),
         ({"tolerance": "0"}, "tolerance must be positive"),
-        ({"runs": "two"}, "runs must be a whole number"),
         ({"settings": "n_factors"}, "settings must be KEY=VALUE"),
     ],
 )
@@ -172,36 +166,6 @@ def test_runs_without_a_published_number_stand_beside(tmp_path):
     assert rows[1].keys() == rows[0].keys()
     assert "| ml_100k | bias | rmse |  | 0.9900 |  |  |" in study.markdown(rows)
     assert "1 published numbers: 1 reproduced." in study.markdown(rows)
-
-
-def test_a_run_with_published_numbers_shows_its_others_under_the_same_name(tmp_path):
-    write(tmp_path, [NUMBER, NUMBER | {"model": "bias", "label": "Baseline"}])
-    study = PublishedTable("x", beside=["rmse", "mae"])
-    rows = study.rows([run(0.9345), run(0.944, model="bias")], tmp_path)
-    assert [(row["model"], row["metric"]) for row in rows[2:]] == [("SVD", "mae"), ("Baseline", "mae")]
-
-
-def test_models_to_come_are_folded_away_and_failed_runs_are_not(tmp_path):
-    write(tmp_path, [NUMBER, NUMBER | {"label": "NMF", "model": ""}])
-    study = PublishedTable("x")
-    failed = study.rows([run(problem="the disk is full")], tmp_path)
-    shown, _, folded = study.markdown(failed).partition("<details>")
-    assert "| SVD | rmse | 0.934 |  |  | open: 1 of 1 runs: the disk is full |" in shown
-    assert "NMF" not in shown
-    assert "| ml_100k | NMF | rmse | 0.934 |" in folded
-    assert study.markdown(failed[1:]).startswith("1 more are open")
-
-
-def test_values_are_drawn_beside_those_of_models_to_come(tmp_path):
-    write(tmp_path, [NUMBER, NUMBER | {"label": "NMF", "model": "", "value": "0.963"}])
-    study = PublishedTable("x", beside=["rmse"], drawn=["rmse"], not_drawn=["random"])
-    rows = study.rows([run(0.9345), run(0.98, model="user_mean"), run(1.5, model="random")], tmp_path)
-    (panel,) = study.figures(rows)["values"].axes
-    assert [text.get_text() for text in panel.get_yticklabels()] == ["user_mean", "NMF", "SVD"]
-    drawn = {line.get_label(): line.get_xydata().tolist() for line in panel.lines}
-    assert drawn == {"published": [[0.934, 2], [0.963, 1]], "ours": [[0.9345, 2], [0.98, 0]]}
-    assert "(values.png)" in study.markdown(rows)
-    assert study.figures(rows[1:2]) == {}
 
 
 def write(folder, rows, header=None):

@@ -76,48 +76,10 @@ def test_published_rows_are_compared_when_the_data_are_there(source):
     assert (row["verdict"], row["ours"]) == ("reproduced", "0.003081")
 
 
-def test_metrics_but_the_drawn_one_are_kept_at_ten_alone(rows):
-    keys = {row["metric"] for row in rows}
-    assert {"mar_at_9", "mar_at_10", "novelty_at_10"} <= keys
-    assert "novelty_at_9" not in keys
-
-
 def test_the_factor_model_on_test_items_belongs_to_two_protocols(rows):
     found = {(row["protocol"], row["model"]) for row in rows if row["metric"] == "mar_at_10"}
     models = ("random", "popularity", "factor model")
     assert found == {(protocol, model) for protocol in (ARTICLE, TEST_ITEMS, HONEST) for model in models}
-
-
-def test_the_page_tells_orders_and_the_line(rows):
-    page = STUDY.markdown(rows)
-    assert "factor model > popularity > random |" in page
-    assert "random = popularity = factor model |" in page
-    assert "popularity > factor model > random |" in page
-    line = "| demo | ours | article | factor model | 0.010000 | 0.010000 | 0.010000 | 1.0000 … 1.0000 |"
-    assert line in page
-    assert page.count("open: ml_20m: ml-20m.zip could not be found.") == 1
-
-
-def test_the_figure_has_a_row_of_panels_for_what_was_published(rows):
-    (figure,) = STUDY.figures(rows).values()
-    assert len(figure.axes) == 2 * 3
-    assert figure.axes[0].get_ylabel() == "ml_20m\npublished\nMAR@K"
-    assert [axes.get_title(loc="left") for axes in figure.axes[:3]] == [ARTICLE, TEST_ITEMS, HONEST]
-
-
-def test_coverage_is_drawn_for_every_model_that_has_it(rows):
-    measured = [
-        dict(row, metric="prediction_coverage_at_10", ours="12.5")
-        for row in rows
-        if row["metric"] == "novelty_at_10" and row["protocol"] != TEST_ITEMS
-    ]
-    figure = STUDY.figures([*rows, *measured])["coverage"]
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [ARTICLE, HONEST]
-    labels = [[text.get_text() for text in axes.texts] for axes in figure.axes]
-    assert labels == [["12.50 %"] * 3] * 2
-    page = STUDY.markdown([*rows, *measured])
-    assert "](coverage.png)" in page
-    assert "coverage.png" not in STUDY.markdown(rows)
 
 
 @pytest.mark.parametrize("model", [Random("rows"), Popularity(), SVD(8)], ids=lambda m: type(m).__name__)

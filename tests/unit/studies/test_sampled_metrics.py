@@ -36,15 +36,6 @@ def test_rows_are_those_of_the_cutoff_and_name_rule_and_model(rows):
     assert rows[-1]["reason"] == "diverged"
 
 
-def test_the_page_tells_places_agreement_and_who_is_turned_round(rows):
-    page = STUDY.markdown(rows)
-    assert "| svd 16 | 0.4000 (1) | 0.9000 (1) | 0.8000 (2) |" in page
-    assert "| ndcg@10 | svd 16 | 1.00 (0) | 0.33 (1; best: popularity) |" in page
-    assert "| sampled 100 by=uniform | 0 | 0 | none |" in page
-    assert "| test_items | 1 | 1 | **popularity above svd 16** |" in page
-    assert "- open: bias under all: diverged" in page
-
-
 def test_equal_values_are_not_turned_round():
     assert turned({"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 1.0}) == []
 
@@ -53,13 +44,3 @@ def test_equal_values_are_not_turned_round():
 def test_clear_is_more_than_two_standard_errors_of_the_difference(stderr, expected, tmp_path):
     runs = [finished(tmp_path, "all", model, VALUES["all"][model], stderr) for model in ("popularity", "svd")]
     assert clear(STUDY.rows(runs, tmp_path), "all", "ndcg_at_10", ("svd 16", "popularity")) == expected
-
-
-def test_the_figure_has_a_column_a_rule_and_says_nothing_without_numbers(rows):
-    (figure,) = STUDY.figures(rows).values()
-    (axes,) = figure.axes
-    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
-    assert ticks == ["all", "sampled 100\nby uniform", "test_items"]
-    assert len(axes.lines) == 3
-    assert STUDY.figures(rows[-1:]) == {}
-    assert "open" in STUDY.markdown(rows[-1:])

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recgauge.comparison.conditions import labels
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate import evaluate
@@ -125,16 +124,6 @@ def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
     assert "do not give back the runs' ndcg@5" in found.notes[0]
 
 
-def test_models_of_one_kind_are_told_apart_by_their_settings(tmp_path):
-    one = stored(tmp_path / "1", "svd", 0.2, settings={"n_factors": 8, "seed": 1})
-    other = stored(tmp_path / "2", "svd", 0.9, settings={"n_factors": 16, "seed": 1})
-    assert stability_of([one, other]).axes[0].models == (
-        "svd n_factors=8",
-        "svd n_factors=16",
-    )
-    assert labels([("svd", {}), ("svd", {})]) == ["svd", "svd"]
-
-
 def test_models_measured_on_other_rows_are_refused(tmp_path):
     one, other = stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)
     rows = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "other"))
@@ -146,21 +135,13 @@ def test_models_measured_on_other_rows_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            {"metric": "ndgc@5"},
-            "no ndgc@5. Did you mean ndcg@5. They have ndcg@1, ndcg@5",
-        ),
+        ({"metric": "ndgc@5"}, "no ndgc@5. Did you mean ndcg@5. They have ndcg@1, ndcg@5"),
         ({"metrics": ("ndcg", "nothing")}, "no nothing@5; there are"),
     ],
 )
 def test_an_unknown_metric_is_named_with_those_that_there_are(runs, options, said):
     with pytest.raises(ConfigError, match=said):
         stability_of(runs, **options)
-
-
-def test_one_model_alone_has_no_order(runs):
-    with pytest.raises(ConfigError, match="at least two models"):
-        stability_of(runs[:1])
 
 
 def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tmp_path):
@@ -182,3 +163,8 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
     assert set(axes) == {"metric", "seed"}
     assert axes["metric"].options == ("mae", "rmse")
     assert [axis.order(option) for axis in axes.values() for option in axis.options] == [["b", "a"]] * 4
+
+
+def test_one_model_alone_has_no_order(runs):
+    with pytest.raises(ConfigError, match="at least two models"):
+        stability_of(runs[:1])

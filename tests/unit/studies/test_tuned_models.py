@@ -6,10 +6,7 @@ from recgauge.search.trial import Trial
 from records import ended, metric, record_with
 
 STUDY = TunedModels("tuned_models", shown=("ndcg_at_10", "rmse"))
-TRIALS = (
-    Trial(0, {"l2": 5.0}, "finished", 0.2, 1.5),
-    Trial(1, {"l2": 7.5}, "finished", 0.3, 2.5),
-)
+TRIALS = (Trial(0, {"l2": 5.0}, "finished", 0.2, 1.5), Trial(1, {"l2": 7.5}, "finished", 0.3, 2.5))
 SEARCH = SearchFacts("digest", "ndcg_at_10", True, "tpe", "2 trials", TRIALS)
 
 
@@ -39,19 +36,3 @@ def test_rows_have_the_numbers_and_costs_of_every_model(tmp_path):
     assert (ease["trials"], ease["search s"], ease["fit s"], ease["chosen"]) == ("2", "4", "1.25", "l2=7.5")
     assert (ease["decided by"], ease["validation"]) == ("ndcg_at_10", "0.3000")
     assert [row["reason"] for row in rows if row["model"] == "slim"] == ["no memory"]
-
-
-def test_the_page_puts_the_best_first_and_leaves_empty_what_a_model_has_not(tmp_path):
-    page = STUDY.markdown(rows_of(tmp_path))
-    lines = [line for line in page.splitlines() if line.startswith(("| ease", "| popularity", "| bias"))]
-    assert lines[:3] == [
-        "| ease | 0.3100 ± 0.0030 |  | 2 | 4 | 1.25 | 0.5 |",
-        "| popularity | 0.1200 ± 0.0020 |  |  |  | 1.25 | 0.5 |",
-        "| bias | 0.0500 | 0.8700 |  |  | 1.25 | 0.5 |",
-    ]
-    assert "- open: slim on ml_1m: no memory" in page
-
-
-def test_the_figure_has_a_named_point_for_each_model(tmp_path):
-    (axes,) = STUDY.figures(rows_of(tmp_path))["cost"].axes
-    assert {text.get_text() for text in axes.texts} == {"popularity", "ease", "bias"}

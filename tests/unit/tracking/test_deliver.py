@@ -13,7 +13,7 @@ from mlflow.exceptions import MlflowException
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.facts import JobFacts
-from recgauge.runs.folder import Failure, Summary, load_record, write_checksums, write_failure, write_summary
+from recgauge.runs.folder import Failure, Summary, load_record, write_failure, write_summary
 from recgauge.tracking import Store, deliver, delivered, store_of, waiting
 from recgauge.tracking import store as stores
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
@@ -231,14 +231,3 @@ def test_what_cannot_be_a_store_is_said_in_one_line(folder, uri, reason):
     assert "secret" not in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
     assert json.loads((folder / "record.json").read_text())
-
-
-def test_large_files_take_space_once(folder, store, tmp_path, monkeypatch):
-    monkeypatch.setattr("recgauge.tracking.delivering.WORTH_SHARING", 10)
-    lists = folder / "recommendations.parquet"
-    lists.write_text("x" * 20)
-    write_checksums([folder / "record.json", lists], folder)
-    run_id = deliver(folder, store)
-    assert lists.samefile(tmp_path / "mlruns" / run_id / "artifacts" / lists.name)
-    assert not lists.samefile(folder / "record.json")
-    assert sorted(file.name for file in folder.iterdir() if file.name.startswith(".")) == []

@@ -12,19 +12,6 @@ from unit.tracking.conftest import complete
 from unit.tracking.test_deliver import stored
 
 
-def test_folders_are_delivered_in_the_background(tmp_path, store):
-    folders = [complete(tmp_path / "outputs" / str(seed), store, seed=seed) for seed in range(3)]
-    with Deliveries(store) as deliveries:
-        for folder in folders:
-            deliveries.submit(folder, store)
-        page = deliveries.address(store, "recgauge.sweep", "outputs/sweep")
-    assert page.startswith("http://127.0.0.1:5000/#/experiments/")
-    ids = [deliveries.results[folder] for folder in folders]
-    assert {run.info.run_id for run in stored(store)} == set(ids)
-    assert deliveries.run_address(folders[0]).endswith(f"/runs/{ids[0]}?workflowType=machine_learning")
-    assert waiting(tmp_path / "outputs") == []
-
-
 def test_what_fails_is_told_for_each_folder(tmp_path, store):
     whole, damaged = (complete(tmp_path / name, store) for name in ("whole", "damaged"))
     (damaged / "record.json").write_text("{}")

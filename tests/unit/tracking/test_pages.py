@@ -3,14 +3,12 @@
 import base64
 import json
 import zlib
-from itertools import combinations
 
 from mlflow import MlflowClient
 
-from conftest import REPOSITORY
 from recgauge.tracking import address, deliver
-from recgauge.tracking.page import PALETTE, colour
-from recgauge.tracking.pages import VIEW_TAG, view
+from recgauge.tracking.page import colour
+from recgauge.tracking.pages import VIEW_TAG
 from unit.tracking.conftest import complete
 
 
@@ -36,48 +34,6 @@ def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store):
 
 def test_without_anything_to_draw_the_link_finds_the_runs(store):
     assert "&searchFilter=tags.%60sweep%60%20%3D%20%22it%27s%22" in address(store, "sweep", "it's")
-
-
-def runs(models, seeds):
-    return [{"dataset": "d", "model": model, "seed": str(seed)} for model in models for seed in seeds]
-
-
-def test_the_best_run_is_first_and_repeated_runs_are_together():
-    best = read(view(["ndcg_at_10", "map_at_10"], runs(["svd", "ease"], [0]), ""))
-    assert (best["orderByKey"], best["orderByAsc"]) == ("metrics.`ndcg_at_10`", False)
-    repeated = read(view(["ndcg_at_10"], runs(["svd", "ease"], [0, 1]), ""))
-    assert (repeated["orderByKey"], repeated["orderByAsc"]) == ("attributes.`run_name`", True)
-    assert repeated["groupBy"] is None  # a bar and a colour for each
-
-
-def test_bars_of_many_runs_are_means_over_what_repeats():
-    many = read(view(["ndcg_at_10"], runs(["svd", "ease", "slim"], range(5)), ""))
-    assert [key["groupByData"] for key in many["groupBy"]["groupByKeys"]] == ["model"]
-    assert many["useGroupedValuesInCharts"]
-
-
-def lab(colour):
-    """Return a colour where distances are those that people see (CIELAB of sRGB)."""
-    rgb = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb)
-    xyz = (
-        (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505,
-        0.2126 * red + 0.7152 * green + 0.0722 * blue,
-        (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089,
-    )
-    x, y, z = (c ** (1 / 3) if c > 0.008856 else 7.787 * c + 16 / 116 for c in xyz)
-    return (116 * y - 16, 500 * (x - y), 200 * (y - z))
-
-
-def difference(one, other):
-    return sum((a - b) ** 2 for a, b in zip(lab(one), lab(other), strict=True)) ** 0.5
-
-
-def test_models_are_told_apart_by_colour():
-    every = {model: colour(f"{model} · demo", "demo") for model in PALETTE}
-    assert {path.stem for path in (REPOSITORY / "conf" / "model").glob("*.yaml")} <= every.keys()
-    close = {pair: difference(every[pair[0]], every[pair[1]]) for pair in combinations(every, 2)}
-    assert min(close.values()) > 20, min(close, key=close.get)
 
 
 def test_a_colour_is_the_models_on_all_data_sets_seeds_and_folds():

@@ -103,10 +103,10 @@ def _carry_out(command: str, words: list[str]) -> int:
     module = import_module(f"{__package__}.{command}")
     parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
     module.add_options(parser)
-    asked = _parse_words(parser, words)
+    options = _parse_words(parser, words)
     collecting.go_on()
     try:
-        return int(module.carry_out(asked) or 0)
+        return int(module.carry_out(options) or 0)
     except RecgaugeError as error:
         print_error(str(error))
         return 1
@@ -117,9 +117,9 @@ def _carry_out(command: str, words: list[str]) -> int:
 
 def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
     """Parse a command line on which settings may also follow an option, which argparse does not allow."""
-    asked, rest = parser.parse_known_args(words)
-    if rest and (not hasattr(asked, "overrides") or any(word.startswith("-") for word in rest)):
+    options, rest = parser.parse_known_args(words)
+    if rest and (not hasattr(options, "overrides") or any(word.startswith("-") for word in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
-        asked.overrides += rest
-    return asked
+        options.overrides += rest
+    return options

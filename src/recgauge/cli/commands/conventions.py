@@ -28,14 +28,14 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> None:
+def carry_out(options: Namespace) -> None:
     """Print the table that the command line asks for."""
-    if asked.run is None:
+    if options.run is None:
         _print_names()
-    elif Path(asked.run).exists() or nearest(asked.run, NAMES) is None:
-        print_conventions(asked.run, uri=store_uri(asked), k=asked.k)
+    elif Path(options.run).exists() or nearest(options.run, NAMES) is None:
+        _print_values(options)
     else:
-        _print_definitions(get_convention(asked.run))
+        _print_definitions(get_convention(options.run))
 
 
 def _print_names() -> None:
@@ -67,29 +67,21 @@ def _print_definitions(convention: Convention) -> None:
         console.print(convention.notes)
 
 
-def print_conventions(run: str, *, uri: str, k: int | None) -> None:
+def _print_values(options: Namespace) -> None:
     """Print a table convention x metric from what a run has stored."""
-    folder = _with_lists(run, uri)
-    record = load_record(folder)
-    cutoff = _cutoff(record, k)
-    names = _names(record)
-    values = convention_values(
-        names, RunFolder(record, folder).inputs(record.dataset.relevant_from), cutoffs=(cutoff,)
-    )
+    folder = run_folder(options.run, store_uri(options), NEEDED)
+    require_stored(options.run, folder, NEEDED)
+    run = RunFolder(load_record(folder), folder)
+    record = run.record
+    cutoff, names = _cutoff(record, options.k), _names(record)
+    values = convention_values(names, run.inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
     console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
     print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
-    refused = [value for value in values if value.value is None]
-    for value in refused:
-        console.print(f"refused  {value.convention} {value.key}: {value.definition}")
+    for value in values:
+        if value.value is None:
+            console.print(f"refused  {value.convention} {value.key}: {value.definition}")
     console.print("blank    the source does not compute this metric")
-
-
-def _with_lists(run: str, uri: str) -> Path:
-    """Return a folder with a run's lists; see `run_folder`."""
-    folder = run_folder(run, uri, NEEDED)
-    require_stored(run, folder, NEEDED)
-    return folder
 
 
 def _cutoff(record: RunRecord, k: int | None) -> int:

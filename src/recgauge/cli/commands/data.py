@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from omegaconf import OmegaConf
@@ -11,12 +12,7 @@ from rich.table import Table
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets.archives import (
-    ArchiveSource,
-    find_archive,
-    keep_in_cache,
-    local_place,
-)
+from recgauge.datasets.archives import ArchiveSource, find_archive, keep_in_cache, local_place
 from recgauge.datasets.published_files import Locations, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.report.console import ConsoleProgress, output, print_table
@@ -26,8 +22,6 @@ from recgauge.sweeps.places import conf_folder
 from recgauge.utils.progress import NoProgress
 
 _MIB = 1 << 20
-
-
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
@@ -47,25 +41,24 @@ def add_options(parser: ArgumentParser) -> None:
         overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
         command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
         if what == "card":
-            told = "write data_card.md and figures, too"
-            command.add_argument("--out", metavar="FOLDER", type=Path, help=told)
+            out = "write data_card.md and figures, too"
+            command.add_argument("--out", metavar="FOLDER", type=Path, help=out)
 
 
-def carry_out(asked: Namespace) -> None:
+def carry_out(options: Namespace) -> None:
     """Do what the command line asks for."""
-    if asked.what == "list":
-        list_data(asked.overrides)
-    elif asked.what == "fetch":
-        fetch_data(asked.name, asked.overrides)
-    elif asked.what == "verify":
-        verify_data(asked.name, asked.overrides)
-    else:
+    if options.what == "list":
+        _list(options.overrides)
+    elif options.what == "card":
         from recgauge.cli.commands.data_card import print_card
 
-        print_card(asked.name, asked.overrides, asked.out)
+        print_card(options.name, options.overrides, options.out)
+    elif (source := _with_archive(options.name, options.overrides)) is not None:
+        fetch_or_verify = _fetch if options.what == "fetch" else _verify
+        fetch_or_verify(options.name, source)
 
 
-def list_data(overrides: Sequence[str]) -> None:
+def _list(overrides: Sequence[str]) -> None:
     """Print every data set, its size and terms, and where its archive is."""
     settings = read_settings("demo", overrides)
     data = settings.data
@@ -93,30 +86,25 @@ def list_data(overrides: Sequence[str]) -> None:
 
 def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
     """Return the facts about each data set with a config file, the smallest first, unknown sizes last."""
-    packages, found = allowed_packages(allowed_targets), {}
+    packages, known = allowed_packages(allowed_targets), {}
     for name in group_options("dataset"):
         file = conf_folder() / "dataset" / f"{name}.yaml"
         target, own_name = (OmegaConf.select(OmegaConf.load(file), key) for key in (TARGET, "name"))
         source = find_class(target, str(file), packages)
-        found[name] = source.about(own_name) if issubclass(source, DatasetSource) else About()
-    known = sorted(found.items(), key=lambda one: (one[1].n_rows is None, one[1].n_rows or 0, one[0]))
-    return dict(known)
+        known[name] = source.about(own_name) if issubclass(source, DatasetSource) else About()
+    return dict(sorted(known.items(), key=lambda item: (item[1].n_rows or inf, item[0])))
 
 
-def fetch_data(name: str, overrides: Sequence[str]) -> None:
+def _fetch(name: str, source: ArchiveSource) -> None:
     """Get an archive into the cache folder, verified, and print where it is."""
-    if (source := _with_archive(name, overrides)) is None:
-        return
     progress = ConsoleProgress()
     with progress.stage(f"fetch {name}"):
         file, remark = keep_in_cache(source.fetch(progress), source.locations)
     _tell(name, file, remark)
 
 
-def verify_data(name: str, overrides: Sequence[str]) -> None:
+def _verify(name: str, source: ArchiveSource) -> None:
     """Check the local archive that a run would take, without any network, and print what it is."""
-    if (source := _with_archive(name, overrides)) is None:
-        return
     archive, locations = source.published, source.locations
     if not local_place(archive, locations):
         mirrors = "".join(f", nor in the mirror {mirror}" for mirror in locations.mirrors)
@@ -126,11 +114,11 @@ def verify_data(name: str, overrides: Sequence[str]) -> None:
         )
     try:
         with ConsoleProgress().stage(f"verify {name}"):
-            found = find_archive(archive, replace(locations, offline=True), NoProgress())
+            file = find_archive(archive, replace(locations, offline=True), NoProgress())
     except IntegrityError as error:
         again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` downloads it again."
         raise IntegrityError(f"{error}{again}") from error
-    _tell(name, found, "")
+    _tell(name, file)
 
 
 def _with_archive(name: str, overrides: Sequence[str]) -> ArchiveSource | None:
@@ -144,14 +132,8 @@ def _with_archive(name: str, overrides: Sequence[str]) -> ArchiveSource | None:
     return None
 
 
-def _tell(name: str, file: VerifiedFile, remark: str) -> None:
-    console = output()
-    lines = {
-        name: f"{file.path}",
-        "verified": file.provenance,
-        "sha256": f"{file.sha256}, {file.path.stat().st_size:,} bytes",
-        "note": remark,
-    }
-    for word, text in lines.items():
-        if text:
-            console.print(f"{word:<{max(8, len(name))}} {text}", soft_wrap=True)
+def _tell(name: str, file: VerifiedFile, remark: str = "") -> None:
+    lines = {name: str(file.path), "verified": file.provenance}
+    lines["sha256"] = f"{file.sha256}, {file.path.stat().st_size:,} bytes"
+    for word, text in (lines | ({"note": remark} if remark else {})).items():
+        output().print(f"{word:<{max(8, len(name))}} {text}", soft_wrap=True)

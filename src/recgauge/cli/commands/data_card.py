@@ -23,21 +23,17 @@ from recgauge.utils.randomness import stream
 def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
     """Print a data card, and write it with its figures if a folder is named."""
     settings = read_settings(name, overrides)
-    asked = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
-    dataset, split, steps = _load(settings, name, with_split=asked)
-    card = data_card(
-        dataset,
-        split,
-        steps=steps,
-        split_settings=split_settings(settings.split, settings.seed) if asked else None,
-    )
+    with_split = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
+    dataset, split, steps = _load(settings, name, with_split=with_split)
+    own_settings = split_settings(settings.split, settings.seed) if with_split else None
+    card = data_card(dataset, split, steps=steps, split_settings=own_settings)
     console = output()
     render_terminal(card_tables(card), console)
-    if not asked:
+    if not with_split:
         console.print("\nsplit=random (or another split) adds train and test")
     if folder is not None:
-        written = _write(card, dataset, split, folder)
-        console.print(f"\nfiles    {written}", soft_wrap=True)
+        _write(card, dataset, split, folder)
+        console.print(f"\nfiles    {folder}", soft_wrap=True)
 
 
 def _load(
@@ -46,9 +42,8 @@ def _load(
     """Do the first steps of a run: load, filter, split."""
     packages = allowed_packages(settings.allowed_targets)
     source = build_dataset(settings.dataset, settings.allowed_targets)
-    nodes = (settings.filters or {}).items()
-    kept = [(key, node) for key, node in nodes if node is not None]
-    filters = tuple(build(node, Filter, f"filters.{key}", packages) for key, node in kept)
+    nodes = {f"filters.{key}": node for key, node in (settings.filters or {}).items() if node is not None}
+    filters = tuple(build(node, Filter, path, packages) for path, node in nodes.items())
     splitter = build(settings.split, Splitter, "split", packages) if with_split else None
     progress = ConsoleProgress()
     with progress.stage(f"load {name}"):
@@ -62,7 +57,7 @@ def _load(
         return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
 
 
-def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) -> Path:
+def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) -> None:
     from recgauge.report.figures.card import card_figures
     from recgauge.report.figures.style import save_png
 
@@ -77,4 +72,3 @@ def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) 
         raise MissingDataError(
             f"--out {folder}: cannot be written ({error.strerror or error}). Choose another folder."
         ) from error
-    return folder

@@ -14,6 +14,7 @@ from recgauge.isolated.environments import (
     size_of,
 )
 from recgauge.report.console import ConsoleProgress, output, print_table
+from recgauge.sweeps.places import program
 from recgauge.utils.memory import in_units
 
 _EXAMPLE = "then: recgauge run model=NAME"
@@ -36,26 +37,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             command.add_argument("--again", action="store_true", help="make it anew even if it is there")
 
 
-def carry_out(asked: argparse.Namespace) -> None:
+def carry_out(options: argparse.Namespace) -> None:
     """Do what the command line asks."""
-    if asked.what == "list":
+    if options.what == "list":
         _list()
-    elif asked.what == "remove":
-        folder = remove_environment(asked.name, ConsoleProgress())
+    elif options.what == "remove":
+        folder = remove_environment(options.name, ConsoleProgress())
         output().print(f"removed  {folder}", soft_wrap=True)
     else:
-        _make(asked)
+        _make(options)
 
 
-def _make(asked: argparse.Namespace) -> None:
-    options = {"python": asked.python, "again": asked.again}
-    found, made = make_environment(asked.name, ConsoleProgress(), **options)
+def _make(options: argparse.Namespace) -> None:
+    environment, made = make_environment(
+        options.name, ConsoleProgress(), python=options.python, again=options.again
+    )
     console = output()
     if not made:
         console.print("it is there already; --again makes it anew")
-    console.print(f"ready    {_versions(found)}", soft_wrap=True)
-    console.print(f"files    {found.folder}", soft_wrap=True)
-    console.print(f"next     {_run_command()} model={asked.name}", soft_wrap=True)
+    console.print(f"ready    {_versions(environment)}", soft_wrap=True)
+    console.print(f"files    {environment.folder}", soft_wrap=True)
+    console.print(f"next     {program()} model={options.name}", soft_wrap=True)
 
 
 def _list() -> None:
@@ -75,9 +77,3 @@ def _list() -> None:
 
 def _versions(environment: Environment) -> str:
     return ", ".join(f"{name} {version}" for name, version in environment.versions().items())
-
-
-def _run_command() -> str:
-    from recgauge.sweeps.places import program
-
-    return program()

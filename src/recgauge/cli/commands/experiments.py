@@ -3,11 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
-from typing import Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from recgauge.cli.main import STOPPED, command_line
@@ -27,19 +24,32 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--run", action="store_true", help="run all whose data can be had")
 
 
-def carry_out(asked: Namespace) -> int:
+def carry_out(options: Namespace) -> int:
     """List or run the experiments; return the exit code."""
-    return run_experiments() if asked.run else list_experiments()
+    if options.run:
+        return _run_all()
+    console = output()
+    for name in experiment_names():
+        facts = describe(name, offline=True)
+        there = [f"{data} {'missing' if reason else 'present'}" for data, reason in facts.data.items()]
+        console.print(f"\n{name}", style="bold")
+        for line in (
+            facts.question,
+            f"run      {program()} experiment={name}   {facts.time}",
+            f"data     {', '.join(there) or 'none needed'}",
+            f"results  {facts.results or 'none yet'}",
+        ):
+            console.print(f"  {line}", soft_wrap=True)
+    return 0
 
 
 @dataclass(frozen=True)
 class ExperimentFacts:
     """An experiment as its file describes it."""
 
-    name: str
     question: str
     time: str
-    data: dict[str, str | None]
+    data: dict[str, str | None]  # why each data set is missing, None if it is there
     results: str
 
     @property
@@ -48,18 +58,7 @@ class ExperimentFacts:
         return not self.data or any(reason is None for reason in self.data.values())
 
 
-def list_experiments() -> int:
-    """Print question, command, data and last results of every experiment; return the exit code."""
-    console = output()
-    for name in experiment_names():
-        facts = describe(name, offline=True)
-        console.print(f"\n{name}", style="bold")
-        for line in _lines(facts):
-            console.print(f"  {line}", soft_wrap=True)
-    return 0
-
-
-def run_experiments() -> int:
+def _run_all() -> int:
     """Run all experiments whose data can be had, each as ``recgauge run experiment=NAME``.
 
     Experiments whose data are missing are named at the end and do not count as failures.
@@ -94,16 +93,6 @@ def _run(name: str) -> int:
         return end.code if isinstance(end.code, int) else 1
 
 
-def _lines(facts: ExperimentFacts) -> list[str]:
-    there = [f"{name} {'present' if reason is None else 'missing'}" for name, reason in facts.data.items()]
-    return [
-        facts.question,
-        f"run      {program()} experiment={facts.name}   {facts.time}",
-        f"data     {', '.join(there) or 'none needed'}",
-        f"results  {facts.results or 'none yet'}",
-    ]
-
-
 def experiment_names() -> list[str]:
     """Return the names of all experiments."""
     return sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
@@ -118,7 +107,7 @@ def describe(name: str, *, offline: bool) -> ExperimentFacts:
     study = _study(config)
     data = {} if study is not None and not study.needs_runs else _data(config, words)
     results = "in the tracking store" if study is None else _results(name)
-    return ExperimentFacts(name, question, time, data, results)
+    return ExperimentFacts(question, time, data, results)
 
 
 def study_of(name: str) -> Study | None:
@@ -134,24 +123,12 @@ def _study(config: DictConfig) -> Study | None:
 
 def _data(config: DictConfig, words: Sequence[str]) -> dict[str, str | None]:
     """Return why each data set of an experiment's jobs is missing, None if it is there."""
-    params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-    about = [
-        f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in ("data", "dataset")
-    ]
-    swept = OverridesParser.create().parse_overrides(about)
-    choices = [
-        [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
-        if word.is_sweep_override()
-        else [str(word.input_line)]
-        for word in swept
-    ]
+    swept = (config.hydra.sweeper.get("params") or {}).get("dataset")
     reasons: dict[str, str | None] = {}
-    for some in product(*choices):
-        chosen = Words({}, (*words, *some)).composed()
-        node = OmegaConf.to_container(chosen.dataset, resolve=True)
-        name = chosen.hydra.runtime.choices["dataset"]
+    for name in map(str.strip, str(swept or config.hydra.runtime.choices["dataset"]).split(",")):
+        chosen = Words({}, (*words, f"dataset={name}")).composed() if swept else config
         try:
-            build_dataset(node, []).find(NoProgress())
+            build_dataset(OmegaConf.to_container(chosen.dataset, resolve=True), []).find(NoProgress())
             reasons[name] = None
         except DataError as error:
             reasons[name] = str(error)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from recgauge.cli.commands.options import ALLOWED, RUN, add_store, store_uri
+from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import data_of
 from recgauge.errors import MissingDataError
 from recgauge.report.console import output
@@ -27,28 +27,28 @@ def add_options(parser: ArgumentParser) -> None:
         "--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=f"one or several of {known}"
     )
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="made if missing")
-    told = "of trec and ranx: falling with the rank, or the model's, whose ties tools order on their own"
-    parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{told} {default}")
-    told = "of relevant items in trec and ranx"
-    parser.add_argument("--grades", choices=get_args(Grades), default="rating", help=f"{told} {default}")
+    scores = "of trec and ranx: falling with the rank, or the model's, whose ties tools order on their own"
+    parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{scores} {default}")
+    grades = f"of relevant items in trec and ranx {default}"
+    parser.add_argument("--grades", choices=get_args(Grades), default="rating", help=grades)
     parser.add_argument("--gzip", action="store_true", help=f"pack text files, of {', '.join(PACKED)}")
-    told = "leave out training and validation rows, for which the data set is loaded again"
-    parser.add_argument("--no-train", action="store_true", help=told)
+    no_train = "leave out training and validation rows, for which the data set is loaded again"
+    parser.add_argument("--no-train", action="store_true", help=no_train)
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    parser.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=ALLOWED)
+    add_allowed(parser)
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> None:
+def carry_out(options: Namespace) -> None:
     """Write the files that were asked for, and about.md, which says what is in them."""
-    forms: Any = dict.fromkeys(word for part in asked.forms for word in part.split(",") if word)
-    options = ExportOptions(
-        tuple(forms), asked.scores, asked.grades, asked.gzip, not asked.no_train, asked.overwrite
+    forms: Any = dict.fromkeys(word for part in options.forms for word in part.split(",") if word)
+    wanted = ExportOptions(
+        tuple(forms), options.scores, options.grades, options.gzip, not options.no_train, options.overwrite
     )
-    run = _run(asked.run, store_uri(asked), options.forms)
-    load = partial(data_of, packages=asked.allow)
-    out = user_path(str(asked.out))
-    files, notes = export_run(run, asked.run, out, options, load)
+    run = _run(options.run, store_uri(options), wanted.forms)
+    load = partial(data_of, packages=options.allow)
+    out = user_path(str(options.out))
+    files, notes = export_run(run, options.run, out, wanted, load)
     for note in notes:
         print_note(note)
     console = output()

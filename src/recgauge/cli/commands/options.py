@@ -17,8 +17,8 @@ SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = '
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Add which tracking store, and which of its MLflow experiments."""
-    told = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
-    parser.add_argument("--uri", help=told)
+    uri = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
+    parser.add_argument("--uri", help=uri)
     parser.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
 
 

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rich.table import Table
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
-from recgauge.errors import ConfigError, MissingDataError
+from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.report.console import output, print_table
@@ -21,7 +21,7 @@ from recgauge.tracking import run_folder
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import refuse_irregular
 from recgauge.utils.messages import print_note
-from recgauge.utils.output_files import text_writer, write_files
+from recgauge.utils.output_files import check_formats, write_files
 
 Rows = dict[str, npt.NDArray[Any]]
 FORMATS = (".csv", ".parquet", ".json")
@@ -38,37 +38,23 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> None:
-    """Print or write the lists that the command line asks for."""
-    print_recommendations(
-        asked.run,
-        uri=store_uri(asked),
-        users=asked.users,
-        k=asked.k,
-        out=asked.out,
-        packages=asked.allow,
-    )
-
-
-def print_recommendations(
-    run: str, *, uri: str, users: str, k: int, out: Path | None, packages: Sequence[str] = ()
-) -> None:
+def carry_out(options: Namespace) -> None:
     """Print a table per user, or write one file for all."""
-    check_int("--k", k, minimum=1)
-    if out is not None and out.suffix not in FORMATS:
-        raise ConfigError(f"--out: {out} must end in one of {', '.join(FORMATS)}.")
-    asked = None if users == "all" else _asked(users)
-    saved = SavedModel.load(_model_folder(run, uri), allowed_packages(packages))
-    known = saved.user_ids.tolist() if asked is None else _known(saved, asked)
-    rows = saved.rows(known, k)
-    if out is None:
+    check_int("--k", options.k, minimum=1)
+    check_formats([] if options.out is None else [options.out], FORMATS)
+    users = None if options.users == "all" else _named(options.users)
+    folder = _model_folder(options.run, store_uri(options))
+    saved = SavedModel.load(folder, allowed_packages(options.allow))
+    known = saved.user_ids.tolist() if users is None else _known(saved, users)
+    rows = saved.rows(known, options.k)
+    if options.out is None:
         _print(rows, [str(user) for user in known])
         return
-    _write(rows, out)
-    output().print(f"{len(rows['rank']):,} rows of {len(known):,} users are in {out}")
+    _write(rows, options.out)
+    output().print(f"{len(rows['rank']):,} rows of {len(known):,} users are in {options.out}")
 
 
-def _asked(users: str) -> list[str]:
+def _named(users: str) -> list[str]:
     """Return the ids that the user named, each once."""
     named = users.split(",")
     if users.startswith("@"):
@@ -78,12 +64,12 @@ def _asked(users: str) -> list[str]:
                 named = list(lines)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"--users: {users[1:]} cannot be read: {error}.") from error
-    found = list(dict.fromkeys(name.strip() for name in named if name.strip()))
-    if not found:
+    ids = list(dict.fromkeys(name.strip() for name in named if name.strip()))
+    if not ids:
         raise ConfigError(
             f"--users: {users!r} names nobody; use --users 1,2,3, --users @FILE or --users all."
         )
-    return found
+    return ids
 
 
 def _model_folder(run: str, uri: str) -> Path:
@@ -98,36 +84,32 @@ def _model_folder(run: str, uri: str) -> Path:
     return folder / MODEL
 
 
-def _known(saved: SavedModel, asked: Sequence[str]) -> list[str]:
+def _known(saved: SavedModel, users: Sequence[str]) -> list[str]:
     """Return the users that the model knows, and say in one line which it does not."""
-    unknown = saved.unknown(asked)
-    more = f" and {len(unknown) - SHOWN:,} more" if len(unknown) > SHOWN else ""
-    told = f"not in the training data, so without a list: {', '.join(unknown[:SHOWN])}{more}"
-    if len(unknown) == len(asked):
-        raise ConfigError(f"--users: {told}. Ids look like {saved.user_ids[0]!s}.")
+    unknown = saved.unknown(users)
+    text = f"not in the training data, so without a list: {listed(unknown, most=SHOWN)}"
+    if len(unknown) == len(users):
+        raise ConfigError(f"--users: {text}. Ids look like {saved.user_ids[0]!s}.")
     if unknown:
-        print_note(told)
+        print_note(text)
     missing = set(unknown)
-    return [user for user in asked if user not in missing]
+    return [user for user in users if user not in missing]
 
 
 def _print(rows: Rows, users: Sequence[str]) -> None:
     """Print the lists in the order of the users; one without candidates has an empty table."""
     console = output()
     names = [name for name in rows if name != "user_id"]
-    lines: dict[str, list[list[str]]] = {user: [] for user in users}
-    for user, *cells in zip(rows["user_id"], *(rows[name] for name in names), strict=True):
-        lines[str(user)].append(
-            [f"{cell:.6g}" if isinstance(cell, np.floating) else str(cell) for cell in cells]
-        )
-    for user, some in lines.items():
-        table = Table(pad_edge=False, box=None)
+    tables = {user: Table(pad_edge=False, box=None) for user in users}
+    for table in tables.values():
         for name in names:
             table.add_column(name, justify="left" if name == "title" else "right")
-        for cells in some:
-            table.add_row(*cells)
-        console.print(f"\nuser {user}" + ("" if some else ": no item is left to recommend"))
-        if some:
+    for user, *cells in zip(rows["user_id"], *(rows[name] for name in names), strict=True):
+        texts = (f"{cell:.6g}" if isinstance(cell, np.floating) else str(cell) for cell in cells)
+        tables[str(user)].add_row(*texts)
+    for user, table in tables.items():
+        console.print(f"\nuser {user}" + ("" if table.row_count else ": no item is left to recommend"))
+        if table.row_count:
             print_table(console, table)
 
 
@@ -136,9 +118,14 @@ def _write(rows: Rows, out: Path) -> None:
     import pandas as pd
 
     frame = pd.DataFrame(rows)
-    writers: dict[str, Callable[[Path], object]] = {
-        ".csv": lambda path: frame.to_csv(path, index=False, lineterminator="\n"),
-        ".parquet": lambda path: frame.to_parquet(path, index=False),
-    }
-    text = json.dumps(frame.to_dict("records"), ensure_ascii=False, indent=1) if out.suffix == ".json" else ""
-    write_files({out: writers.get(out.suffix, text_writer(text + "\n"))})
+
+    def write(path: Path) -> None:
+        if out.suffix == ".csv":
+            frame.to_csv(path, index=False, lineterminator="\n")
+        elif out.suffix == ".parquet":
+            frame.to_parquet(path, index=False)
+        else:
+            text = json.dumps(frame.to_dict("records"), ensure_ascii=False, indent=1)
+            path.write_text(f"{text}\n", encoding="utf-8")
+
+    write_files({out: write})

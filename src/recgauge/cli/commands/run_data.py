@@ -50,6 +50,10 @@ def data_again(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, S
 
 _PLACES = ("mirror", "cache", "offline", "prepared", "limits")
 """Settings of a data set that say where this machine has it, which may not be where the run found it."""
+_KEPT = ("dataset", "filters", "split", "candidates", "conventions", "seed", "fit_on", "evaluate_on",
+         "guards")  # fmt: skip
+"""The settings of a run that decide its rows."""
+_OF_TRAINING = ("learning", "sanity", "figures", "save_model", "tune", "tracking", "data", "study")
 
 
 def data_of(
@@ -80,39 +84,24 @@ def settings_of(
     run: RunFolder, packages: Sequence[str], recorded: Mapping[str, Any] | None = None
 ) -> RunSettings:
     """Return the settings of a finished run, its data looked for where this machine has them."""
-    found = dict(run.record.settings if recorded is None else recorded)
+    settings = dict(run.record.settings if recorded is None else recorded)
     places = vars(read_settings("demo", []).data)
-    dataset = found.get("dataset") or {}
-    found["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
-    found["allowed_targets"] = list(packages)
+    dataset = settings.get("dataset") or {}
+    settings["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
+    settings["allowed_targets"] = list(packages)
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(RunSettings), found)
+        merged = OmegaConf.merge(OmegaConf.structured(RunSettings), settings)
         return typed_settings(DictConfig(merged))
     except OmegaConfBaseException as error:
         raise ConfigError(f"{run.folder}: its settings are not those of this version ({error}).") from error
 
 
-_KEPT = (
-    "dataset",
-    "filters",
-    "split",
-    "candidates",
-    "conventions",
-    "seed",
-    "fit_on",
-    "evaluate_on",
-    "guards",
-)
-"""The settings of a run that decide its rows."""
-_OF_TRAINING = ("learning", "sanity", "figures", "save_model", "tune", "tracking", "data", "study")
-
-
 def _check(run: RunFolder, dataset: Dataset, split: Split) -> None:
     record = run.record
-    found = {"data": (dataset.sha256, record.dataset.sha256)}
+    digests = {"data": (dataset.sha256, record.dataset.sha256)}
     for part in ("train", "test"):
-        found[f"{part} rows"] = (getattr(split, part).sha256(), getattr(record.split, part).sha256)
-    for what, (now, then) in found.items():
+        digests[f"{part} rows"] = (getattr(split, part).sha256(), getattr(record.split, part).sha256)
+    for what, (now, then) in digests.items():
         if now != then:
             raise IntegrityError(
                 f"{run.folder}: the {what} of its settings are not those of the run (sha256 {now[:12]}, "

@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -11,8 +12,11 @@ from recgauge.cli.commands.options import SEARCH, add_store, named, store_uri
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import output, print_table
-from recgauge.tracking import RunStore, StoredRun
+from recgauge.tracking import RunStore
 from recgauge.tracking.page import SUMMARY_TAG
+
+if TYPE_CHECKING:
+    from recgauge.tracking.stored import Run
 
 STATUSES = ("FINISHED", "FAILED", "KILLED", "RUNNING")
 N_METRICS = 3  # that are shown unless some are named
@@ -24,8 +28,8 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
     parser.add_argument("--metrics", default="", help="metrics that are shown, such as ndcg@10,recall@20")
     parser.add_argument("--last", type=int, metavar="N", help="only the newest N")
-    told = "delete these runs with their files"
-    parser.add_argument("--delete", metavar="RUN_ID", nargs="+", default=[], help=told)
+    delete = "delete these runs with their files"
+    parser.add_argument("--delete", metavar="RUN_ID", nargs="+", default=[], help=delete)
     parser.add_argument("--yes", action="store_true", help="do not ask before deleting")
     add_store(parser)
 
@@ -38,8 +42,8 @@ def carry_out(options: Namespace) -> None:
         return
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
-    runs = [run for run in store.runs(experiment, options.where) if SUMMARY_TAG not in run.tags]
-    chosen = [run for run in runs if options.status in (None, run.status)][: options.last]
+    runs = [run for run in store.runs(experiment, options.where) if SUMMARY_TAG not in run.data.tags]
+    chosen = [run for run in runs if options.status in (None, run.info.status)][: options.last]
     if not runs and experiment not in (known := store.experiments()):
         raise ConfigError(
             f"--experiment {experiment}: there is none in {store.uri}. It has {', '.join(known)}."
@@ -51,9 +55,9 @@ def carry_out(options: Namespace) -> None:
     output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
 
-def _keys(wanted: str, runs: Sequence[StoredRun]) -> list[str]:
+def _keys(wanted: str, runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
-    known = dict.fromkeys(key for run in runs for key in run.metrics)
+    known = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
     keys: list[str] = [str(name).replace("@", "_at_") for name in named(wanted)]
     if unknown := [key for key in keys if key not in known]:
         there = ", ".join(list(known)[:30])
@@ -63,16 +67,17 @@ def _keys(wanted: str, runs: Sequence[StoredRun]) -> list[str]:
     return keys or (at_ten or list(known))[:N_METRICS]
 
 
-def _table(runs: Sequence[StoredRun], keys: Sequence[str]) -> Table:
+def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> Table:
     table = Table(pad_edge=False, box=None)
     for name in ("run", "started", "status", "name"):
         table.add_column(name, no_wrap=name != "name")
     for key in keys:
         table.add_column(key.replace("_at_", "@"), justify="right", no_wrap=True)
     for run in runs:
-        started = datetime.fromtimestamp(run.started / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
-        cells = [f"{run.metrics[key]:.4f}" if key in run.metrics else "" for key in keys]
-        table.add_row(run.run_id, started, run.status, run.name, *cells)
+        info, values = run.info, run.data.metrics
+        started = datetime.fromtimestamp((info.start_time or 0) / 1000).astimezone()
+        cells = [f"{values[key]:.4f}" if key in values else "" for key in keys]
+        table.add_row(info.run_id, f"{started:%Y-%m-%d %H:%M}", info.status, info.run_name or "", *cells)
     return table
 
 
@@ -82,7 +87,7 @@ def _delete(run_ids: Sequence[str], store: RunStore, *, ask: bool) -> None:
     if missing := [run_id for run_id, run in runs.items() if run is None]:
         raise MissingDataError(f"{', '.join(missing)}: no run of {store.uri}. Nothing is deleted.")
     for run in stored:
-        output().print(f"{run.run_id}  {run.status}  {run.name}")
+        output().print(f"{run.info.run_id}  {run.info.status}  {run.info.run_name}")
     if ask and not _agreed(f"Delete {len(stored)} with all their files?"):
         output().print("nothing is deleted")
         return

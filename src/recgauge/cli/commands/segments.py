@@ -11,7 +11,8 @@ from recgauge.cli.commands.run_data import data_of
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.report.blocks import lines
 from recgauge.report.console import output
-from recgauge.report.segment_tables import markdown, segment_blocks
+from recgauge.report.markdown import render_markdown
+from recgauge.report.segment_tables import segment_blocks
 from recgauge.report.stories import stories, story_markdown
 from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST
@@ -60,7 +61,8 @@ def carry_out(options: Namespace) -> None:
     blocks = [block for segments in result.segments for block in segment_blocks(segments)]
     blocks += lines((*notes, *result.notes), "notes")
     render_terminal([*blocks, *examples], console)
-    texts = [*map(markdown, result.segments), *map(story_markdown, examples)]
+    texts = [render_markdown(segment_blocks(segments)) for segments in result.segments]
+    texts += map(story_markdown, examples)
     frame = pd.concat([segments.to_frame() for segments in result.segments], ignore_index=True)
     json: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {

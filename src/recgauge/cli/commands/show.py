@@ -16,10 +16,10 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> None:
+def carry_out(options: Namespace) -> None:
     """Print the tables of the runs as they were printed when each ended."""
-    for run in asked.runs:
-        folder = run_folder(run, store_uri(asked), [RECORD])
+    for run in options.runs:
+        folder = run_folder(run, store_uri(options), [RECORD])
         record = RunFolder.read(folder).record
         run_id = (delivered(folder) or {}).get("run_id")
         print_run(record, JobOutcome(0, run, run_id=run_id), address=None, folder=folder)

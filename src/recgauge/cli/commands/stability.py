@@ -9,7 +9,8 @@ from recgauge.cli.commands.options import add_sources, named, runs_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.report.console import output
-from recgauge.report.stability_tables import markdown, stability_blocks
+from recgauge.report.markdown import render_markdown
+from recgauge.report.stability_tables import stability_blocks
 from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.output_files import check_formats, write_files
@@ -41,7 +42,7 @@ def carry_out(options: Namespace) -> None:
 
 def _write(found: Stability, path: Path) -> None:
     if path.suffix == ".png":
-        from recgauge.report.figures.stability import plot_stability
+        from recgauge.report.figures.compared import plot_stability
         from recgauge.report.figures.style import save_png
 
         save_png(plot_stability(found), path)
@@ -49,7 +50,7 @@ def _write(found: Stability, path: Path) -> None:
         found.to_frame().to_csv(path, index=False, lineterminator="\n")
     else:
         plain = json.dumps(_plain(found), indent=1, ensure_ascii=False) if path.suffix == ".json" else ""
-        path.write_text((plain or markdown(found)) + "\n", encoding="utf-8")
+        path.write_text((plain or render_markdown(stability_blocks(found))) + "\n", encoding="utf-8")
 
 
 def _plain(found: Stability) -> dict[str, object]:

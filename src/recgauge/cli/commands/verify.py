@@ -1,7 +1,7 @@
 """``recgauge verify``: a stored run repeated from its own record, or the runs of a package judged again."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from math import inf, nan
 from pathlib import Path
@@ -46,24 +46,24 @@ SHOWN = 10  # differences of one kind that are named
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``verify``."""
     parser.add_argument("run", metavar="RUN_ID", help=f"{RUN}, or a package")
-    told = "largest difference of a number that is not counted (default: %(default)s)"
-    parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=told)
+    tolerance = "largest difference of a number that is not counted (default: %(default)s)"
+    parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=tolerance)
     train = "of a package: also repeat every run, as of a single run"
     parser.add_argument("--train", action="store_true", help=train)
     add_allowed(parser)
     add_store(parser)
 
 
-def carry_out(asked: Namespace) -> int:
+def carry_out(options: Namespace) -> int:
     """Repeat the run and print what differs; return 0 if nothing does, else 1."""
-    if not 0 <= asked.tolerance < inf:
-        raise ConfigError(f"--tolerance: must be a number from 0, got {asked.tolerance}.")
-    if is_package(path := Path(asked.run)):
-        return int(not _verify_package(path, asked))
-    if asked.train:
+    if not 0 <= options.tolerance < inf:
+        raise ConfigError(f"--tolerance: must be a number from 0, got {options.tolerance}.")
+    if is_package(path := Path(options.run)):
+        return int(not _verify_package(path, options))
+    if options.train:
         raise ConfigError("--train: a run is always repeated; the option is for packages.")
-    folder = run_folder(asked.run, store_uri(asked), [RECORD, CHECKSUMS, *TABLES])
-    return int(not _verify_run(folder, asked))
+    folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
+    return int(not _verify_run(folder, options))
 
 
 def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bool:
@@ -80,7 +80,7 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
             copy_tables(Path(made), now, stored.record, packed_lists(folder))
         tables = _tables(folder, now)
     around = differing_surroundings(stored.record.environment, repeated.environment)
-    counted = [one for one in (*values, *tables) if one.size > options.tolerance]
+    counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
     damaged = _damaged(folder)
     _print(stored.record, [*damaged, *rows], counted, around)
     _print_small([*values, *tables], options.tolerance)
@@ -110,18 +110,14 @@ def _verify_package(path: Path, options: Namespace) -> bool:
             good &= not pages
             if pages and about["recgauge"] != __version__:
                 around[Difference("recgauge, which writes pages", about["recgauge"], __version__, nan)] = None
-        for fact in around:
-            console.print(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}", soft_wrap=True)
+        _print_surroundings(around)
         if options.train:
             for job in runs_in(folder):
                 good &= _verify_run(job.folder, options, packed=True)
     state = "identical" if good else "not as packed"
-    seen = (
-        ""
-        if options.train
-        else f"; {n_seen} of {n_results} numbers computed again, nothing trained (--train)"
-    )
-    console.print(f"\n{path}: {state}{seen}", style="bold", soft_wrap=True)
+    trained = "" if options.train else "; nothing was trained (--train)"
+    numbers = f"{n_seen} of {n_results} numbers computed again from lists and predictions"
+    console.print(f"\n{path}: {state}, {numbers}{trained}", style="bold", soft_wrap=True)
     return good
 
 
@@ -137,14 +133,18 @@ def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
     return not counted
 
 
-def _print_differences(differences: Sequence[Difference]) -> None:
-    for each in differences[:SHOWN]:
+def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
+    for each in differences[:most]:
         size = "" if each.size == inf else f" (difference {each.size:.3g})"
-        output().print(
-            f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}", soft_wrap=True
-        )
-    if len(differences) > SHOWN:
-        output().print(f"         and {len(differences) - SHOWN} more")
+        text = f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}"
+        output().print(text, soft_wrap=True)
+    if len(differences) > most:
+        output().print(f"         and {len(differences) - most} more")
+
+
+def _print_surroundings(facts: Iterable[Difference]) -> None:
+    for fact in facts:
+        output().print(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}", soft_wrap=True)
 
 
 def _print_small(differences: Sequence[Difference], tolerance: float) -> None:
@@ -177,14 +177,15 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
 
 def _tables(stored: Path, repeated: Path) -> list[Difference]:
     """Compare the tables that the stored run has."""
-    found = []
+    differences = []
     for name in TABLES:
-        if (stored / name).is_file() != (repeated / name).is_file():
-            texts = ["there" if (folder / name).is_file() else "not there" for folder in (stored, repeated)]
-            found.append(Difference(name, texts[0], texts[1]))
-        elif (stored / name).is_file() and (one := differing_table(stored / name, repeated / name)):
-            found.append(one)
-    return found
+        before, now = stored / name, repeated / name
+        if before.is_file() != now.is_file():
+            texts = ["there" if file.is_file() else "not there" for file in (before, now)]
+            differences.append(Difference(name, texts[0], texts[1]))
+        elif before.is_file() and (difference := differing_table(before, now)):
+            differences.append(difference)
+    return differences
 
 
 def _damaged(folder: Path) -> list[Difference]:
@@ -206,9 +207,9 @@ def _print(
     console = output()
     same = f"identical: {len(record.results)} numbers, rows and lists"
     console.print(f"\n{_name(record)}: {'not as stored' if rows or numbers else same}", style="bold")
-    _print_differences([*rows, *numbers])
-    for one in around:
-        console.print(f"made by  {one.what}: stored {one.stored}; now {one.repeated}")
+    _print_differences(rows, most=len(rows))
+    _print_differences(numbers)
+    _print_surroundings(around)
     if numbers and not rows and not around:
         console.print("made by  the same versions and kernels, on the same rows: the model is not repeatable")
     if record.search is not None:

@@ -62,13 +62,7 @@ class Adapter(Recommender):
         self.settings = dict(self.settings)
 
     def installed_version(self) -> str:
-        """Return the version of the library.
-
-        Raises
-        ------
-        ConfigError
-            If it is not installed; the message has the command that installs it.
-        """
+        """Return the version of the library."""
         try:
             return version(self.library)
         except PackageNotFoundError as error:
@@ -110,15 +104,7 @@ class Adapter(Recommender):
             )
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
-        """Let the library learn from the training rows; its seed is drawn from `rng`.
-
-        Raises
-        ------
-        ConfigError
-            See `check_ready`.
-        FitError
-            If the library fails, or what it learned is not finite.
-        """
+        """Let the library learn from the training rows; its seed is drawn from `rng`."""
         self.check_ready()
         about = f"{type(self).__name__}: {self.library} {self.installed_version()}"
         if len(train) == 0:
@@ -168,13 +154,7 @@ class Adapter(Recommender):
         return self._learned if isinstance(self._learned, ItemWeights) else None
 
     def score(self, users: IntArray) -> FloatArray:
-        """Return the scores of all items, shape (b, n_items) float32.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Return the scores of all items, shape (b, n_items) float32."""
         learned = self._learned
         if learned is None:
             raise not_fitted(self)

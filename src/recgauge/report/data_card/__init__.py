@@ -93,32 +93,17 @@ class ColdStart:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How the test part differs from the training part.
+    """How the test part differs from the training part."""
 
-    Parameters
-    ----------
-    ratings : float or None
-        Share of the ratings that would have to change for equal distributions: half the sum of absolute
-        differences (total variation distance), None for implicit feedback.
-    popularity : float
-        The same of the shares of ten groups of items, most popular first.
-    groups : tuple of (float, float)
-        Those shares: of training and of test rows.
-    popularity_of_train, popularity_of_test : float
-        Mean number of training rows of the item of a training row, and of a test row.
-    test_after_train : float or None
-        Share of the test rows later than every training row; None without times.
-    train_after_first_test : float or None
-        Share of the training rows later than the earliest test row.
-    """
-
+    # share of the ratings that would have to change for equal distributions: half the sum of absolute
+    # differences (total variation distance); None for implicit feedback
     ratings: float | None
-    popularity: float
-    groups: tuple[tuple[float, float], ...]
-    popularity_of_train: float
-    popularity_of_test: float
-    test_after_train: float | None
-    train_after_first_test: float | None
+    popularity: float  # the same of the shares of ten groups of items
+    groups: tuple[tuple[float, float], ...]  # those shares of training and of test rows, most popular first
+    popularity_of_train: float  # mean number of training rows of the item of a training row
+    popularity_of_test: float  # and of a test row
+    test_after_train: float | None  # share of the test rows later than every training row
+    train_after_first_test: float | None  # share of the training rows later than the earliest test row
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +151,7 @@ class DataCard:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a card back.
-
-        Raises
-        ------
-        SchemaError
-            If the text is not a card.
-        """
+        """Read a card back; SchemaError if the text is not one."""
         try:
             plain = json.loads(text)
         except ValueError as error:

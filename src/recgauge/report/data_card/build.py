@@ -11,6 +11,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import PIECE, Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
+from recgauge.metrics.beyond.concentration import Gini
 from recgauge.report.data_card import (
     ColdStart,
     DataCard,
@@ -23,7 +24,6 @@ from recgauge.report.data_card import (
 )
 from recgauge.report.distributions import (
     Boundary,
-    gini,
     long_tail,
     quantiles,
     share_with_at_least,
@@ -67,13 +67,6 @@ def data_card(
 
     `steps` say what filters dropped where there is no split that knows it; `digests` are those of rows that
     are known already, by part: "data", "train", "validation", "test". SchemaError if there are no rows.
-
-    Examples
-    --------
-    >>> from recgauge.datasets.demo import Demo
-    >>> card = data_card(Demo().load())
-    >>> card.data.n_rows, card.data.density, round(card.data.gini, 2)
-    (60000, 0.04, 0.53)
     """
     known = digests or {}
     parts = {} if split is None else {name: getattr(split, name) for name in PARTS}
@@ -84,7 +77,6 @@ def data_card(
         name: _part(part, tallies[name], dataset.relevant_from, known.get(name) or part.sha256())
         for name, part in rows_of.items()
     }
-    cold, drift = (None, None) if split is None else (_cold(tallies), _drift(split, tallies, cards))
     data = cards.pop("data")
     days = {name: found for name in cards or ("data",) if (found := tallies[name].days) is not None}
     days = _named(days, split)
@@ -102,8 +94,8 @@ def data_card(
         steps=steps if split is None else split.steps,
         data=data,
         parts=_named(cards, split),
-        cold=cold,
-        drift=drift,
+        cold=None if split is None else _cold(split, cards["test"]),
+        drift=None if split is None else _drift(split, tallies, cards),
         over_time=group_days(days) if days else None,
     )
 
@@ -133,7 +125,7 @@ def _part(part: Interactions, counted: Tally, relevant_from: float | None, sha25
         rows_per_item=quantiles(per_item),
         activity=share_with_at_least(per_user),
         popularity=share_with_at_least(per_item),
-        gini=gini(per_item[per_item > 0]),
+        gini=Gini().value(per_item[per_item > 0].astype(np.float64)),
         heads=tuple(_head(per_item, share, boundary) for share, boundary in HEADS),
         time=_time(part.timestamp, counted.days),
         sha256=sha256,
@@ -170,16 +162,12 @@ def _time(timestamps: LongArray | None, days: Days | None) -> TimeFacts | None:
     return TimeFacts(int(timestamps.min()), int(timestamps.max()), day_text(first + middle))
 
 
-def _cold(tallies: Mapping[str, Tally]) -> ColdStart:
-    train, test = tallies["train"], tallies["test"]
-    known_users = train.users + (tallies["fold_in"].users if "fold_in" in tallies else 0)
-    counted = []
-    for before, after in ((known_users, test.users), (train.items, test.items)):
-        unknown = (after > 0) & (before == 0)
-        n_unknown, rows = int(np.count_nonzero(unknown)), float(after[unknown].sum() / after.sum())
-        counted.append((n_unknown, n_unknown / int(np.count_nonzero(after)), rows))
-    (users, users_share, user_rows), (items, items_share, item_rows) = counted
-    return ColdStart(users, items, users_share, items_share, user_rows, item_rows)
+def _cold(split: Split, test: PartCard) -> ColdStart:
+    counts = split.cold_counts()
+    users, items = counts["test_cold_users"], counts["test_cold_items"]
+    shares = users / test.n_users, items / test.n_items
+    rows = (counts[name] / test.n_rows for name in ("test_cold_user_rows", "test_cold_item_rows"))
+    return ColdStart(users, items, *shares, *rows)
 
 
 def _drift(split: Split, tallies: Mapping[str, Tally], parts: Mapping[str, PartCard]) -> Drift:
@@ -218,31 +206,11 @@ def tally(part: Interactions, *, explicit: bool) -> Tally:
 
 def count_values(values: FloatArray) -> tuple[DoubleArray, LongArray, bool]:
     """Return the distinct ratings, rising, their counts, and whether these are bins (of more than 100)."""
-    quarters = _count_quarters(values)
-    if quarters is not None and len(quarters[0]) <= MOST_VALUES:
-        return (*quarters, False)
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= MOST_VALUES:
         return distinct.astype(np.float64), counts.astype(np.int64), False
     counts, edges = np.histogram(values, bins=_BINS)
     return (edges[1:] + edges[:-1]).astype(np.float64) / 2, counts.astype(np.int64), True
-
-
-def _count_quarters(values: FloatArray) -> tuple[DoubleArray, LongArray] | None:
-    """Count ratings that are whole, half or quarter stars, without sorting millions; None for others."""
-    low = float(values.min()) * 4
-    span = float(values.max()) * 4 - low
-    if span >= 4 * MOST_VALUES or not low.is_integer():
-        return None
-    counts = np.zeros(int(span) + 1, np.int64)
-    for first in range(0, len(values), PIECE):
-        quarters = values[first : first + PIECE] * np.float32(4) - np.float32(low)
-        codes = quarters.astype(np.int32)
-        if not np.array_equal(codes, quarters):
-            return None
-        counts += np.bincount(codes, minlength=len(counts))
-    (found,) = np.nonzero(counts)
-    return (found + low) / 4, counts[found]
 
 
 def _days(timestamps: LongArray | None) -> Days | None:
@@ -272,12 +240,6 @@ def over_time(timestamps: Mapping[str, LongArray], unit: Unit | None = None) -> 
     """Count the rows of each period.
 
     Days up to three months, weeks up to two years, months up to forty years, else years; or as `unit` says.
-
-    Examples
-    --------
-    >>> found = over_time({"train": np.array([0, 86_399, 86_400])})
-    >>> found.unit, found.starts, found.counts["train"]
-    ('day', ('1970-01-01', '1970-01-02'), (2, 1))
     """
     return group_days({name: count_days(times) for name, times in timestamps.items() if len(times)}, unit)
 

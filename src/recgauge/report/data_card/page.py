@@ -19,15 +19,7 @@ def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
 
 
 def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
-    """Return the card as a page in Markdown, with figures by caption and relative path at its end.
-
-    Examples
-    --------
-    >>> from recgauge.datasets.demo import Demo
-    >>> from recgauge.report.data_card.build import data_card
-    >>> print(card_markdown(data_card(Demo().load())).splitlines()[0])
-    # Data card: demo
-    """
+    """Return the card as a page in Markdown, with figures by caption and relative path at its end."""
     first, *others = card_tables(card)
     parts = [f"# Data card: {escaped(first.caption)}", render_markdown([replace(first, caption="")])]
     for table in others:
@@ -165,11 +157,5 @@ def percent(share: float, decimals: int = 1) -> str:
 
 
 def second_text(second: int) -> str:
-    """Return a time as text, such as ``2018-09-24 14:27:30`` (UTC).
-
-    Examples
-    --------
-    >>> second_text(1_577_836_800)
-    '2020-01-01 00:00:00'
-    """
+    """Return a time as text, such as ``2018-09-24 14:27:30`` (UTC)."""
     return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d %H:%M:%S}"

@@ -1,21 +1,29 @@
-"""Runs side by side: costs, values of single users, popularity, groups, learning curves, calibration."""
+"""Runs side by side: means, differences, ranks, costs, users, groups, curves, what turns their order."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
+from recgauge.comparison import Comparison
+from recgauge.comparison.claims import metric_label
+from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.segments import ALL, Segments
+from recgauge.comparison.stability import AxisOrders, Stability
+from recgauge.report.comparison_tables import number
 from recgauge.report.figures.style import (
     COLUMN,
+    GREY,
     INK,
     MARKERS,
+    MUTED,
     PALETTE,
     REFERENCE,
+    RULE,
     SMALL,
-    check_labels,
-    check_numbers,
     color,
     draw_interval,
     label_ends,
@@ -27,26 +35,111 @@ from recgauge.report.figures.style import (
     short_name,
     short_names,
     write_at_edge,
+    write_beside,
 )
+from recgauge.report.stability_tables import turned_text, winner_text
 from recgauge.utils.checks import DoubleArray
 
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+_MOST_MARKED = 30  # points of a line
 Line = tuple[Sequence[float], Sequence[float]]
 """Horizontal and vertical coordinates, equally many."""
+_LONGEST_WINNER = 100  # characters of the line below a bar
+_LABEL: dict[str, Any] = {
+    "ha": "center",
+    "color": INK,
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+}
+
+
+def forest(comparison: Comparison, metric: str | None = None, dataset: str | None = None) -> Figure:
+    """Return a figure of every run's mean, and of its difference to the baseline, else to the best run.
+
+    Points are filled where the corrected test shows a difference, open where it does not. Of several metrics
+    or data sets it is the first if none is named; ConfigError if there is no such one.
+    """
+    result = comparison.result(metric or comparison.metrics[0], dataset)
+    reference = comparison.procedure.baseline or result.rows[0].run
+    where = f" on {result.dataset}" if result.dataset else ""
+    title = f"{metric_label(result.metric)}{where}, {result.n_users:,} users"
+    runs = [row.run for row in result.rows]
+    with new_figure(title, height=1.5 + 0.36 * len(runs), panels=2) as (figure, (left, right)):
+        right.axvline(0.0, **REFERENCE)
+        for place, row in enumerate(result.rows):
+            ink = INK if row.run == reference else PALETTE[0]
+            draw_interval(left, place, (row.low, row.mean, row.high), ink=ink)
+            label = number(row.mean) + (f"  {row.letters}" if row.letters else "")
+            write_beside(left, label, (row.mean, place), (0, 7), **_LABEL)
+            if row.run == reference:
+                right.plot([0.0], [place], marker="|", markersize=11, color=GREY)
+                continue
+            pair = result.pair(row.run, reference)
+            difference = (pair.low, pair.difference, pair.high)
+            if pair.a != row.run:
+                difference = (-pair.high, -pair.difference, -pair.low)
+            draw_interval(right, place, difference, filled=pair.differs)
+            write_beside(right, number(difference[1], sign=True), (difference[1], place), (0, 7), **_LABEL)
+        for axes, names in ((left, list(map(short_name, runs))), (right, [""] * len(runs))):
+            name_rows(axes, names, above=0.7)
+            axes.margins(x=0.12)
+        confidence = f"{100 * comparison.procedure.confidence:g} % interval"
+        left.set_xlabel(f"mean over users,\n{confidence}", fontsize=SMALL)
+        right.set_xlabel(f"difference to {short_name(reference)},\n{confidence}", fontsize=SMALL)
+        note = "filled: shown to differ after correction for all pairs; open: not shown to differ"
+        figure.supxlabel(note, x=0.012, ha="left", fontsize=SMALL, color=MUTED)
+    return figure
+
+
+def critical_difference_diagram(result: DatasetsResult) -> Figure:
+    """Draw mean ranks on a line; runs under one bar are not shown to differ.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+       Learning Research 7, 2006, figure 1.
+
+    Examples
+    --------
+    >>> from recgauge.comparison import compare_datasets
+    >>> result = compare_datasets({"svd": {"a": 0.3, "b": 0.2}, "popularity": {"a": 0.1, "b": 0.1}})
+    >>> [text.get_text() for text in critical_difference_diagram(result).axes[0].texts]
+    ['svd  1.00 ', ' 2.00  popularity', '  critical difference 1.39', '1', '2']
+    """
+    n, groups = len(result.runs), result.groups
+    half, first_name = (n + 1) // 2, -0.6 - 0.32 * len(groups)
+    title = f"Mean ranks by {metric_label(result.metric)} on {len(result.datasets)} data sets; 1 is best"
+    with new_figure(title, height=1.5 + 0.3 * half + 0.12 * len(groups)) as (figure, (axes,)):
+        for place, run in enumerate(result.runs):
+            # written at the side and joined to the line, so that no two lines cross
+            rank, left = result.mean_ranks[run], place < half
+            height = first_name - 0.55 * (place if left else n - 1 - place)
+            end = 1 - 0.06 * (n - 1) if left else n + 0.06 * (n - 1)
+            axes.plot([rank, rank, end], [0, height, height], color=MUTED, linewidth=1)
+            name, side = (f"{run}  {rank:.2f} ", "right") if left else (f" {rank:.2f}  {run}", "left")
+            axes.text(end, height, name, ha=side, va="center")
+        for level, group in enumerate(groups):
+            ends = [result.mean_ranks[group[0]] - 0.04, result.mean_ranks[group[-1]] + 0.04]
+            axes.plot(ends, [-0.35 - 0.32 * level] * 2, color=INK, linewidth=4, solid_capstyle="butt")
+        if (length := result.critical_difference) is not None:
+            axes.plot([1, 1 + length], [1.15, 1.15], color=INK, linewidth=1.2)
+            for end in (1, 1 + length):
+                axes.plot([end, end], [1.0, 1.3], color=INK, linewidth=1.2)
+            axes.text(1 + length, 1.15, f"  critical difference {length:.2f}", ha="left", va="center")
+        axes.set_ylim(first_name - 0.55 * half, 1.6)
+        axes.set_xlim(1 - 0.42 * (n - 1), n + 0.42 * (n - 1))
+        axes.plot([1, n], [0, 0], color=INK, linewidth=1.2)
+        for rank in range(1, n + 1):
+            axes.plot([rank, rank], [0, 0.15], color=INK, linewidth=1.2)
+            axes.annotate(f"{rank}", (rank, 0.22), ha="center", va="bottom", annotation_clip=False)
+        axes.axis("off")
+    return figure
 
 
 def plot_tradeoff(
     points: Mapping[str, tuple[float, float]], *, x_label: str, y_label: str, log_x: bool = False
 ) -> Figure:
-    """Draw a named point for each run; `log_x`: x is positive and spans orders of magnitude.
-
-    Examples
-    --------
-    >>> figure = plot_tradeoff({"svd": (0.2, 0.18)}, x_label="training, s", y_label="nDCG@10", log_x=True)
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['svd']
-    """
-    names = short_names(list(check_labels("plot_tradeoff", points)))
+    """Draw a named point for each run; `log_x`: x is positive and spans orders of magnitude."""
+    names = short_names(list(points))
     with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
         for index, (x, y) in enumerate(points.values()):
             axes.plot([x], [y], marker=MARKERS[index % len(MARKERS)], color=color(index), markersize=7)
@@ -65,20 +158,10 @@ def plot_tradeoff(
 
 
 def plot_user_values(values: Mapping[str, DoubleArray], *, metric: str) -> Figure:
-    """Draw where the values of single users lie: the middle half, the middle four fifths, median and mean.
-
-    NaN is left out.
-
-    Examples
-    --------
-    >>> figure = plot_user_values({"svd": np.array([0.0, 0.0, 0.5, 1.0])}, metric="nDCG@10")
-    >>> figure.axes[0].texts[0].get_text()
-    '50 % have 0'
-    """
-    names = short_names(list(check_labels("plot_user_values", values)))
+    """Draw where the values of single users lie: the middle half, the middle four fifths, median and mean."""
+    names = short_names(list(values))
     with new_figure(None, height=1.3 + 0.3 * len(names), width=COLUMN) as (figure, (axes,)):
-        for row, numbers in enumerate(values.values()):
-            known = check_numbers("plot_user_values", names[row], numbers[np.isfinite(numbers)])
+        for row, known in enumerate(values.values()):
             low, lower, median, upper, high = np.quantile(known, _QUANTILES)
             axes.plot([low, high], [row, row], color=PALETTE[0], linewidth=1.2)
             axes.plot([lower, upper], [row, row], color=PALETTE[0], linewidth=6, solid_capstyle="butt")
@@ -92,46 +175,23 @@ def plot_user_values(values: Mapping[str, DoubleArray], *, metric: str) -> Figur
 
 
 def plot_popularity_shares(shares: Mapping[str, DoubleArray], train: DoubleArray, *, k: int) -> Figure:
-    """Draw which share of its top `k` each run takes from groups of items, most popular first.
-
-    `train` are the groups' shares of the training rows.
-
-    Examples
-    --------
-    >>> figure = plot_popularity_shares({"svd": np.array([0.8, 0.2])}, np.array([0.5, 0.5]), k=10)
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['training rows', 'svd']
-    """
-    groups = np.arange(1, len(train) + 1)  # the popular ones, where runs differ most, are on the right
-    names = short_names(list(check_labels("plot_popularity_shares", shares)))
+    """Draw which share of its top `k` each run takes from groups of items; `train`: of the training rows."""
+    groups = range(len(train), 0, -1)  # the popular ones, where runs differ most, are on the right
     with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
-        axes.plot(groups, train, **REFERENCE | {"linewidth": 1.6, "color": INK})
-        ends = [(float(train[0]), "training rows", INK)]
-        for index, (name, line) in enumerate(zip(names, shares.values(), strict=True)):
-            axes.plot(groups, line, clip_on=False, **line_look(index, marker=True))
-            ends.append((float(line[0]), name, color(index)))
+        axes.plot(groups, train[::-1], **REFERENCE | {"linewidth": 1.6, "color": INK})
+        ends = _draw_lines(axes, {name: (groups, line[::-1].tolist()) for name, line in shares.items()})
         axes.set_ylim(bottom=0)
         axes.set_xlim(len(train), 1)
-        axes.xaxis.set_major_locator(FixedLocator(groups.tolist()))
+        axes.xaxis.set_major_locator(FixedLocator(list(groups)))
         figure.supxlabel("tenths of the training rows, most popular items (1) on the right", fontsize=SMALL)
         axes.set_ylabel(f"share of recommendations, top {k}")
         percent_axis(axes.yaxis)
-        label_ends(axes, ends)
+        label_ends(axes, [(float(train[0]), "training rows", INK), *ends])
     return figure
 
 
 def plot_gains(segments: Segments, run: str) -> Figure:
-    """Draw by how much a run is better than the baseline in each group, filled where that is shown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recgauge.comparison.segments import compare_segments
-    >>> values = pd.DataFrame({"old": [0.1, 0.2, 0.5], "new": [0.3, 0.5, 0.4]}, index=list("abc"))
-    >>> figure = plot_gains(compare_segments(values, {"a": "few", "b": "few", "c": "many"}), "new")
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['all', 'few', 'many']
-    """
+    """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
     pairs = [pair for pair in segments.pairs if pair.a == run]
     with new_figure(None, height=1.3 + 0.3 * len(pairs), width=COLUMN) as (figure, (axes,)):
         axes.axvline(0.0, **REFERENCE)
@@ -149,47 +209,74 @@ def plot_gains(segments: Segments, run: str) -> Figure:
 
 
 def plot_lines(lines: Mapping[str, Line], *, x_label: str, y_label: str, steps: bool = False) -> Figure:
-    """Draw a line for each label, named at its end; `steps`: a value holds until the next one.
-
-    Examples
-    --------
-    >>> lines = {"ials": ([1, 2, 3], [0.1, 0.2, 0.22])}
-    >>> figure = plot_lines(lines, x_label="epoch", y_label="nDCG@10 on validation rows")
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['ials']
-    """
-    names = short_names(list(check_labels("plot_lines", lines)))
+    """Draw a line for each label, named at its end; `steps`: a value holds until the next one."""
     with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
-        for index, (x, y) in enumerate(lines.values()):
-            drawn = line_look(index, marker=len(x) <= 30)
-            axes.plot(x, y, drawstyle="steps-post" if steps else "default", **drawn)
+        ends = _draw_lines(axes, lines, steps=steps)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.set_xlim(right=max(x[-1] for x, _ in lines.values()))
-        ends = [float(y[-1]) for _, y in lines.values()]
-        label_ends(axes, zip(ends, names, map(color, range(len(names))), strict=True))
+        label_ends(axes, ends)
     return figure
 
 
 def plot_calibration(lines: Mapping[str, Line]) -> Figure:
-    """Draw the mean rating that users gave against the mean predicted one, in bins.
-
-    Examples
-    --------
-    >>> figure = plot_calibration({"bias": ([2.0, 3.0, 4.0], [1.8, 3.1, 4.2])})
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['as predicted', 'bias']
-    """
-    names = short_names(list(check_labels("plot_calibration", lines)))
+    """Draw the mean rating that users gave against the mean predicted one, in bins."""
     with new_figure(None, height=3.6, width=COLUMN) as (figure, (axes,)):
-        for index, (predicted, actual) in enumerate(lines.values()):
-            axes.plot(predicted, actual, clip_on=False, **line_look(index, marker=True))
+        ends = _draw_lines(axes, lines)
         every = np.concatenate([np.concatenate(line) for line in lines.values()])
         low, high = float(every.min()), float(every.max())
         axes.plot([low, high], [low, high], **REFERENCE)
         axes.set(xlim=(low, high), ylim=(low, high))
         axes.set(xlabel="mean predicted rating, in tenths of the rows", ylabel="mean rating given")
-        ends = [float(actual[-1]) for _, actual in lines.values()]
-        named = zip(ends, names, map(color, range(len(names))), strict=True)
-        label_ends(axes, [(high, "as predicted", INK), *named])
+        label_ends(axes, [(high, "as predicted", INK), *ends])
     return figure
+
+
+def _draw_lines(
+    axes: Axes, lines: Mapping[str, Line], *, steps: bool = False
+) -> list[tuple[float, str, str]]:
+    """Draw a line for each label, and return for `label_ends` where it ends."""
+    ends = []
+    for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
+        drawn = line_look(index, marker=len(x) <= _MOST_MARKED)
+        axes.plot(x, y, drawstyle="steps-post" if steps else "default", clip_on=False, **drawn)
+        ends.append((float(y[-1]), name, color(index)))
+    return ends
+
+
+def plot_stability(stability: Stability, *, title: str | None = "Does the order of models stay?") -> Figure:
+    """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
+
+    The line below a bar says which model wins, and under which options another one does.
+    """
+    n_axes = len(stability.axes)
+    with new_figure(title, height=1.35 + 0.62 * n_axes) as (figure, (axes,)):
+        for row, axis in enumerate(stability.axes):
+            _draw_turns(axes, row, axis)
+        axes.set_xlim(0, 100)
+        name_rows(axes, [f"{axis.axis}\n{len(axis.options)} options" for axis in stability.axes])
+        models = len(stability.axes[0].models)
+        axes.set_xlabel(f"pairs of models ({models} models) whose order turns between two options, in %")
+        if title is not None:
+            told = "solid: beyond noise   hatched: within noise"
+            figure.text(0.99, 0.985, told, ha="right", va="top", fontsize=SMALL)
+    return figure
+
+
+def _draw_turns(axes: Axes, row: int, axis: AxisOrders) -> None:
+    turns = axis.turns()
+    n_sure = sum(turn.beyond_noise for turn in turns)
+    sure, end = (100 * n / axis.n_pairs for n in (n_sure, len(turns)))
+    axes.barh(row, 100, height=0.42, color=RULE, zorder=0)
+    axes.barh(row, sure, height=0.42, color=PALETTE[0])
+    hatched: dict[str, Any] = {"color": "white", "edgecolor": PALETTE[0], "hatch": "////", "linewidth": 0.8}
+    axes.barh(row, end - sure, left=sure, height=0.42, **hatched)
+    told = f"{turned_text(axis)}, {n_sure} beyond noise" if turns else f"none of {axis.n_pairs} turns"
+    if end > 62:  # no room behind the bar
+        background = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+        write_beside(axes, told, (100, row), (-5, 0), va="center", ha="right", color=INK, bbox=background)
+    else:
+        write_beside(axes, told, (end, row), (5, 0), va="center", color=INK)
+    winner = short_name(f"winner {winner_text(axis)}", _LONGEST_WINNER)
+    ink = INK if axis.other_winners() else MUTED
+    write_beside(axes, winner, (0, row + 0.21), (0, -2), va="top", color=ink)

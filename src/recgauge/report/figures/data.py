@@ -225,13 +225,7 @@ def _groups(actual: DoubleArray) -> tuple[DoubleArray, LongArray]:
 
 
 def _short(count: int) -> str:
-    """Write a count in few characters.
-
-    Examples
-    --------
-    >>> _short(950), _short(12_345), _short(3_400_000)
-    ('950', '12.3k', '3.4M')
-    """
+    """Write a count in few characters."""
     if count < 1000:
         return f"{count}"
     return f"{count / 1000:.1f}k" if count < 999_950 else f"{count / 1e6:.1f}M"

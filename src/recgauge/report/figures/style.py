@@ -232,8 +232,7 @@ def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
     wanted = sorted(ends)
     heights = spread([end[0] for end in wanted], gap, low, high)
     for height, (_, label, ink) in zip(heights, wanted, strict=True):
-        short = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
-        write_at_edge(axes, short, height, ink)
+        write_at_edge(axes, short_name(label, _LONGEST), height, ink)
 
 
 def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
@@ -263,15 +262,7 @@ def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
 
 
 def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move rising heights apart until neighbours are a gap apart, inside the limits where they fit.
-
-    Examples
-    --------
-    >>> spread([1.0, 1.0, 9.5], 1.0, 0.0, 10.0)
-    [1.0, 2.0, 9.5]
-    >>> spread([9.0, 9.5], 1.0, 0.0, 10.0)
-    [9.0, 10.0]
-    """
+    """Move rising heights apart until neighbours are a gap apart, inside the limits where they fit."""
     moved: list[float] = []
     for height in heights:
         moved.append(max(height, low, *(before + gap for before in moved[-1:])))
@@ -282,13 +273,7 @@ def spread(heights: Sequence[float], gap: float, low: float, high: float) -> lis
 
 
 def thin(size: int, most: int = 1500) -> npt.NDArray[np.int64]:
-    """Return positions of at most about `most` of `size` points, first and last among them.
-
-    Examples
-    --------
-    >>> thin(4).tolist(), len(thin(1_000_000)) <= 1500
-    ([0, 1, 2, 3], True)
-    """
+    """Return positions of at most about `most` of `size` points, first and last among them."""
     if size <= most:
         return np.arange(size)
     return np.unique(np.linspace(0, size - 1, most).round().astype(np.int64))

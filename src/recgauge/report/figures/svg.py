@@ -33,15 +33,6 @@ def svg_text(figure: Figure, alt: str, name: str) -> str:
 
     Readers who cannot see it are told `alt`; figures of one page need distinct names, which their ids are
     made from. It has no size and font of its own, and colours are attributes that a style sheet replaces.
-
-    Examples
-    --------
-    >>> from recgauge.report.figures.bars import plot_bars
-    >>> text = svg_text(plot_bars({"svd": 0.18, "<b>": 0.09}), "Two bars", "bars")
-    >>> text[:64]
-    '<svg viewBox="0 0 518.4 141.84" class="chart" role="img" aria-la'
-    >>> "&lt;b&gt;" in text, "0.180" in text
-    (True, True)
     """
     written = StringIO()
     with look(), rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recgauge.errors import listed
-from recgauge.report.blocks import Block, Cell, Code, Folded, Lines, Section, TableBlock, Text
+from recgauge.report.blocks import Cell, Code, Folded, Lines, PageBlock, Section, TableBlock, Text
 from recgauge.report.data_card.page import card_tables, percent
 from recgauge.report.page.citations import cited
 from recgauge.report.page.data import DatasetPart, ReportData, Told
@@ -29,7 +29,7 @@ def data_card(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as
         replace(table, caption=f"{part.name}: {table.caption.lower()}" if n else f"Data card of {part.name}")
         for n, table in enumerate(card_tables(part.card))
     ]
-    blocks: list[Block] = [*tables[:2]]
+    blocks: list[PageBlock] = [*tables[:2]]
     if tables[2:]:
         blocks.append(Folded(f"Ratings, activity, popularity, drift: {part.name}", tuple(tables[2:])))
     return lead, blocks
@@ -50,7 +50,7 @@ def guards(data: ReportData) -> Section:
     names = dict.fromkeys(name for name, _, _ in fired)
     quiet = [name for name in checked if name not in names]
     lead = f"None of {len(checked)} guards fired."
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     if fired:
         lead = f"{len(names)} of {len(checked)} guards fired: {listed(list(names))}."
         header = ("guard", "what was found, and in which runs")
@@ -77,7 +77,7 @@ def protocol(data: ReportData) -> Section:
     """Return the protocol in words, and BibTeX of what it uses."""
     citations = [part.card.citation if part.card else None for part in data.parts]
     groups = cited([record for _, record in _records(data)], citations)
-    blocks: list[Block] = [Text(text) for text in protocol_words(data)]
+    blocks: list[PageBlock] = [Text(text) for text in protocol_words(data)]
     if groups:
         keys = "; ".join(f"{what}: {', '.join(key for key, _ in known)}" for what, known in groups.items())
         entries = "\n\n".join(entry for known in groups.values() for _, entry in known)
@@ -93,7 +93,7 @@ def configuration(data: ReportData) -> Section:
     commands = "\n".join(dict.fromkeys(record.command for _, record in records if record.command))
     settings = [_shown(record) for _, record in records]
     environments = [flat_settings(dict(record.environment)) for _, record in records]
-    blocks: list[Block] = [Code("Commands that repeat the runs", commands)] if commands else []
+    blocks: list[PageBlock] = [Code("Commands that repeat the runs", commands)] if commands else []
     seeds = [(name, f"{record.seed}") for name, record in records]
     blocks += _common_and_different("settings", settings, seeds)
     blocks += _common_and_different("environment", environments, seeds)
@@ -111,7 +111,7 @@ def _shown(record: RunRecord) -> dict[str, str]:
 
 def _common_and_different(
     what: str, settings: Sequence[Mapping[str, str]], seeds: Sequence[tuple[str, str]]
-) -> list[Block]:
+) -> list[PageBlock]:
     """Return what all runs have in common, and a row for each run of what they have not.
 
     `seeds` are the run and the seed of each; seeds that differ in nothing else share a row.

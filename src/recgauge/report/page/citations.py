@@ -4,12 +4,13 @@ import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
+from recgauge.errors import ConfigError
 from recgauge.metrics import metric_class
 from recgauge.report.latex import escaped
 from recgauge.runs.record import RunRecord
+from recgauge.runs.targets import TARGET, find_class
 from recgauge.utils.docstrings import section_of
 
 _NO_WORDS = ("a", "an", "the", "on", "http", "https", "www")
@@ -78,14 +79,7 @@ def _key(fields: Mapping[str, str], line: str) -> str:
 
 
 def sources_of(document: str | None) -> list[Source]:
-    """Return the sources that a docstring names under References.
-
-    Examples
-    --------
-    >>> from recgauge.models.ease import EASE
-    >>> [key for key, _ in sources_of(EASE.__doc__)]
-    ['steck2019embarrassingly']
-    """
+    """Return the sources that a docstring names under References."""
     text = section_of(inspect.cleandoc(document or ""), "References")
     return [source(part) for part in re.split(r"^\.\. \[\d+\] ", text, flags=re.MULTILINE) if part.strip()]
 
@@ -98,15 +92,10 @@ def data_sources(citation: str | None) -> list[Source]:
 
 def model_class(settings: Mapping[str, Any]) -> type | None:
     """Return the class of a run's model if it is one of recgauge's own; nothing else is imported."""
-    target = (settings.get("model") or {}).get("_target_")
-    if not isinstance(target, str) or not re.fullmatch(r"recgauge\.models(\.\w+)+", target):
-        return None
-    module, _, name = target.rpartition(".")
     try:
-        found = getattr(import_module(module), name, None)
-    except ImportError:
+        return find_class((settings.get("model") or {}).get(TARGET), "model", ("recgauge.models",))
+    except ConfigError:
         return None
-    return found if isinstance(found, type) else None
 
 
 def cited(records: Iterable[RunRecord], citations: Iterable[str | None]) -> dict[str, list[Source]]:

@@ -8,7 +8,7 @@ from recgauge.comparison.results import Cost
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability
-from recgauge.report.blocks import Block, Heading, Section, TableBlock
+from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
 from recgauge.report.data_card import DataCard
 from recgauge.runs.record import RunRecord
 from recgauge.utils.checks import DoubleArray
@@ -84,7 +84,7 @@ class ReportData:
         return self.comparison.result(self.comparison.metrics[0], part.name).rows[0].run
 
 
-Told = tuple[str, list[Block]] | None
+Told = tuple[str, list[PageBlock]] | None
 """What a section says of one data set: a sentence, and blocks; None if there is nothing to say."""
 
 
@@ -93,7 +93,7 @@ def by_dataset(
 ) -> Section | None:
     """Return a section of what is told of each data set; None if nothing is told of any."""
     leads: list[str] = []
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     for part in data.parts:
         told = tell(data, part)
         if told is not None:

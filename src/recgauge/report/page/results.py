@@ -14,11 +14,10 @@ from recgauge.metrics import HEADLINE, metric_class
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables
 from recgauge.report.blocks import (
-    Beside,
-    Block,
     Cell,
     Folded,
     Lines,
+    PageBlock,
     Picture,
     Pictures,
     Row,
@@ -27,9 +26,8 @@ from recgauge.report.blocks import (
     lines,
     slug,
 )
-from recgauge.report.figures.compared import plot_gains
+from recgauge.report.figures.compared import plot_gains, plot_stability
 from recgauge.report.figures.curves import plot_metric_over_k
-from recgauge.report.figures.stability import plot_stability
 from recgauge.report.figures.style import COLUMN, short_names
 from recgauge.report.page.data import DatasetPart, ReportData, Told, by_dataset
 
@@ -42,7 +40,7 @@ def answer(data: ReportData) -> Section:
     comparison = data.comparison
     first, over = comparison.metrics[0], comparison.over_datasets
     claims = [claim for result in comparison.results if result.metric == first for claim in result.claims]
-    blocks: list[Block] = [Lines(tuple(claims), "claims")]
+    blocks: list[PageBlock] = [Lines(tuple(claims), "claims")]
     blocks += lines(claim for result in over[:1] for claim in result.claims)
     more = [claim for result in comparison.results if result.metric != first for claim in result.claims]
     more += [claim for result in over[1:] for claim in result.claims]
@@ -56,7 +54,7 @@ def answer(data: ReportData) -> Section:
 
 def leaderboards(data: ReportData) -> Section:
     """Return a table for each data set, and mean ranks over several."""
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     leads = []
     for dataset in data.comparison.datasets:
         results = tables.on_dataset(data.comparison, dataset)
@@ -72,7 +70,7 @@ def leaderboards(data: ReportData) -> Section:
 
 def pairs(data: ReportData) -> Section | None:
     """Return the differences between runs: a matrix by the first metric, and the list of all pairs."""
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     leads = []
     for dataset in data.comparison.datasets:
         results = tables.on_dataset(data.comparison, dataset)
@@ -115,7 +113,7 @@ def segments(data: ReportData, part: DatasetPart) -> Told:
         return None
     claims = [claim for result in part.segments for claim in segment_tables.claims(result)]
     by = ", ".join(result.by.replace("_", " ") for result in part.segments)
-    blocks = [
+    blocks: list[PageBlock] = [
         *lines(claims[1:]),
         Pictures(tuple(_gain_picture(part, result) for result in part.segments)),
         Folded(f"Tables by {by}: {part.name}", tuple(map(segment_tables.segment_table, part.segments))),
@@ -139,7 +137,7 @@ def stories(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as e
     if not part.stories:
         return None
     lead = "The users with the largest gain and loss: both lists, and what they had in training."
-    return lead, [Beside(part.stories)]
+    return lead, list(part.stories)
 
 
 def stability(data: ReportData, part: DatasetPart) -> Told:
@@ -158,7 +156,7 @@ def stability(data: ReportData, part: DatasetPart) -> Told:
     draw = partial(plot_stability, result, title=None)
     picture = Picture(f"stability_{slug(part.name)}", draw, " ".join(claims), caption, wide=True)
     own = (stability_tables.choice_table(result), stability_tables.option_table(result))
-    blocks: list[Block] = [
+    blocks: list[PageBlock] = [
         Lines(claims),
         *([Pictures((picture,))] if any(axis.turns() for axis in result.axes) else []),
         Folded(f"Every choice and option: {part.name}", (*own, *lines(result.notes, "notes"))),
@@ -184,7 +182,7 @@ def over_cutoffs(data: ReportData) -> Section | None:
 
 def _over_cutoffs(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
     pictures = tuple(_cutoff_pictures(part))
-    drawn: list[Block] = [Pictures(pictures, "metric" if len(pictures) > 2 else "")] if pictures else []
+    drawn: list[PageBlock] = [Pictures(pictures, "metric" if len(pictures) > 2 else "")] if pictures else []
     return "", [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_every_metric(part),))]
 
 

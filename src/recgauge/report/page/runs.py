@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from recgauge.comparison.claims import metric_label
 from recgauge.errors import DataError
-from recgauge.report.blocks import Block, Cell, Picture, Pictures, Row, TableBlock, slug
+from recgauge.report.blocks import Cell, PageBlock, Picture, Pictures, Row, TableBlock, slug
 from recgauge.report.comparison_tables import number, seconds
 from recgauge.report.data_card.page import percent
 from recgauge.report.figures.compared import (
@@ -305,7 +305,7 @@ def searches(data: ReportData, part: DatasetPart) -> Told:
     )
     header = ("run", "trials", "by", "seconds", f"{metric}, validation", "chosen")
     caption = f"{part.name}: settings chosen by validation rows; test rows were not looked at"
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     if curves := {run: curve for run, search in found.items() if (curve := _best_so_far(search))[0]}:
         label, name = f"best {metric} so far, validation rows", f"search_{slug(part.name)}"
         blocks.append(Pictures((_lines_picture(name, curves, label, part.name, "trial", steps=True),)))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from recgauge.comparison.runs import short_value
 from recgauge.comparison.series import FOLDS
 from recgauge.errors import listed
 from recgauge.report.comparison_tables import explanation, on_dataset, shown
@@ -29,13 +30,7 @@ def protocol_words(data: ReportData) -> list[str]:
 
 
 def between(counts: Iterable[int]) -> str:
-    """Return a count, or the lowest and the highest of several seeds and folds.
-
-    Examples
-    --------
-    >>> between([937, 931, 936]), between([1200])
-    ('931 to 937', '1,200')
-    """
+    """Return a count, or the lowest and the highest of several seeds and folds."""
     known = list(counts)
     low, high = min(known), max(known)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
@@ -157,12 +152,5 @@ def _with_settings(name: str, node: Any) -> str:
     flat = flat_settings(
         {key: value for key, value in node.items() if key != "_target_" and (key, value) != ("name", name)}
     )
-    told = ", ".join(f"{key}={_short(value)}" for key, value in flat.items() if value != "None")
+    told = ", ".join(f"{key}={short_value(value)}" for key, value in flat.items() if value != "None")
     return f"{name} ({told})" if told else name
-
-
-def _short(value: str) -> str:
-    try:
-        return f"{float(value):.6g}" if "." in value else value
-    except ValueError:
-        return value

@@ -3,23 +3,30 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+import pyarrow as pa
 
+from recgauge._version import __version__
+from recgauge.conventions import get_convention
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, listed
-from recgauge.runs.export.about import about_page
-from recgauge.runs.export.formats import FORMS, NEED_PARTS, PACKED, Content, Exporter, Form, Grades, Scores
-from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.runs.export.formats import (
+    FORMS,
+    NEED_PARTS,
+    PACKED,
+    Content,
+    Exporter,
+    Files,
+    Form,
+    Grades,
+    Scores,
+)
+from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
 from recgauge.utils.output_files import text_writer, write_files
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from recgauge.runs.export.writing import ExportFile
 
 ABOUT = "about.md"
 _OWN_ORDER = ("id_descending", "average", "expected")
@@ -62,7 +69,7 @@ def export_run(
     """
     content, notes = _content(run, options, load)
     exporter = Exporter(content, options.scores, options.grades, options.gzip)
-    files: dict[str, ExportFile] = {}
+    files: Files = {}
     for form in options.forms:
         files |= exporter.files(form)
     _refuse_existing(folder, [*files, ABOUT], overwrite=options.overwrite)
@@ -73,21 +80,20 @@ def export_run(
                 f"grades for trec_eval and ranx, which read whole numbers, are {factor} times the rating: "
                 "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
             )
-    about = about_page(name, run.record, files, exporter)
+    about = _about_page(name, run.record, files, exporter)
     writers = {folder / file: each.write for file, each in files.items()}
     write_files(writers | {folder / ABOUT: text_writer(about)})
     return {folder / file: each.n_rows for file, each in files.items()}, notes
 
 
 def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Content, list[str]]:
-    import pyarrow as pa
-
     record, parts = run.record, {}
     if any(form in NEED_PARTS for form in options.forms):
         parts = _all_parts(run, options.forms, load) if options.train else _stored_part(run)
-    files = {name: run.folder / name for name in (LISTS, PREDICTIONS) if (run.folder / name).is_file()}
+    paths = [run.folder / name for name in (LISTS, PREDICTIONS)]
+    lists, predictions = (read_table(path) if path.is_file() else None for path in paths)
     notes = []
-    if LISTS not in files and "recbole" in options.forms:
+    if lists is None and "recbole" in options.forms:
         notes.append("the run has stored no lists, so that there are none in RecBole's files")
     judged = pa.Table.from_pandas(run.judged(record.dataset.relevant_from), preserve_index=False)
     content = Content(
@@ -96,13 +102,13 @@ def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Conten
         record.evaluated_on,
         judged.replace_schema_metadata(),
         parts,
-        files.get(LISTS),
-        files.get(PREDICTIONS),
+        lists,
+        predictions,
     )
     return content, notes
 
 
-def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, "pa.Table"]:
+def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
     """Load and split the data again, and return the rows of each part."""
     try:
         dataset, split = load(run)
@@ -119,15 +125,13 @@ def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, "
     }
 
 
-def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held_out: bool) -> "pa.Table":
-    import pyarrow as pa
-
+def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held_out: bool) -> pa.Table:
     columns: dict[str, Any] = {
         "user_id": rows.user_ids[rows.user],
         "item_id": rows.item_ids[rows.item],
     }
     if held_out:
-        columns["grade"] = _grades(rows.value, relevant_from)
+        columns["grade"] = grades(rows.value, relevant_from)
     if rated:
         columns["rating"] = rows.value
     if rows.timestamp is not None:
@@ -135,21 +139,12 @@ def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held
     return pa.table(columns)
 
 
-def _grades(ratings: Any, relevant_from: float | None) -> Any:
-    """Return what each row counts as in an evaluation, as float64: 0 is not relevant."""
-    values = np.asarray(ratings, np.float64)
-    return np.ones(len(values)) if relevant_from is None else np.where(values >= relevant_from, values, 0.0)
-
-
-def _stored_part(run: RunFolder) -> dict[str, "pa.Table"]:
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(run.folder / TEST)
+def _stored_part(run: RunFolder) -> dict[str, pa.Table]:
+    table = read_table(run.folder / TEST)
     ratings, dataset = table["rating"].to_numpy(), run.record.dataset
-    grades = _grades(ratings, dataset.relevant_from)
     if dataset.feedback == "implicit" and (ratings == 1).all():
         table = table.drop_columns(["rating"])
-    return {run.record.evaluated_on: table.add_column(2, "grade", [grades])}
+    return {run.record.evaluated_on: table.add_column(2, "grade", [grades(ratings, dataset.relevant_from)])}
 
 
 def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
@@ -175,3 +170,48 @@ def _ties(run: RunFolder, exporter: Exporter) -> list[str]:
         if policy is not None:
             told += f", and with them this run's own numbers, which are of ties={policy}"
     return [f"{n_tied:,} of {lists['user_id'].nunique():,} lists have equal scores: {told}"]
+
+
+def _about_page(name: str, record: RunRecord, files: Files, exporter: Exporter) -> str:
+    """Return about.md: what the files hold, and how to evaluate them."""
+    low = record.dataset.relevant_from
+    grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
+    text = f"""# {record.names["model"]} on {record.dataset.name}
+
+Files of the run {name}, written by `recgauge export` {__version__}. The run was: `{record.command}`
+
+- Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
+- `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
+- `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
+"""
+    if any(path.startswith(("lists.trec", "run.parquet")) for path in files):
+        told = "falls with the rank" if exporter.scores == "rank" else "is the model's, ties included"
+        relevant = "; a relevant item has the grade 1" if exporter.grades == "binary" else ""
+        if (factor := exporter.grade_factor) != 1:
+            relevant = f"; grades are {factor} times the rating, to be whole numbers"
+        text += f"- For TREC and ranx the score {told}{relevant}; a pair that repeats is there once.\n"
+    if record.incomparable:
+        text += f"- Numbers of these lists are not those of the whole catalogue: {record.incomparable}.\n"
+    counts = {path: "" if file.n_rows is None else f"{file.n_rows:,}" for path, file in files.items()}
+    rows = "".join(f"| `{path}` | {counts[path]} | {file.about} |\n" for path, file in files.items())
+    text += f"\n| file | rows | columns |\n| --- | ---: | --- |\n{rows}"
+    usage = _usage(record, files)
+    return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
+
+
+def _usage(record: RunRecord, files: Files) -> str:
+    """Return the command that evaluates the files here again; an empty text if there is nothing to judge."""
+    names = {name.removesuffix(".gz"): name for name in files}
+    part, convention = record.evaluated_on, get_convention(record.names["conventions"])
+    known = convention.known()
+    entries = [(entry, known[entry.name]) for entry in record.results if entry.name in known]
+    keys = [f"{e.name}@{e.k}" for e, metric in entries if e.k and metric.needs_relevant and not metric.needs]
+    rated = [entry.name for entry, metric in entries if metric.kind == "ratings"]
+    kinds = (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet"))
+    of_lists = [(f"lists.{kind}", f"{part}.{of_truth}", keys) for kind, of_truth in kinds]
+    of_ratings = [(f"predictions.{kind}", f"{part}.{kind}", rated) for kind in ("csv", "parquet")]
+    for rows, truth, metrics in of_lists + of_ratings:
+        if rows in names and truth in names and metrics:
+            words = f"--run {names[rows]} --truth {names[truth]} --metrics {','.join(metrics)}"
+            return f"recgauge evaluate {words} --conventions {convention.name}"
+    return ""

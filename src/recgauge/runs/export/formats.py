@@ -1,17 +1,19 @@
-"""The lists and rows of a run in the formats of other tools."""
+"""The lists and rows of a run in the formats of other tools, so that every value reads back exactly."""
 
-from collections.abc import Callable, Iterator, Mapping
+import gzip
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import IO, Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from recgauge.errors import SchemaError
-from recgauge.runs.export.writing import ExportFile, ExportRows, write_parquet, write_text
 from recgauge.utils.checks import shown
 from recgauge.utils.output_files import text_writer
 
@@ -31,6 +33,7 @@ _MISSING = frozenset((
 ))  # fmt: skip
 """Ids that pandas, with which RecBole reads, takes for missing."""
 _TYPES = {"user_id": "token", "item_id": "token"}  # of atomic files; all other columns are floats
+_BLOCK = 1 << 20  # rows that are text in memory at a time
 
 _RECBOLE = """\
 # run_recbole(model=..., dataset="{name}", config_file_list=["recbole.yaml"]) in this folder
@@ -54,8 +57,21 @@ class Content:
     evaluated: str  # the part that the run was evaluated on: test or validation
     judged: pa.Table  # user_id, item_id, grade: each pair of that part once, grade 0 if it is not relevant
     parts: Mapping[str, pa.Table]  # user_id, item_id and, where there are, grade, rating and timestamp
-    lists: Path | None = None
-    predictions: Path | None = None
+    lists: pa.Table | None = None
+    predictions: pa.Table | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ExportFile:
+    """A file that is to be written: its rows, what they are, and the function that takes its path."""
+
+    n_rows: int | None
+    about: str
+    write: Callable[[Path], object]
+
+
+Files = dict[str, ExportFile]
+"""By their paths inside the folder of an export."""
 
 
 @dataclass(frozen=True)
@@ -69,51 +85,56 @@ class Exporter:
     grades: Grades = "rating"  # of relevant items in TREC and ranx: the rating times `grade_factor`, or 1
     packed: bool = False  # whether text files are gzip files
 
-    def files(self, form: Form) -> dict[str, ExportFile]:
-        """Return the files of a format by their path inside the folder of the export."""
-        make: Mapping[Form, Callable[[], dict[str, ExportFile]]] = {
-            "trec": self._trec,
-            "csv": lambda: self._tables(self._csv) | self._parts(self._csv),
-            "parquet": lambda: self._tables(_parquet) | self._parts(_parquet),
-            "ranx": self._ranx,
-            "recbole": self._recbole,
-            "user-lines": self._user_lines,
-            "train-test": lambda: self._parts(self._csv),
-        }
-        return make[form]()
+    def files(self, form: Form) -> Files:
+        """Return the files of a format."""
+        content = self.content
+        match form:
+            case "trec":
+                return self._trec()
+            case "ranx":
+                return self._ranx()
+            case "recbole":
+                return self._recbole()
+            case "user-lines":
+                return self._user_lines()
+            case "train-test":
+                return self._tables(content.parts, form)
+        stored = {"lists": content.lists, "predictions": content.predictions}
+        tables = {name: table for name, table in stored.items() if table is not None}
+        return self._tables(tables, form) | self._tables(content.parts, form)
 
-    def _trec(self) -> dict[str, ExportFile]:
+    def _tables(self, tables: Mapping[str, pa.Table], form: Form) -> Files:
+        files: Files = {}
+        for name, table in tables.items():
+            about = ", ".join(table.column_names)
+            if form == "parquet":
+                files |= _parquet(name, table, about)
+            else:
+                files |= self._text(f"{name}.csv", table, about, ",", header=True)
+        return files
+
+    def _trec(self) -> Files:
         self._check_ids("trec", _is_parted, "has a blank, which separates the columns of TREC files")
-        tag = "_".join(self.content.model.split())
         qrels = self._qrels("trec")
         qrels = qrels.add_column(1, "0", _constant("0", len(qrels)))
+        lists, told = self._run()
+        lists = lists.add_column(1, "Q0", _constant("Q0", len(lists)))
+        lists = lists.append_column("tag", _constant("_".join(self.content.model.split()), len(lists)))
         return {
-            **self._text("lists.trec", self._run("user Q0 item rank score tag", tag), " "),
-            **self._text(f"{self.content.evaluated}.qrels", ExportRows.of(qrels, "user 0 item grade"), " "),
+            **self._text("lists.trec", lists, f"user Q0 item rank score tag{told}", " "),
+            **self._text(f"{self.content.evaluated}.qrels", qrels, "user 0 item grade", " "),
         }
 
-    def _ranx(self) -> dict[str, ExportFile]:
+    def _ranx(self) -> Files:
         names = ["q_id", "doc_id", "score"]
+        lists, told = self._run()
+        score = lists["score"].cast(pa.float64())
+        lists = pa.table([lists["user"], lists["item"], score], names=names)
         qrels = self._qrels("ranx").rename_columns(names)
-        return _parquet("run", self._run(", ".join(names), None)) | _parquet(
-            "qrels", ExportRows.of(qrels, ", ".join(names))
-        )
+        about = ", ".join(names)
+        return _parquet("run", lists, about + told) | _parquet("qrels", qrels, about)
 
-    def _tables(self, write: Callable[[str, ExportRows], dict[str, ExportFile]]) -> dict[str, ExportFile]:
-        files = {"lists": self.content.lists, "predictions": self.content.predictions}
-        found: dict[str, ExportFile] = {}
-        for name, path in files.items():
-            if path is not None:
-                found |= write(name, ExportRows.stored(path, ", ".join(pq.read_schema(path).names)))
-        return found
-
-    def _parts(self, write: Callable[[str, ExportRows], dict[str, ExportFile]]) -> dict[str, ExportFile]:
-        found: dict[str, ExportFile] = {}
-        for part, table in self.content.parts.items():
-            found |= write(part, ExportRows.of(table, ", ".join(table.column_names)))
-        return found
-
-    def _recbole(self) -> dict[str, ExportFile]:
+    def _recbole(self) -> Files:
         wrong = "has a quote, a tab or a line end, or is a word that RecBole takes for a missing value"
         self._check_ids("recbole", lambda text: text in _MISSING or bool(set('"\t\r\n') & set(text)), wrong)
         if "fold_in" in self.content.parts:
@@ -122,47 +143,38 @@ class Exporter:
                 "RecBole has no file for these. Use --as csv or --as parquet."
             )
         name = "_".join(self.content.dataset.split())
-        found: dict[str, ExportFile] = {}
+        files: Files = {}
         empty = _relevant(self.content.parts[self.content.evaluated]).slice(0, 0)
         for part, ending in (("train", "train"), ("validation", "valid"), ("test", "test")):
             rows = self.content.parts.get(part, empty)  # RecBole wants three files; one may have no rows
             about = "all" if part == "train" else "relevant ones: to RecBole every held-out row is relevant"
-            found |= self._atomic(f"{name}/{name}.{ending}.inter", ExportRows.of(_relevant(rows), about))
+            files |= _atomic(f"{name}/{name}.{ending}.inter", _relevant(rows), about)
         if self.content.lists is not None:
             about = "the lists; RecBole itself reads none"
-            found |= self._atomic(f"{name}/{name}.lists.inter", ExportRows.stored(self.content.lists, about))
+            files |= _atomic(f"{name}/{name}.lists.inter", self.content.lists, about)
         text = _RECBOLE.format(name=name, columns=", ".join(empty.column_names))
-        found["recbole.yaml"] = ExportFile(None, "settings of RecBole", text_writer(text))
-        return found
+        files["recbole.yaml"] = ExportFile(None, "settings of RecBole", text_writer(text))
+        return files
 
-    def _user_lines(self) -> dict[str, ExportFile]:
+    def _user_lines(self) -> Files:
         self._check_ids("user-lines", _is_parted, "has a blank, which separates the ids of a line")
-        found: dict[str, ExportFile] = {}
+        files: Files = {}
         for part, table in self.content.parts.items():
-            lines = _lines_of_users(table)
-            found |= self._text(f"{part}.txt", ExportRows.of(lines, "a user, then the user's items"), "\t")
-        return found
+            files |= self._text(f"{part}.txt", _lines_of_users(table), "a user, then the user's items", "\t")
+        return files
 
-    def _run(self, about: str, tag: str | None) -> ExportRows:
-        """Return the lists as rows of a TREC run file, or without a tag as those of a table of ranx."""
-        path = self.content.lists
-        if path is None:
+    def _run(self) -> tuple[pa.Table, str]:
+        """Return user, item, rank and score as TREC and ranx have them, and what the score is."""
+        lists = self.content.lists
+        if lists is None:
             raise SchemaError("the run has no lists.")
-        longest = 1
+        user, item = (lists[name].cast(pa.string()) for name in ("user_id", "item_id"))
+        score, told = lists["score"].cast(pa.float64()), ""
         if self.scores == "rank":
-            longest = 1 + (pc.max(pq.read_table(path, columns=["rank"])["rank"]).as_py() or 0)
-            about += f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
-
-        def change(rows: pa.Table) -> pa.Table:
-            rank = rows["rank"].cast(pa.int64())
-            score = pc.subtract(longest, rank) if self.scores == "rank" else rows["score"].cast(pa.float64())
-            user, item = rows["user_id"].cast(pa.string()), rows["item_id"].cast(pa.string())
-            if tag is None:
-                return pa.table({"q_id": user, "doc_id": item, "score": score.cast(pa.float64())})
-            q0, name = _constant("Q0", len(rows)), _constant(tag, len(rows))
-            return pa.table([user, q0, item, rank, score, name], names=list("abcdef"))
-
-        return ExportRows.stored(path, about, change)
+            longest = 1 + (pc.max(lists["rank"]).as_py() or 0)
+            score = pc.subtract(longest, lists["rank"].cast(pa.int64()))
+            told = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
+        return pa.table({"user": user, "item": item, "rank": lists["rank"], "score": score}), told
 
     def _qrels(self, form: Form) -> pa.Table:
         """Return the judged pairs with whole numbers as grades."""
@@ -189,7 +201,7 @@ class Exporter:
         """Refuse texts as ids that a format cannot hold."""
         tables = [self.content.judged, *self.content.parts.values()]
         if self.content.lists is not None:
-            tables.append(pq.read_table(self.content.lists, columns=["user_id", "item_id"]))
+            tables.append(self.content.lists)
         for name in ("user_id", "item_id"):
             for table in tables:
                 if pa.types.is_integer(table[name].type):
@@ -201,26 +213,44 @@ class Exporter:
                             "--as csv or --as parquet."
                         )
 
-    def _csv(self, name: str, rows: ExportRows) -> dict[str, ExportFile]:
-        return self._text(f"{name}.csv", rows, ",", header=True)
+    def _text(self, name: str, rows: pa.Table, about: str, separator: str, *, header: bool = False) -> Files:
+        write = partial(_write_text, rows, separator=separator, header=header, packed=self.packed)
+        return {name + ".gz" * self.packed: ExportFile(len(rows), about, write)}
 
-    def _text(
-        self, name: str, rows: ExportRows, separator: str, *, header: bool = False
-    ) -> dict[str, ExportFile]:
-        name += ".gz" if self.packed else ""
-        write = partial(write_text, rows, separator=separator, header=header, packed=self.packed)
-        return {name: ExportFile(rows.n_rows, rows.about, write)}
 
-    def _atomic(self, name: str, rows: ExportRows) -> dict[str, ExportFile]:
-        def typed() -> Iterator[pa.Table]:
-            for block in rows.blocks():
-                names = [f"{one}:{_TYPES.get(one, 'float')}" for one in block.column_names]
-                yield block.rename_columns(names)
+def _atomic(name: str, rows: pa.Table, about: str) -> Files:
+    typed = rows.rename_columns([f"{column}:{_TYPES.get(column, 'float')}" for column in rows.column_names])
+    write = partial(_write_text, typed, separator="\t", header=True, packed=False)
+    return {name: ExportFile(len(rows), about, write)}
 
-        write = partial(
-            write_text, ExportRows(rows.n_rows, typed, ""), separator="\t", header=True, packed=False
-        )
-        return {name: ExportFile(rows.n_rows, rows.about, write)}
+
+def _parquet(name: str, rows: pa.Table, about: str) -> Files:
+    write = partial(pq.write_table, rows, compression="zstd")
+    return {f"{name}.parquet": ExportFile(len(rows), about, write)}
+
+
+def _write_text(rows: pa.Table, path: Path, *, separator: str, header: bool, packed: bool) -> None:
+    """Write floats with as many digits as it takes to read the same number back."""
+    style = "needed" if _needs_quotes(rows) else "none"
+    with path.open("wb") as plain, _packed(plain) if packed else nullcontext(plain) as file:
+        if header:
+            file.write((separator.join(rows.column_names) + "\n").encode())
+        if separator == ",":
+            csv.write_csv(rows, file, csv.WriteOptions(include_header=False, quoting_style=style))
+            return
+        for block in rows.to_batches(_BLOCK):
+            texts = [column.cast(pa.string()) for column in block.columns]
+            lines = pc.binary_join_element_wise(*texts, separator).to_pylist()
+            file.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _packed(file: IO[bytes]) -> gzip.GzipFile:
+    return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
+
+
+def _needs_quotes(rows: pa.Table) -> bool:
+    texts = (column for column in rows.columns if not pa.types.is_primitive(column.type))
+    return any(pc.any(pc.match_substring_regex(pc.unique(text), '[",\r\n]')).as_py() for text in texts)
 
 
 def _relevant(rows: pa.Table) -> pa.Table:
@@ -244,7 +274,3 @@ def _lines_of_users(table: pa.Table) -> pa.Table:
     for user, item in zip(table["user_id"].to_pylist(), table["item_id"].to_pylist(), strict=True):
         items.setdefault(user, [str(user)]).append(str(item))
     return pa.table({"line": pa.array(map(" ".join, items.values()), pa.string())})
-
-
-def _parquet(name: str, rows: ExportRows) -> dict[str, ExportFile]:
-    return {f"{name}.parquet": ExportFile(rows.n_rows, rows.about, partial(write_parquet, rows))}

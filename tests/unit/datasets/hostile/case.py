@@ -24,31 +24,15 @@ GOOD = HEAD + "".join(f"{row % 5},{row % 7},{row % 5 + 1},{10**9 + row}\n" for r
 
 @dataclass(frozen=True)
 class Case:
-    """One hostile input.
-
-    Parameters
-    ----------
-    name : str
-    file : str
-        What the file is called.
-    content : str, bytes or callable
-        What is in it; a callable makes what is at the path.
-    refused : str
-        A pattern that the message must match; empty: the file must be read.
-    users, items : list of str
-        The first ids that a file that is read must give.
-    options : mapping
-        Of `Table`; "{}" in a path is the folder.
-    slow : bool
-    """
+    """One hostile input: what the file is called, what is in it or makes it, and what must become of it."""
 
     name: str
     file: str
     content: str | bytes | Write
-    refused: str = ""
-    users: list[str] = field(default_factory=list)
+    refused: str = ""  # a pattern that the message must match; empty: the file must be read
+    users: list[str] = field(default_factory=list)  # the first ids that a file that is read must give
     items: list[str] = field(default_factory=list)
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `Table`; "{}" in a path is the folder
     slow: bool = False
 
     def write(self, folder: Path) -> dict[str, Any]:
@@ -118,6 +102,6 @@ def bad_bytes(path: Path) -> None:
 
 
 LONG = "x" * 20_000
-USERS, ITEMS, RATINGS = [1, 1, 2], ["a", "b", "a"], [1.0, 2.0, 3.0]
+USERS, ITEMS = [1, 1, 2], ["a", "b", "a"]
 NOT_A_FILE = "is not a regular file but a"
 FIRST = {"users": ["0", "1"], "items": ["0", "1"]}

@@ -5,24 +5,11 @@ import gzip
 import random
 import zipfile
 
-from unit.datasets.hostile.case import (
-    FIRST,
-    GOOD,
-    HEAD,
-    Case,
-    encrypted,
-    many_members,
-    zipped,
-)
+from unit.datasets.hostile.case import FIRST, GOOD, HEAD, Case, encrypted, many_members, zipped
 
 PACKED = [
     Case("empty zip", "r.zip", zipped(), "r.zip"),
-    Case(
-        "zip of many members",
-        "r.zip",
-        many_members,
-        "(?s)member-0.csv.*and 49,9.. more.{,100}$",
-    ),
+    Case("zip of many members", "r.zip", many_members, "(?s)member-0.csv.*and 49,9.. more.{,100}$"),
     Case(
         "a member that is not there",
         "r.zip",

@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 
 import recgauge
-from recgauge.errors import MetricError, SchemaError
-from recgauge.metrics.beyond.diversity import Diversity
+from recgauge.errors import SchemaError
 
 LISTS = {"ann": ["x", "y", "z"], "bob": ["y", "z", "w"], "cid": []}
 RELEVANT = {"ann": ["x"], "bob": ["q"]}
@@ -75,19 +74,3 @@ def test_similarities_that_cannot_be_used_are_refused(given: object, said: str) 
         lists = {"ann": [0]}
     with pytest.raises(SchemaError, match=said):
         recgauge.evaluate(lists, {"ann": [0]}, metrics="list_diversity", cutoffs=(2,), item_similarity=given)
-
-
-@pytest.mark.parametrize(
-    ("metric", "argument"),
-    [
-        ("novelty", "train="),
-        ("diversity", "item_features="),
-        ("list_diversity", "item_similarity="),
-        ("gini", "n_items="),
-    ],
-)
-def test_a_missing_argument_is_named(metric: str, argument: str) -> None:
-    with pytest.raises(MetricError, match=argument):
-        recgauge.evaluate(LISTS, RELEVANT, metrics=(metric,), cutoffs=(2,))
-    with pytest.raises(MetricError, match="train="):
-        recgauge.evaluate(LISTS, RELEVANT, metrics={"ild": Diversity("cooccurrence")}, item_features=FEATURES)

@@ -11,15 +11,7 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
-from recgauge.metrics.beyond import (
-    concentration,
-    coverage,
-    diversity,
-    known,
-    long_tail,
-    novelty,
-    serendipity,
-)
+from recgauge.metrics.beyond import coverage, long_tail, novelty, serendipity
 from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Personalization
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
@@ -115,32 +107,11 @@ def test_an_item_outside_the_catalogue_is_refused() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: coverage.CatalogCoverage(scale="share"), "fraction, percent, count"),
-        (lambda: coverage.CatalogCoverage(catalog="test"), "all, train"),
         (lambda: coverage.CatalogCoverage(intersect="yes"), "true or false"),  # type: ignore[arg-type]
-        (lambda: coverage.UserCoverage(at_least="two"), "one, k"),
-        (lambda: concentration.Gini("n_plus_1"), "Gini: normalizer must be one of n, n_minus_1"),
-        (lambda: concentration.GiniComplement("x"), "GiniComplement: normalizer"),
-        (lambda: concentration.Entropy(base="10"), "2, e"),
-        (lambda: concentration.Entropy(divisor="k"), "one, recommended"),
-        (lambda: concentration.Entropy(weight="items"), "recommendations, users"),
-        (lambda: known.ItemPopularity("rank"), "count, share, quantile"),
-        (lambda: known.ItemPopularity(divisor="n"), "k, list"),
         (lambda: long_tail.LongTailShare(head=0), "> 0 and <= 1, got 0"),
-        (lambda: long_tail.LongTailShare(boundary="both"), "head, tail"),
-        (lambda: long_tail.LongTailShare(untrained="head"), "tail, neither"),
         (lambda: long_tail.TailPercentage(tail=1.5), "> 0 and <= 1, got 1.5"),
-        (lambda: novelty.Novelty(total="items"), "users, interactions"),
         (lambda: novelty.Novelty(base=1), "> 1, got 1"),
-        (lambda: novelty.Novelty(unseen="two"), "zero, one, max, drop, raise"),
-        (lambda: novelty.Novelty(scale="log"), "none, log_users"),
-        (lambda: novelty.PooledNovelty(total="items"), "users, interactions"),
-        (lambda: known.SeenShare(empty="zero"), "nan, unseen"),
-        (lambda: diversity.Diversity("genres"), "Diversity: similarity must be one of features, matrix"),
-        (lambda: diversity.Diversity(single="zero"), "nan, 0, 1, raise"),
-        (lambda: diversity.PooledDiversity(undescribed="one"), "zero, drop, raise"),
         (lambda: serendipity.UnpopularSerendipity(popular=2), "<= 1, got 2"),
-        (lambda: serendipity.HistorySerendipity("genres"), "features, matrix, cooccurrence"),
         (lambda: serendipity.HistorySerendipity(relevance=1), "true or false"),  # type: ignore[arg-type]
     ],
 )
@@ -148,11 +119,6 @@ def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, messa
     assert callable(make)
     with pytest.raises(ConfigError, match=message):
         make()
-
-
-def test_definitions_name_all_parameters() -> None:
-    assert ItemPopularity("share").definition(10) == "Popularity(value=share, divisor=list)@10"
-    assert Diversity().definition() == "Diversity(similarity=features, single=nan, undescribed=zero)"
 
 
 def test_coverage_counts_untrained_items_only_if_not_intersected() -> None:

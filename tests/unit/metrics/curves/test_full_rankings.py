@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from recgauge.errors import ConfigError, MetricError, SchemaError, ScoreError
+from recgauge.errors import MetricError, SchemaError, ScoreError
 from recgauge.metrics.curves.areas import AUC, StepAveragePrecision
 from recgauge.metrics.curves.full_ranking import FullRankings, rank_block, rank_one
 from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
@@ -172,17 +172,3 @@ def test_wrong_blocks():
 def test_only_relevant_rows_have_no_roc_curve():
     with pytest.raises(MetricError, match="undefined if every row is relevant"):
         roc_curve([1, 1], [1.0, 2.0])
-
-
-@pytest.mark.parametrize(
-    ("metric", "setting", "message"),
-    [
-        (AUC, {"ties": 0.3}, "AUC: ties must be one of 0.5, 0, item_order"),
-        (AUC, {"negatives": "all"}, "AUC: negatives must be one of exact, plus_one"),
-        (AUC, {"aggregate": "pooled"}, "AUC: aggregate must be one of user, weighted"),
-        (StepAveragePrecision, {"aggregate": 3}, "StepAveragePrecision: aggregate must be one of"),
-    ],
-)
-def test_parameters_are_checked(metric, setting, message):
-    with pytest.raises(ConfigError, match=message):
-        metric(**setting)

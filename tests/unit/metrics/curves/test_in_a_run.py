@@ -4,26 +4,18 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from recgauge import Demo, Popularity, RandomRows, evaluate
-from recgauge.candidates import AllItems
-from recgauge.conventions import get_convention
+from recgauge import Popularity, evaluate
 from recgauge.errors import ConfigError
-from recgauge.evaluation.evaluate import select_metrics
-from recgauge.experiment import Experiment, run_experiment
+from recgauge.experiment import run_experiment
 from recgauge.metrics import AUC
+from small_runs import experiment
 
 NAMES = ("recall", "auc", "step_average_precision")
 
 
-def experiment(names, convention="standard"):
-    chosen = get_convention(convention)
-    parts = Demo(), RandomRows(test_size=0.2), AllItems(), Popularity()
-    return Experiment(*parts, select_metrics(names, chosen), (5,), policies=chosen.policies)
-
-
 @pytest.fixture(scope="module")
 def result():
-    return run_experiment(experiment(NAMES))
+    return run_experiment(experiment(NAMES, cutoffs=(5,)))
 
 
 def test_values_are_those_of_scikit_learn_user_by_user(result):
@@ -49,7 +41,7 @@ def test_the_value_is_the_mean_and_stands_beside_the_lists(result):
 
 
 def test_users_without_relevant_items_have_no_value(result):
-    counted = run_experiment(experiment(NAMES, "article_system_evaluation")).ranking.evaluation
+    counted = run_experiment(experiment(NAMES, "article_system_evaluation", cutoffs=(5,))).ranking.evaluation
     known = np.isin(counted.users, result.ranking.evaluation.users)
     assert not known.all()
     np.testing.assert_array_equal(counted.per_user("auc")[known], result.ranking.evaluation.per_user("auc"))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from recgauge.errors import ConfigError, DataError, MetricError
 from recgauge.metrics.curves.points import PrecisionRecallOverK, precision_recall_curve, roc_curve
@@ -23,8 +22,7 @@ from recgauge.report.figures import (
     plot_rating_distribution,
     plot_roc,
 )
-from recgauge.report.figures.card import card_figures
-from recgauge.report.figures.compared import plot_popularity_shares, plot_tradeoff
+from recgauge.report.figures.compared import plot_popularity_shares
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
@@ -58,13 +56,6 @@ def test_long_tail_names_shares_and_marks_the_boundary():
     assert (head, tail) == (9, 4)
 
 
-def test_the_head_of_a_large_catalogue_keeps_every_step():
-    counts = np.maximum(1, 100_000 // np.arange(1, 50_001))
-    (axes,) = plot_long_tail(long_tail(counts)).axes
-    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
-    assert set(counts[:100].tolist()) <= set(heights.tolist())
-
-
 def test_metric_over_k_draws_values_and_intervals():
     lines = {"svd": [0.2, 0.3, 0.4], "popularity": [0.1, 0.1, 0.2]}
     figure = plot_metric_over_k([1, 5, 10], lines, stderr={"svd": [0.01, 0.01, 0.02]}, metric="nDCG")
@@ -78,23 +69,6 @@ def test_metric_over_k_draws_values_and_intervals():
     assert sorted(texts(axes)) == ["popularity", "svd"]
     assert axes.get_ylabel() == "nDCG"
     assert sorted(axes.get_xticks()) == [1, 5, 10]
-
-
-def test_labels_of_lines_that_end_together_do_not_touch():
-    (axes,) = plot_metric_over_k([5, 10], {name: [0.1, 0.2] for name in "abcd"}).axes
-    heights = sorted(text.xy[1] for text in axes.texts)
-    assert min(np.diff(heights)) > 0.01 * np.ptp(axes.get_ylim())
-
-
-def test_a_very_long_label_leaves_room_for_the_lines():
-    (axes,) = plot_metric_over_k([5, 10], {"x" * 200: [0.1, 0.2]}).axes
-    assert texts(axes) == ["x" * 31 + "…"]
-
-
-def test_more_models_than_colours_differ_in_their_lines():
-    (axes,) = plot_metric_over_k([5, 10], {str(n): [n, n + 1] for n in range(9)}).axes
-    looks = {(line[0].get_color(), line[0].get_linestyle()) for line in axes.containers}
-    assert len(looks) == 9
 
 
 def test_bars_stand_for_values_first_on_top():
@@ -135,14 +109,6 @@ def test_curves_name_their_areas():
     assert axes.lines[0].get_ydata().tolist() == [0.0, 0.5, 1.0, 1.0]
 
 
-def test_a_long_curve_is_thinned_to_its_ends(rng):
-    curve = roc_curve(rng.random(50_000) < 0.3, rng.random(50_000))
-    (axes,) = plot_roc({"random": curve}).axes
-    x = axes.lines[0].get_xdata()
-    assert len(x) <= 1500
-    assert (x[0], x[-1]) == (0.0, 1.0)
-
-
 def test_rating_distribution_shows_shares_and_mean():
     (axes,) = plot_rating_distribution(rating_distribution(np.array([1, 2, 2, 5.0]))).axes
     assert [bar.get_height() for bar in axes.patches] == [0.25, 0.5, 0.25]
@@ -159,12 +125,6 @@ def test_predictions_are_summed_up_per_actual_rating():
     assert wide[1][:, 1] == pytest.approx([2.1, 3.9])
     assert narrow[0][:, 1] == pytest.approx([1.25, 1.75])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1\n101", "3\n101"]
-
-
-def test_many_actual_ratings_are_put_into_bins():
-    actual = np.linspace(0, 100, 1001)
-    (axes,) = plot_predicted_against_actual(actual, actual).axes
-    assert axes.lines[-1].get_xdata().tolist() == [5, 15, 25, 35, 45, 55, 65, 75, 85, 95]
 
 
 def test_activity_and_popularity_on_logarithmic_axes():
@@ -205,44 +165,14 @@ def test_the_most_popular_items_are_drawn_at_one_on_the_right():
     assert {text.get_text(): text.xy[1] for text in axes.texts} == {"training rows": 0.5, "svd": 0.9}
 
 
-def test_no_name_of_a_point_leaves_the_figure():
-    points = {"a rather long name 1": (0.1, 0.2), "a rather long name 2": (5.0, 0.4)}
-    figure = plot_tradeoff(points, x_label="seconds", y_label="nDCG", log_x=True)
-    FigureCanvasAgg(figure).draw()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert len(boxes) == 2
-    assert all(figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1 for box in boxes)
-
-
-def test_a_card_has_its_figures(demo, split):
-    with_split = [name for name, _ in card_figures(data_card(demo, split), demo, split)]
-    assert with_split == [
-        "long_tail", "rating_distribution", "activity_and_popularity", "rows_over_time", "train_and_test",
-    ]  # fmt: skip
-    alone = [name for name, _ in card_figures(data_card(demo), demo, None)]
-    assert alone == with_split[:-1]
-
-
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
         (lambda: plot_metric_over_k([1, 2], {}), "nothing to draw"),
-        (lambda: plot_metric_over_k([1, 2], {"a": [0.5]}), "a must hold 2 numbers"),
         (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at position 0"),
-        (lambda: plot_metric_over_k([1], {"a": [1]}, stderr={"a": [np.inf]}), "stderr of a must be finite"),
-        (lambda: plot_metric_over_k([], {"a": []}), "at least one cutoff"),
         (lambda: plot_bars({}), "nothing to draw"),
-        (lambda: plot_coverage({}), "nothing to draw"),
         (lambda: plot_coverage({"a": float("nan")}), "must be finite"),
-        (lambda: plot_personalization_and_similarity({}, {}), "nothing to draw"),
-        (lambda: plot_precision_recall_over_k({}), "nothing to draw"),
-        (lambda: plot_precision_recall_curve({}), "nothing to draw"),
-        (lambda: plot_roc({}), "nothing to draw"),
-        (lambda: plot_predicted_against_actual([], []), "at least one number"),
         (lambda: plot_predicted_against_actual([1, 2], [1]), "predicted must hold 2 numbers"),
-        (lambda: plot_over_time({}), "nothing to draw"),
-        (lambda: plot_over_time({"train": np.array([], np.int64)}), "must hold rows"),
-        (lambda: plot_activity_and_popularity(np.zeros(2, int), np.ones(2, int)), "must hold rows"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(draw, message):

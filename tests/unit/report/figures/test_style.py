@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from recgauge.report.distributions import long_tail
-from recgauge.report.figures import plot_bars, plot_long_tail, plot_metric_over_k, save_png
+from recgauge.report.figures import plot_bars, plot_long_tail, save_png
 from recgauge.report.figures.style import PALETTE, spread
 
 
@@ -28,28 +28,12 @@ def test_equal_figures_are_equal_files_of_modest_size(tmp_path):
         assert set(image.info) <= {"dpi", "transparency"}
 
 
-def test_a_notebook_shows_the_picture_of_the_file(tmp_path):
-    figure = plot_bars({"a": 0.5})
-    assert figure._repr_png_() == save_png(plot_bars({"a": 0.5}), tmp_path / "bars.png").read_bytes()
-
-
 def test_the_users_own_settings_neither_change_a_figure_nor_are_changed(tmp_path):
     plain = save_png(plot_bars({"a": 0.5}), tmp_path / "plain.png").read_bytes()
     with mpl.rc_context({"font.size": 20, "axes.grid": False, "text.color": "red"}):
         own = save_png(plot_bars({"a": 0.5}), tmp_path / "own.png").read_bytes()
         assert mpl.rcParams["font.size"] == 20
     assert own == plain
-
-
-def test_nothing_is_cut_at_the_edges(tmp_path):
-    lines = {f"a model with a rather long name {n}": [0.1, 0.2 + n / 100] for n in range(6)}
-    path = save_png(plot_metric_over_k([5, 10], lines, title="Metric over k"), tmp_path / "lines.png")
-    with Image.open(path) as image:
-        pixels = np.asarray(image.convert("RGB"))
-    border = np.concatenate(
-        [pixels[:2].reshape(-1, 3), pixels[:, -2:].reshape(-1, 3), pixels[-2:].reshape(-1, 3)]
-    )
-    assert (border == 255).all()
 
 
 # of Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision

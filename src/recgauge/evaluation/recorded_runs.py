@@ -1,0 +1,144 @@
+"""Lists and predicted ratings of other programs, measured run by run: what ``recgauge evaluate`` does."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from recgauge.conventions import Convention, meant_metric, standard_metric
+from recgauge.errors import ConfigError
+from recgauge.evaluation import Evaluation
+from recgauge.evaluation.evaluate import evaluate
+from recgauge.evaluation.evaluate_ratings import evaluate_ratings
+from recgauge.metrics.metric import metric_key
+from recgauge.recorded import ListSettings, RecordedRuns
+from recgauge.recorded.findings import note
+from recgauge.recorded.known import matched
+from recgauge.recorded.lists import RecordedLists
+from recgauge.utils.checks import shown
+
+Suite = Mapping[str, tuple[int | None, ...]]
+"""The cutoffs of each metric; None is the whole list."""
+
+
+def parse_metrics(text: str) -> Suite:
+    """Return the metrics of a text with their cutoffs.
+
+    Examples
+    --------
+    >>> parse_metrics("ndcg@10,ndcg@5,map")
+    {'ndcg': (10, 5), 'map': (None,)}
+    """
+    suite: dict[str, tuple[int | None, ...]] = {}
+    for part in (word.strip() for word in text.split(",")):
+        match = re.fullmatch(r"([a-z][a-z0-9_]*?)(?:@([1-9][0-9]*))?", part)
+        if match is None:
+            near, k = meant_metric(part)
+            hint = "" if near is None else f"Did you mean {near if k is None else f'{near}@{k}'}? "
+            raise ConfigError(
+                f"--metrics: {part!r} is no metric. {hint}Write names such as ndcg@10,recall@20,map."
+            )
+        cutoff = None if match[2] is None else int(match[2])
+        if cutoff in suite.get(match[1], ()):
+            raise ConfigError(f"--metrics: {part} is named twice.")
+        suite[match[1]] = (*suite.get(match[1], ()), cutoff)
+    return suite
+
+
+def measures_ratings(suite: Suite) -> bool:
+    """Whether metrics measure predicted ratings; it is an error if only some of them do."""
+    metrics = {name: standard_metric(name) for name in suite}
+    rating = [name for name, metric in metrics.items() if metric is not None and metric.kind == "ratings"]
+    if not rating:
+        return False
+    if others := sorted(set(suite) - set(rating)):
+        raise ConfigError(
+            f"--metrics: {rating[0]} measures predicted ratings and {others[0]} does not. Ask for them "
+            "in two commands."
+        )
+    for name, cutoffs in suite.items():
+        if cutoffs != (None,):
+            raise ConfigError(f"--metrics: {name} has no cutoff; write {name}.")
+    return True
+
+
+def evaluate_lists_of_runs(
+    recorded: RecordedRuns,
+    suite: Suite,
+    convention: Convention,
+    *,
+    relevant_from: float | None = None,
+    n_items: int | None = None,
+    seed: int = 0,
+) -> dict[str, Evaluation]:
+    """Return the results of every run by its name, those of the suite in their order.
+
+    The catalogue is `n_items`, else what the files name if there are training rows.
+    """
+    truth = recorded.relevant
+    if relevant_from is not None:
+        if truth.values is None:
+            raise ConfigError("--relevant-from: the truth has no grades to compare with.")
+        truth = replace(truth, values=np.where(truth.values >= relevant_from, truth.values, 0.0))
+    if n_items is None and recorded.train is not None:
+        n_items = len(recorded.item_ids)
+    cutoffs = {k for ks in suite.values() for k in ks}
+    keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
+    evaluations = {}
+    for run in recorded.runs:
+        evaluation = evaluate(
+            _needed(run, suite, convention),  # type: ignore[arg-type]
+            truth,  # type: ignore[arg-type]
+            metrics=tuple(suite),
+            cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
+            conventions=convention,
+            train=recorded.train,  # type: ignore[arg-type]
+            n_items=n_items,
+            seed=seed,
+        )
+        known = {result.key: result for result in evaluation.results}
+        results = tuple(known[key] for key in keys if key in known)
+        evaluations[run.name] = replace(evaluation, results=results)
+    return evaluations
+
+
+def _needed(run: RecordedLists, suite: Suite, convention: Convention) -> object:
+    """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
+    cutoffs = [k for ks in suite.values() for k in ks]
+    of_hits = [metric.needs_relevant and not metric.needs for metric in map(convention.metric, suite)]
+    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.found):
+        return run.lists
+    return run.lists.first(max(k for k in cutoffs if k is not None) + 1)
+
+
+def evaluate_ratings_of_runs(
+    recorded: RecordedRuns, suite: Suite, convention: Convention, settings: ListSettings
+) -> tuple[RecordedRuns, dict[str, Evaluation]]:
+    """Measure the scores of every run as ratings of the rows of the truth; findings are those of ratings."""
+    metrics = {name: convention.definition(name).metric for name in suite}
+    truth, n_items = recorded.relevant, np.int64(len(recorded.item_ids))
+    runs, evaluations = [], {}
+    for run in recorded.runs:
+        lists, found = run.lists, run.found
+        if truth.values is None:
+            raise ConfigError("--truth: rating metrics need a column with ratings, such as rating.")
+        if lists.values is None:
+            raise ConfigError(f"--run: {run.name} has no scores, so no predicted ratings.")
+        row_of = np.searchsorted(truth.users, lists.users)
+        row_of[~np.isin(lists.users, truth.users)] = len(truth.users)
+        owner = np.repeat(np.arange(len(truth.users)), truth.lengths)
+        pairs = np.repeat(row_of, lists.lengths) * n_items + lists.items
+        predicted = matched(pairs, lists.values, owner * n_items + truth.items)
+        missing = np.isnan(predicted)
+        if missing.any():
+            at = int(np.argmax(missing))
+            user, item = shown(truth.users[owner[at]]), shown(recorded.item_ids[truth.items[at]])
+            first = f"{run.name}: user {user}, item {item}"
+            found = (*found, note("without_prediction", int(missing.sum()), first, settings))
+        rows = np.flatnonzero(~missing)
+        evaluations[run.name] = evaluate_ratings(
+            truth.values[rows], predicted[rows], users=truth.users[owner[rows]], metrics=metrics
+        )
+        runs.append(replace(run, found=tuple(each for each in found if each.name != "ties")))
+    return replace(recorded, runs=tuple(runs)), evaluations
