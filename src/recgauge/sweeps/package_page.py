@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from recgauge.comparison.runs import ComparedRuns
+from recgauge.comparison.series import headline_keys
 from recgauge.errors import listed
 from recgauge.report.comparison_tables import explanation
 from recgauge.report.markdown import escaped, markdown_table
@@ -13,6 +14,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 
 UNKNOWN = "not known"
+MOST_NUMBERS = 8  # of a run that its row shows; the others are in its record
 _INTRODUCTION = """\
 Made by [recgauge](https://pypi.org/project/recgauge/) {version}, which also checks it:
 
@@ -70,13 +72,21 @@ def package_page(
 
 
 def _runs(jobs: Sequence[JobOutcome], records: Sequence[RunRecord]) -> str:
-    rows = []
+    rows, keys = [], headline_keys(records)[:MOST_NUMBERS]
     for job, record in zip(jobs, records, strict=True):
-        search = record.search
+        search, values = record.search, record.values()
         tuned = "not tuned" if search is None else f"{len(search.trials)} trials, {search.sampler}"
-        model = _words(record.settings.get("model"))
-        rows.append((f"runs/{job.folder.name}", record.names["model"], model, tuned, str(record.seed)))
-    return _table(rows, ("folder", "model", "settings", "search", "seed"))
+        facts = (
+            f"runs/{job.folder.name}",
+            record.names["model"],
+            _words(record.settings.get("model")),
+            tuned,
+        )
+        rows.append(
+            (*facts, str(record.seed), *(f"{values[key]:.4f}" if key in values else "" for key in keys))
+        )
+    numbers = [key.replace("_at_", "@") for key in keys]
+    return _table(rows, ("folder", "model", "settings", "search", "seed", *numbers))
 
 
 def _data(records: Sequence[RunRecord], shared: Sequence[bool]) -> str:
