@@ -358,6 +358,8 @@ def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
     place = user * k + rank - 1
     if len(rank) and not (rank.min() >= 1 and rank.max() <= k and len(np.unique(place)) == len(place)):
         raise SchemaError(f"{path}: ranks must be from 1 to {k}, each once for a user.")
+    if not task.candidates.holds(task.users[user], item.astype(np.int32)).all():
+        raise SchemaError(f"{path}: has items that are no candidates of their users.")
     items = np.full((len(task.users), k), -1, np.int32)
     scores = np.full((len(task.users), k), -np.inf, score.dtype)
     items.flat[place], scores.flat[place] = item, score
