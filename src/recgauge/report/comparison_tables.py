@@ -79,13 +79,15 @@ def megabytes(value: float | None) -> str:
     return "" if value is None else f"{value / 1e6:,.1f}"
 
 
-BOARD_COLUMNS: dict[str, Callable[[Cost], str]] = {
-    "fit s": lambda cost: seconds(cost.fit_seconds),
-    "lists s": lambda cost: seconds(cost.recommend_seconds),
-    "peak MB": lambda cost: megabytes(cost.peak_bytes),
-    "model MB": lambda cost: megabytes(cost.model_bytes),
+BOARD_COLUMNS: dict[str, Callable[[RunRow, Cost], str]] = {
+    "fit s": lambda _, cost: seconds(cost.fit_seconds),
+    "lists s": lambda _, cost: seconds(cost.recommend_seconds),
+    "peak MB": lambda _, cost: megabytes(cost.peak_bytes),
+    "model MB": lambda _, cost: megabytes(cost.model_bytes),
 }
-"""What a leaderboard says of a run after its metrics; columns that are empty for all runs are left out."""
+"""What a leaderboard says of a run after its metrics, by its row of the first metric and its costs.
+
+Columns that are empty for all runs are left out."""
 
 PAIR_COLUMNS: dict[str, Callable[[Pair], str]] = {
     "difference": lambda pair: number(pair.difference, sign=True),
@@ -133,8 +135,8 @@ def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedu
     """Return the runs of one data set, best by the first metric first, with intervals, letters and costs."""
     first = results[0]
     runs = [row.run for row in first.rows]
-    spent = {run: costs.get((first.dataset, run), Cost()) for run in runs}
-    told = {name: [tell(spent[run]) for run in runs] for name, tell in BOARD_COLUMNS.items()}
+    known = [(row, costs.get((first.dataset, row.run), Cost())) for row in first.rows]
+    told = {name: [tell(row, cost) for row, cost in known] for name, tell in BOARD_COLUMNS.items()}
     columns = {name: texts for name, texts in told.items() if any(texts)}
     rows = tuple(
         (run, *(_mean(result, result.row(run)) for result in results), *texts)

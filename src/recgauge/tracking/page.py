@@ -324,7 +324,7 @@ def _sanity_lines(results: Sequence[MetricValue], sanity: SanityFacts | None) ->
 
 
 def dataset_inputs(record: RunRecord) -> list[dict[str, str]]:
-    """Describe the train and the test part as MLflow's inputs, each with the digest of its rows."""
+    """Describe the train and the evaluated part as MLflow's inputs, each with the digest of its rows."""
     data = record.dataset
     return [
         {
@@ -335,5 +335,5 @@ def dataset_inputs(record: RunRecord) -> list[dict[str, str]]:
             "profile": json.dumps({"num_rows": part.rows, "num_users": part.users}),
             "context": name,
         }
-        for name, part in (("train", record.split.train), ("test", record.split.test))
+        for name, part in (("train", record.split.train), (record.split.evaluated, record.split.test))
     ]
