@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from recgauge.report.results import compare_segments as compare_segments
     from recgauge.splits.shares import RandomPerUser as RandomPerUser
     from recgauge.splits.shares import RandomRows as RandomRows
+    from recgauge.sweeps.packages import package as package
     from recgauge.utils.randomness import stream as stream
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -53,7 +53,7 @@ def differing_values(stored: RunRecord, repeated: RunRecord) -> list[Difference]
     then, now = _numbers(stored), _numbers(repeated)
     different = []
     for name in dict.fromkeys([*then, *now]):
-        size = _distance(then.get(name, inf), now.get(name, inf))
+        size = distance(then.get(name, inf), now.get(name, inf))
         if size:
             texts = [f"{values[name]:.10g}" if name in values else "not computed" for values in (then, now)]
             different.append(Difference(name, texts[0], texts[1], size))
@@ -76,7 +76,7 @@ def _numbers(record: RunRecord) -> dict[str, float]:
     return numbers
 
 
-def _distance(then: float, now: float) -> float:
+def distance(then: float, now: float) -> float:
     """Return the difference of two numbers: 0 if both are NaN or the same infinity, inf if one is."""
     if then == now or (isnan(then) and isnan(now)):
         return 0.0

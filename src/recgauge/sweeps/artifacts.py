@@ -65,14 +65,14 @@ def write_run(
             unsaved = str(error)
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
-    files += _write_record(record, folder)
+    files += write_record(record, folder)
     return record, [*files, write_checksums(files, folder)], said, unsaved
 
 
 def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
     """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.dataset.interactions
-    tables = {"test": _held_out(result.split.test), "per_user": _per_user(result)}
+    tables = {"test": held_out_rows(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:
         tables["predictions"] = _predictions(result.rating.predictions, ids)
     if result.ranking is not None and result.ranking.rankings is not None:
@@ -123,7 +123,7 @@ def _write_convention_table(
     return values
 
 
-def _write_record(record: RunRecord, folder: Path) -> list[Path]:
+def write_record(record: RunRecord, folder: Path) -> list[Path]:
     """Write record.json, environment.json, guards.json and config.yaml."""
     guards = [asdict(guard) for guard in record.guards]
     texts = {
@@ -137,7 +137,8 @@ def _write_record(record: RunRecord, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def _held_out(test: Interactions) -> pa.Table:
+def held_out_rows(test: Interactions) -> pa.Table:
+    """Return the rows of a test part as test.parquet has them."""
     return arrow_table(
         {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
     )

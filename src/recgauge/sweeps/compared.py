@@ -36,6 +36,15 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRun
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
     """
+    compared = compared_jobs(jobs)
+    if compared is None:
+        return None
+    files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
+    return compared, [*files, *_draw(compared.comparison, folder)]
+
+
+def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
+    """Compare the most finished runs that differ in the model alone; None if there are not two."""
     known = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
     chosen, notes = agreeing(known)
     if not chosen:
@@ -45,9 +54,7 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRun
     procedure = Procedure()
     if sum(_n_users(job) for job in chosen) > MOST_CELLS:
         procedure = replace(procedure, interval="normal", correction="holm")
-    compared = compare_runs(chosen, procedure, notes=notes)
-    files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
-    return compared, [*files, *_draw(compared.comparison, folder)]
+    return compare_runs(chosen, procedure, notes=notes)
 
 
 def claim_lines(comparison: Comparison) -> list[str]:

@@ -30,7 +30,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "conventions": "what other libraries call these numbers",
         "recommend": "lists of a model that a run has saved",
         "export": "a run's lists and rows as files of other tools",
-        "verify": "repeat a run, compare every number, list and row",
+        "package": "one zip of runs for a paper, with what it takes to check them",
+        "verify": "repeat a run, or judge a package again, and compare every number",
     },
     "Manage data, stores and environments": {
         "data": "list, fetch, verify and describe data sets",

@@ -13,7 +13,7 @@ from recgauge.cli.words import Words
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, IntegrityError, did_you_mean
-from recgauge.experiment import prepare
+from recgauge.experiment import Experiment, prepare
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.stored import RunFolder
@@ -53,6 +53,7 @@ _PLACES = ("mirror", "cache", "offline", "prepared", "limits")
 _KEPT = ("dataset", "filters", "split", "candidates", "conventions", "seed", "fit_on", "evaluate_on",
          "guards")  # fmt: skip
 """The settings of a run that decide its rows."""
+_OF_TRAINING = ("learning", "sanity", "figures", "save_model", "tune", "tracking", "data", "study")
 
 
 def data_of(
@@ -70,6 +71,13 @@ def data_of(
     ready = prepare(compose(settings), Timings(progress or ConsoleProgress()))
     _check(run, ready.dataset, ready.split)
     return ready.dataset, ready.split
+
+
+def untrained(run: RunFolder, packages: Sequence[str] = ()) -> Experiment:
+    """Return a run's experiment for lists that are there already: with a model that nobody trains."""
+    recorded = {key: value for key, value in run.record.settings.items() if key not in _OF_TRAINING}
+    recorded["model"] = {TARGET: "recgauge.models.Bias"}  # both ranks and rates, so no metric is left out
+    return compose(settings_of(run, packages, recorded), leave_out=True, tell=lambda _: None)
 
 
 def settings_of(

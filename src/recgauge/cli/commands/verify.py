@@ -1,17 +1,19 @@
-"""``recgauge verify RUN_ID``: a stored run repeated from its own record, and compared with what is stored."""
+"""``recgauge verify``: a stored run repeated from its own record, or the runs of a package judged again."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Iterable, Sequence
+from functools import partial
+from math import inf, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from recgauge._version import __version__
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
-from recgauge.cli.commands.run_data import settings_of
-from recgauge.errors import ConfigError
+from recgauge.cli.commands.run_data import settings_of, untrained
+from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
 from recgauge.report.console import ConsoleProgress, output
-from recgauge.runs.environment import environment_of
+from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
 from recgauge.runs.list_files import HITS, LISTS, which_lists
 from recgauge.runs.record import RunRecord
@@ -22,20 +24,32 @@ from recgauge.runs.repeated import (
     differing_table,
     differing_values,
 )
-from recgauge.runs.stored import TEST, RunFolder
+from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder
 from recgauge.sweeps.artifacts import PER_USER, write_tables
 from recgauge.sweeps.compose import compose
+from recgauge.sweeps.package_checks import (
+    Judged,
+    changed_files,
+    changed_pages,
+    is_package,
+    judge_again,
+    opened,
+    read_about,
+)
+from recgauge.sweeps.packages import PREDICTED, RANKS, copy_tables, packed_lists, runs_in
 from recgauge.tracking import run_folder
 
-TABLES = (TEST, LISTS, HITS, PER_USER, "predictions.parquet")
+TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, RANKS, PREDICTED)
 SHOWN = 10  # differences of one kind that are named
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``verify``."""
-    parser.add_argument("run", metavar="RUN_ID", help=RUN)
+    parser.add_argument("run", metavar="RUN_ID", help=f"{RUN}, or a package")
     tolerance = "largest difference of a number that is not counted (default: %(default)s)"
     parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=tolerance)
+    train = "of a package: also repeat every run, as of a single run"
+    parser.add_argument("--train", action="store_true", help=train)
     add_allowed(parser)
     add_store(parser)
 
@@ -44,21 +58,103 @@ def carry_out(options: Namespace) -> int:
     """Repeat the run and print what differs; return 0 if nothing does, else 1."""
     if not 0 <= options.tolerance < inf:
         raise ConfigError(f"--tolerance: must be a number from 0, got {options.tolerance}.")
+    if is_package(path := Path(options.run)):
+        return int(not _verify_package(path, options))
+    if options.train:
+        raise ConfigError("--train: a run is always repeated; the option is for packages.")
     folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
+    return int(not _verify_run(folder, options))
+
+
+def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bool:
+    """Repeat a run and print what differs; return whether nothing does. `packed`: it is one of a package."""
     stored = RunFolder.read(folder)
     with TemporaryDirectory(prefix="recgauge-") as made:
         repeated = _repeat(stored, options.allow, Path(made))
         rows = differing_rows(stored.record, repeated)
         values = differing_values(stored.record, repeated)
-        tables = _tables(folder, Path(made))
+        now = Path(made)
+        if packed:
+            now = Path(made) / "packed"
+            now.mkdir()
+            copy_tables(Path(made), now, stored.record, packed_lists(folder))
+        tables = _tables(folder, now)
     around = differing_surroundings(stored.record.environment, repeated.environment)
     counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
     damaged = _damaged(folder)
     _print(stored.record, [*damaged, *rows], counted, around)
-    small = [difference.size for difference in (*values, *tables) if difference.size <= options.tolerance]
+    _print_small([*values, *tables], options.tolerance)
+    return not (damaged or rows or counted)
+
+
+def _verify_package(path: Path, options: Namespace) -> bool:
+    """Judge the lists of a package again and print what differs; return whether nothing does."""
+    console = output()
+    with opened(path) as folder:
+        about = read_about(folder, path)
+        changed = changed_files(folder)
+        _print_differences(changed)
+        same_values, n_seen, n_results = True, 0, 0
+        around: dict[Difference, None] = {}
+        for job, judged in judge_again(folder, partial(untrained, packages=options.allow), ConsoleProgress):
+            assert job.record is not None
+            same_values &= _print_judged(job.record, judged, options.tolerance)
+            n_seen, n_results = n_seen + judged.n_numbers, n_results + len(job.record.results)
+            now = environment()
+            then = {name: fact for name, fact in job.record.environment.items() if name in now}
+            around |= dict.fromkeys(differing_surroundings(then, now))
+        good = same_values and not changed
+        if same_values:  # else pages differ, too, since they follow from the values
+            pages = changed_pages(folder)
+            _print_differences(pages)
+            good &= not pages
+            if pages and about["recgauge"] != __version__:
+                around[Difference("recgauge, which writes pages", about["recgauge"], __version__, nan)] = None
+        _print_surroundings(around)
+        if options.train:
+            for job in runs_in(folder):
+                good &= _verify_run(job.folder, options, packed=True)
+    state = "identical" if good else "not as packed"
+    trained = "" if options.train else "; nothing was trained (--train)"
+    numbers = f"{n_seen} of {n_results} numbers computed again from lists and predictions"
+    console.print(f"\n{path}: {state}, {numbers}{trained}", style="bold", soft_wrap=True)
+    return good
+
+
+def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
+    counted = [difference for difference in judged.differences if difference.size > tolerance]
+    same = f"identical: {judged.n_numbers} of {len(record.results)} numbers"
+    output().print(f"\n{_name(record)}: {'not as packed' if counted else same}", style="bold")
+    _print_differences(counted)
+    _print_small(judged.differences, tolerance)
+    for reason, metrics in judged.not_computed.items():
+        names = listed(dict.fromkeys(metrics), 6)
+        output().print(f"not seen {names}: {reason}; --train repeats the run", soft_wrap=True)
+    return not counted
+
+
+def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
+    for each in differences[:most]:
+        size = "" if each.size == inf else f" (difference {each.size:.3g})"
+        text = f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}"
+        output().print(text, soft_wrap=True)
+    if len(differences) > most:
+        output().print(f"         and {len(differences) - most} more")
+
+
+def _print_surroundings(facts: Iterable[Difference]) -> None:
+    for fact in facts:
+        output().print(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}", soft_wrap=True)
+
+
+def _print_small(differences: Sequence[Difference], tolerance: float) -> None:
+    small = [difference.size for difference in differences if difference.size <= tolerance]
     if small:
         output().print(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
-    return int(bool(damaged or rows or counted))
+
+
+def _name(record: RunRecord) -> str:
+    return f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
 
 
 def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunRecord:
@@ -109,16 +205,11 @@ def _print(
     record: RunRecord, rows: Sequence[Difference], numbers: Sequence[Difference], around: Sequence[Difference]
 ) -> None:
     console = output()
-    name = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
     same = f"identical: {len(record.results)} numbers, rows and lists"
-    console.print(f"\n{name}: {'not as stored' if rows or numbers else same}", style="bold")
-    for one in (*rows, *numbers[:SHOWN]):
-        size = "" if one.size == inf else f" (difference {one.size:.3g})"
-        console.print(f"differs  {one.what}: stored {one.stored}; now {one.repeated}{size}")
-    if len(numbers) > SHOWN:
-        console.print(f"         and {len(numbers) - SHOWN} more")
-    for one in around:
-        console.print(f"made by  {one.what}: stored {one.stored}; now {one.repeated}")
+    console.print(f"\n{_name(record)}: {'not as stored' if rows or numbers else same}", style="bold")
+    _print_differences(rows, most=len(rows))
+    _print_differences(numbers)
+    _print_surroundings(around)
     if numbers and not rows and not around:
         console.print("made by  the same versions and kernels, on the same rows: the model is not repeatable")
     if record.search is not None:

@@ -1,0 +1,479 @@
+"""A package opened safely, and judged again without training, from its lists and the data set."""
+
+import json
+import stat
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+from pathlib import Path, PurePosixPath
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from recgauge.conventions import Definition
+from recgauge.data.top_k import TopK
+from recgauge.errors import IntegrityError, RecgaugeError, SchemaError, listed, printable, said
+from recgauge.evaluation import Evaluation, evaluate_or_refuse
+from recgauge.evaluation.evaluate_ratings import evaluate_predictions
+from recgauge.evaluation.predict import RatingPredictions
+from recgauge.evaluation.ranking_task import RankingTask
+from recgauge.experiment import Experiment, PreparedData, prepare
+from recgauge.files.limits import Limits
+from recgauge.files.opening import UNPACKING_ERRORS
+from recgauge.runs.facts import SplitFacts
+from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
+from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.record import RunRecord
+from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table, user_table
+from recgauge.sweeps.artifacts import held_out_rows
+from recgauge.sweeps.packages import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
+from recgauge.utils.progress import Progress, Timings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIMITS = Limits(adjustable=False)
+MOST_FILES, MOST_TIMES = 100_000, 200  # files; bytes of what is packed to bytes of the archive
+_ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack 4 kB to gigabytes
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a run's lists and predictions give now."""
+
+    differences: list[Difference]
+    n_numbers: int  # that were computed again, those of users not counted
+    not_computed: dict[str, list[str]]  # reason to the metrics that only a repetition shows
+
+
+def is_package(path: Path) -> bool:
+    """Whether a path is a package, or the folder of an unpacked one, as far as its kind tells."""
+    return (path / ABOUT).is_file() if path.is_dir() else path.is_file()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Path]:
+    """Yield the folder of a package's files, unpacked into a temporary one; nothing is written elsewhere.
+
+    Raises
+    ------
+    IntegrityError
+        If it is no package, lacks a file or has one too many, or a name leads elsewhere.
+    """
+    with TemporaryDirectory(prefix="recgauge-") as temporary:
+        folder = path if path.is_dir() else Path(temporary)
+        try:
+            if folder != path:
+                _unpack(path, folder)
+            yield _complete(folder, path)
+        except RecgaugeError as error:  # a temporary folder means nothing to anybody
+            name = f"{path}/" if folder == path else f"{path}:"
+            raise type(error)(str(error).replace(f"{folder}/", name)) from error
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            for member in _members(archive, path):
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as source, target.open("xb") as content:
+                    copyfileobj(source, content)
+    except RecgaugeError:
+        raise
+    except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
+        raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. Get the package again.") from error
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    """Return the files of an archive, all of which may be unpacked."""
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    seen: set[str] = set()
+    for member in members:
+        name = PurePosixPath(member.filename)
+        kind = member.external_attr >> 16
+        if (
+            name.is_absolute()
+            or ".." in name.parts
+            or set(member.filename) & set('\\:*?"<>|')
+            or not name.parts
+        ):
+            problem = "its name leads outside"
+        elif kind and stat.S_IFMT(kind) not in (0, stat.S_IFREG):
+            problem = "is a link or no file"
+        elif str(name).casefold() in seen:
+            problem = "is there twice"
+        elif member.compress_type not in _ZIP:
+            problem = "is packed in a way that cannot be unpacked in pieces"
+        else:
+            seen.add(str(name).casefold())
+            continue
+        raise IntegrityError(f"{path}: {printable(member.filename)}: {problem}. Nothing was unpacked.")
+    if len(members) > MOST_FILES:
+        raise IntegrityError(f"{path}: has {len(members):,} files, at most {MOST_FILES:,} are unpacked.")
+    # zipfile reads no more of a member than the archive says it has
+    size = sum(member.file_size for member in members)
+    if size > MOST_TIMES * path.stat().st_size:
+        raise IntegrityError(
+            f"{path}: has {size:,} bytes when it is unpacked, more than {MOST_TIMES} times its size. "
+            "Nothing was unpacked."
+        )
+    LIMITS.check_unpacked(size, path)
+    return members
+
+
+def _complete(folder: Path, path: Path) -> Path:
+    """Return the folder if all files are there that its list of digests names, and no others."""
+    if not (folder / ABOUT).is_file() or not (folder / CHECKSUMS).is_file():
+        raise IntegrityError(
+            f"{path}: is no package, since it lacks {ABOUT} or {CHECKSUMS}. Name a file that `recgauge "
+            "package` wrote, a run's id or its output folder."
+        )
+    if links := [file.name for file in folder.rglob("*") if file.is_symlink()]:
+        raise IntegrityError(f"{path}: {listed(map(printable, links), 5)} leads elsewhere.")
+    files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    named = {*read_checksums(folder / CHECKSUMS), CHECKSUMS}
+    for names, problem in ((named - files, "lacks"), (files - named, f"has, and {CHECKSUMS} does not name,")):
+        if names:
+            raise IntegrityError(
+                f"{path}: {problem} {listed(map(printable, sorted(names)), 5)}. Get the package again."
+            )
+    for file in sorted(folder.rglob("*.parquet")):
+        _check_size(file)
+    return folder
+
+
+def _check_size(file: Path) -> None:
+    """Refuse a table that would fill the memory."""
+    try:
+        about = pq.read_metadata(file)
+    except (OSError, ValueError):  # damaged: reading it says so
+        return
+    LIMITS.check_rows(about.num_rows, file)
+    LIMITS.check_columns(about.num_columns, file)
+    LIMITS.check_unpacked(sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups)), file)
+
+
+def read_about(folder: Path, path: Path) -> dict[str, Any]:
+    """Return what a package says of itself.
+
+    Raises
+    ------
+    IntegrityError
+        If this version of recgauge does not understand it.
+    """
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        known = about["format"] == FORMAT
+        if known and not all(isinstance(text, str) for text in (about["recgauge"], *about["notes"])):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise IntegrityError(f"{path}: {ABOUT} cannot be read. Get the package again.") from error
+    if not known:
+        raise IntegrityError(
+            f"{path}: this recgauge does not know packages of its kind; use recgauge {about.get('recgauge')}."
+        )
+    return dict(about)
+
+
+def changed_files(folder: Path) -> list[Difference]:
+    """Return the files that are not as they were packed."""
+    sums = read_checksums(folder / CHECKSUMS)
+    now = {name: file_digest(folder / name) for name in sums}
+    return [
+        Difference(name, f"sha256 {sums[name][:SHOWN]}", f"sha256 {digest[:SHOWN]}: the file was changed")
+        for name, digest in now.items()
+        if digest != sums[name]
+    ]
+
+
+def changed_pages(folder: Path) -> list[Difference]:
+    """Return the pages and tables of a package that do not follow from its records and values."""
+    with TemporaryDirectory(prefix="recgauge-") as temporary:
+        write_pages(folder, Path(temporary))
+        written = {
+            path.relative_to(temporary).as_posix(): path
+            for path in Path(temporary).rglob("*")
+            if path.is_file()
+        }
+        return [
+            difference
+            for name, path in sorted(written.items())
+            if (difference := _first_line(name, folder / name, path)) is not None
+        ]
+
+
+def _first_line(name: str, stored: Path, written: Path) -> Difference | None:
+    if not stored.is_file():
+        return Difference(name, "not there", "follows from the records")
+    texts = [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in (stored, written)]
+    if texts[0] == texts[1]:
+        return None
+    longest = max(map(len, texts))
+    lines = [[*text, *[""] * (longest - len(text))] for text in texts]
+    number = next((i for i, (then, now) in enumerate(zip(*lines, strict=True)) if then != now), 0)
+    then, now = (printable(text[number].strip())[:120] or "nothing" for text in lines)
+    return Difference(f"{name}, line {number + 1}", then, now)
+
+
+Compose = Callable[[RunFolder], Experiment]
+"""Returns the experiment of a run, with a model that is not trained."""
+
+
+def judge_again(
+    folder: Path, compose: Compose, progress: Callable[[], Progress]
+) -> Iterator[tuple[JobOutcome, Judged]]:
+    """Yield the runs of a package with what their lists and predictions give now.
+
+    Runs on the same rows share them; the model is never trained.
+
+    Raises
+    ------
+    RecgaugeError
+        If data are missing, or a file of a run cannot be read.
+    """
+    ready: dict[str, PreparedData] = {}
+    for job in runs_in(folder):
+        assert job.record is not None
+        run = RunFolder(job.record, job.folder)
+        experiment = compose(run)
+        rows = replace(experiment, metrics={}, cutoffs=(max(experiment.cutoffs),))
+        key = repr((rows, bool(experiment.list_metrics)))
+        if key not in ready:
+            ready = {key: prepare(experiment, Timings(progress()))}
+        yield job, _judge(run, experiment, _for_run(ready[key], experiment))
+
+
+def _for_run(ready: PreparedData, experiment: Experiment) -> PreparedData:
+    """Return prepared data with the metrics of a run."""
+    if ready.task is None:
+        return ready
+    task = replace(ready.task, metrics=experiment.list_metrics, cutoffs=experiment.cutoffs)
+    return replace(ready, task=task)
+
+
+def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judged:
+    rows = differing_rows(run.record, _with_rows_of(run.record, ready))
+    if rows:  # numbers of other rows say nothing
+        return Judged(rows, 0, {})
+    evaluations = [*_of_lists(run, ready.task), *_of_ratings(run, experiment, ready)]
+    values = {entry.key: entry for evaluation in evaluations for entry in evaluation.results}
+    differences = _changed_rows(run, ready)
+    left: dict[str, list[str]] = {}
+    for stored in run.record.results:
+        now = values.get(stored.key)
+        if now is None:
+            left.setdefault(_why_not(stored.name, run, experiment, ready), []).append(stored.name)
+            continue
+        if now.definition != stored.definition:
+            differences.append(Difference(f"definition of {stored.key}", stored.definition, now.definition))
+        pairs = {
+            stored.key: (stored.value, now.value),
+            f"stderr of {stored.key}": (stored.stderr, now.stderr),
+        }
+        differences += [
+            Difference(name, f"{then!r}", f"{value!r}", size)
+            for name, (then, value) in pairs.items()
+            if (size := distance(inf if then is None else then, inf if value is None else value))
+        ]
+    differences += _users(run, evaluations)
+    if not differences:  # of what is not computed again, the means of users must be those of the record
+        user_table(run.folder, run.record)
+    return Judged(differences, len(values), left)
+
+
+def _changed_rows(run: RunFolder, ready: PreparedData) -> list[Difference]:
+    """Return the files whose held-out rows are not those of the split."""
+    held_out, names = held_out_rows(ready.split.test), ["user_id", "item_id", "rating"]
+    return [
+        Difference(file, "rows", "other rows are held out by the split")
+        for file in (TEST, PREDICTIONS)
+        if (run.folder / file).is_file()
+        and not all(
+            np.array_equal(stored.to_pandas(), held_out[name].to_pandas())
+            for name, stored in zip(names, read_table(run.folder / file, names).columns, strict=True)
+        )
+    ]
+
+
+def _with_rows_of(record: RunRecord, ready: PreparedData) -> RunRecord:
+    """Return the record with the digests of the rows and candidates that were made again."""
+    candidates = record.candidates_sha256 if ready.task is None else ready.task.candidates.sha256()
+    return replace(
+        record,
+        dataset=replace(record.dataset, sha256=ready.dataset.sha256),
+        split=SplitFacts.of(ready.split),
+        candidates_sha256=candidates,
+    )
+
+
+def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
+    if task is None:
+        return []
+    metrics = {name: each for name, each in task.metrics.items() if not _needs_ends(each, run.record)}
+    if (run.folder / LISTS).is_file():
+        lists = _stored_lists(run, task)
+    elif (run.folder / RANKS).is_file():
+        lists = _lists_of_ranks(run, task)
+        metrics = {name: each for name, each in metrics.items() if _of_ranks(each)}
+    else:
+        return []
+    if len(task.listed_users) > len(task.users):
+        metrics = {name: each for name, each in metrics.items() if not each.metric.needs_all_users}
+    if not metrics:
+        return []
+    return [evaluate_or_refuse(metrics, partial(task.evaluate, lists=lists))[0]]
+
+
+def _needs_ends(definition: Definition, record: RunRecord) -> bool:
+    """Whether a value depends on what ties with the ends of the lists, which no file has."""
+    k = str(max((entry.k for entry in record.results if entry.k is not None), default=0))
+    open_ends = record.ties is None or record.ties.share_at_cutoff.get(k) != 0
+    return definition.policies.ties in ("expected", "random") and open_ends
+
+
+def _of_ranks(definition: Definition) -> bool:
+    """Whether a value follows from the ranks of relevant items alone."""
+    metric = definition.metric
+    of_relevance = metric.needs_relevant and not metric.needs & {"train", "features", "similarity"}
+    return of_relevance and definition.policies.ties == "stable"  # others look at the scores
+
+
+def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
+    """Return the lists of a file as codes of the data set."""
+    path, k = run.folder / LISTS, max(task.cutoffs)
+    rows, ids = read_table(path, ["user_id", "item_id", "rank", "score"]), task.dataset.interactions
+    user = _codes(rows["user_id"], ids.user_ids, task.users, path)
+    item = _codes(rows["item_id"], ids.item_ids, np.arange(len(ids.item_ids)), path)
+    rank, score = (np.asarray(rows[name].to_pandas()) for name in ("rank", "score"))
+    if rank.dtype.kind != "i" or score.dtype.kind != "f":
+        raise SchemaError(f"{path}: rank and score should be numbers.")
+    place = user * k + rank - 1
+    if len(rank) and not (rank.min() >= 1 and rank.max() <= k and len(np.unique(place)) == len(place)):
+        raise SchemaError(f"{path}: ranks must be from 1 to {k}, each once for a user.")
+    if not task.candidates.holds(task.users[user], item.astype(np.int32)).all():
+        raise SchemaError(f"{path}: has items that are no candidates of their users.")
+    items = np.full((len(task.users), k), -1, np.int32)
+    scores = np.full((len(task.users), k), -np.inf, score.dtype)
+    items.flat[place], scores.flat[place] = item, score
+    return TopK(task.users, items, scores)
+
+
+def _codes(column: Any, ids: Any, wanted: Any, path: Path) -> Any:
+    """Return the places of ids among those of the wanted codes."""
+    import pandas as pd
+
+    places = pd.Index(ids[wanted]).get_indexer(column.to_pandas())
+    if (places < 0).any():
+        first = column[int(np.argmax(places < 0))]
+        raise SchemaError(f"{path}: has {printable(str(first))}, which the evaluated data have not.")
+    return places
+
+
+def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
+    """Return lists with the held-out items at their ranks, and others that are not relevant between them."""
+    path, k, test = run.folder / RANKS, max(task.cutoffs), task.split.test
+    table = read_table(path)
+    ranks = _of_rows(table, "rank", len(test), path)
+    lengths = np.minimum(task.candidates.counts(test.n_users, test.n_items), k)
+    if "length" in table.column_names:
+        lengths[test.user] = _of_rows(table, "length", len(test), path)
+    if (lengths > k).any() or (ranks > lengths[test.user]).any():
+        raise SchemaError(f"{path}: has a rank or a length beyond the lists of {k} items.")
+    items = np.full((len(task.users), k), -1, np.int32)
+    order = np.argsort(test.user, kind="stable")
+    start = np.searchsorted(test.user[order], np.arange(test.n_users + 1))
+    for row, user in enumerate(task.users):
+        own = order[start[user] : start[user + 1]]
+        length, held = int(lengths[user]), test.item[own]
+        hits = np.flatnonzero(ranks[own])
+        line = np.full(length, -1, np.int32)
+        line[ranks[own][hits] - 1] = held[hits]
+        others = np.setdiff1d(np.arange(min(test.n_items, length + len(held)), dtype=np.int32), held)
+        empty = np.flatnonzero(line < 0)
+        line[empty] = others[: len(empty)]
+        items[row, :length] = line
+    scores = np.where(items >= 0, -np.arange(k, dtype=np.float32), -np.inf).astype(np.float32)
+    return TopK(task.users, items, scores)
+
+
+def _of_rows(table: Any, name: str, n_rows: int, path: Path) -> Any:
+    values = np.asarray(table[name].to_pandas()) if name in table.column_names else np.empty(0)
+    kinds = "f" if name == "predicted" else "i"
+    if len(values) != n_rows or values.dtype.kind not in kinds or (kinds == "i" and (values < 0).any()):
+        raise SchemaError(f"{path}: must have a {name} for each of the {n_rows:,} held-out rows.")
+    return values
+
+
+def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> list[Evaluation]:
+    names = [name for name in (PREDICTIONS, PREDICTED) if (run.folder / name).is_file()]
+    if not names or not experiment.rating_metrics:
+        return []
+    path, test = run.folder / names[0], ready.split.test
+    predicted = _of_rows(read_table(path, ["predicted"]), "predicted", len(test), path)
+    nothing = np.zeros(len(test), np.bool_)
+    predictions = RatingPredictions(
+        test.user, test.item, test.value, predicted.astype(np.float32), nothing, nothing
+    )
+    measure = partial(evaluate_predictions, predictions=predictions, user_ids=test.user_ids)
+    return [evaluate_or_refuse(experiment.rating_metrics, measure)[0]]
+
+
+def _users(run: RunFolder, evaluations: Sequence[Evaluation]) -> list[Difference]:
+    """Compare the values of users with those of per_user.parquet."""
+    import pandas as pd
+
+    table = read_table(run.folder / PER_USER).to_pandas()
+    if "user_id" not in table or not table["user_id"].is_unique:
+        raise SchemaError(f"{run.folder / PER_USER}: must have each user_id once.")
+    table = table.set_index("user_id")
+    if wrong := [name for name in table if table[name].dtype.kind != "f"]:
+        raise SchemaError(f"{run.folder / PER_USER}: {listed(wrong)} should be numbers.")
+    pairs = [(evaluation.users, entry) for evaluation in evaluations for entry in evaluation.results]
+    return [
+        difference
+        for users, entry in pairs
+        if entry.per_user is not None
+        and (difference := _unequal_users(entry.key, table, pd.Series(entry.per_user, users)))
+    ]
+
+
+def _unequal_users(key: str, table: "pd.DataFrame", now: "pd.Series[float]") -> Difference | None:
+    """Compare the users' values of a metric; None if they are equal, for the same users."""
+    import pandas as pd
+
+    users = table.index.union(now.index)
+    then = table[key].reindex(users) if key in table else pd.Series(np.nan, users)
+    now = now.reindex(users)
+    unequal = ~((then == now) | (then.isna() & now.isna()))
+    if not unequal.any():
+        return None
+    place = int(np.argmax(unequal.to_numpy()))
+    values = [repr(float(column.iloc[place])) for column in (then, now)]
+    size = float((then - now)[unequal].abs().max(skipna=False))
+    what = f"{PER_USER}, {key} ({int(unequal.sum()):,} users, first {printable(str(users[place]))})"
+    return Difference(what, values[0], values[1], inf if np.isnan(size) else size)
+
+
+def _why_not(name: str, run: RunFolder, experiment: Experiment, ready: PreparedData) -> str:
+    """Return why a result is not computed from what the package has."""
+    files = (LISTS, RANKS, PREDICTIONS, PREDICTED)
+    if not any((run.folder / file).is_file() for file in files):
+        return "the package has no lists"
+    if name in experiment.full_ranking_metrics:
+        return "needs the scores of all items"
+    definition = experiment.list_metrics.get(name)
+    if definition is not None and _needs_ends(definition, run.record):
+        return "needs what ties with the ends of the lists"
+    if definition is not None and definition.metric.needs_all_users and ready.task is not None:
+        return "looks at lists of users who are not evaluated"
+    if definition is not None and not (run.folder / LISTS).is_file():
+        return "needs whole lists"
+    return "cannot be computed"

@@ -1,0 +1,239 @@
+"""``recgauge package`` and ``recgauge verify PACKAGE``: what a colleague gets, and what checking it finds."""
+
+import json
+import stat
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import recgauge
+from finished import finished
+from recgauge.cli.commands.cli import main
+from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
+
+pytestmark = pytest.mark.e2e
+WORDS = ("metrics=[ranking,beyond_accuracy]", "cutoffs=[5,10]")
+SECRETS = ("tracking.uri=postgresql://ann:hunter22pass@host/db", "data.cache=/home/ann/data")
+SVD = "runs/1-demo-svd-seed0"
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep")
+    finished(folder, "popularity", *WORDS, *SECRETS)
+    finished(folder, "svd", "model.n_factors=4", *WORDS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def package(sweep, tmp_path_factory) -> Path:
+    return recgauge.package(sweep, tmp_path_factory.mktemp("package") / "package.zip")
+
+
+@pytest.fixture
+def verify(capsys, tmp_path, monkeypatch):
+    """Verify in a folder that has nothing else."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        code = main(["verify", *map(str, words)])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def unpacked(package, folder) -> Path:
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def sign(folder):
+    """Make digests fit what was changed, as someone who means to deceive would."""
+    for sums in (folder / SVD / CHECKSUMS, folder / CHECKSUMS):
+        names = read_checksums(sums)
+        lines = (f"{file_digest(sums.parent / name)}  {name}\n" for name in names)
+        sums.write_text("".join(lines))
+
+
+def change_table(path, column, value):
+    table = pq.read_table(path).to_pandas()
+    table.loc[3, column] = value
+    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
+
+
+def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package, verify):
+    again = recgauge.package([sweep / "svd0", sweep / "popularity0"], "again.zip")
+    assert again.read_bytes() == package.read_bytes()
+    code, out, _ = verify(again)
+    assert code == 0
+    assert "svd on demo, seed 0: identical:" in out
+    assert "user_coverage" in out.split("not seen ")[1]  # lists of users who are not evaluated
+    assert "again.zip: identical, " in out
+    assert "nothing was trained" in out
+    with pytest.raises(recgauge.errors.ConfigError, match="is there already"):
+        recgauge.package(sweep, again)
+
+    code, out, _ = verify(again, "--train")
+    assert code == 0, out
+    assert out.count("numbers, rows and lists") == 2
+
+
+@pytest.mark.parametrize("lists", ["relevant", "none"])
+def test_a_package_may_have_less_of_the_lists(sweep, verify, lists):
+    package = recgauge.package(sweep, "package.zip", lists=lists)
+    with zipfile.ZipFile(package) as archive:
+        assert not [name for name in archive.namelist() if "recommendations" in name]
+    code, out, _ = verify(package)
+    assert code == 0, out
+    assert f"identical: {14 if lists == 'relevant' else 0} of" in out
+
+
+def test_the_page_answers_from_the_records_and_nothing_private_is_inside(package, tmp_path):
+    folder = unpacked(package, tmp_path)
+    page = (folder / "README.md").read_text()
+    assert "| Are baselines tuned with equal budget? | no run was tuned" in page
+    assert "| Which hardware? | platform: not known" in page
+    assert "svd is better than popularity" in page
+    texts = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    for private in (b"hunter22pass", b"/home/ann", b"ann:", str(Path.home()).encode() + b"/"):
+        assert private not in texts
+
+
+def value(folder):
+    record = json.loads((folder / SVD / "record.json").read_text())
+    entry = next(entry for entry in record["results"] if entry["key"] == "ndcg_at_10")
+    entry["value"] += 1e-9
+    (folder / SVD / "record.json").write_text(json.dumps(record))
+
+
+def users_value(folder):
+    change_table(folder / SVD / "per_user.parquet", "ndcg_at_10", 0.125)
+
+
+def item(folder):
+    path = folder / SVD / "recommendations.parquet"
+    table = pq.read_table(path).to_pandas()
+    table.loc[0, "item_id"], table.loc[1, "item_id"] = table.loc[1, "item_id"], table.loc[0, "item_id"]
+    change_table(path, "item_id", 1499)
+
+
+def config(folder):
+    path = folder / SVD / "config.yaml"
+    path.write_text(path.read_text().replace("n_factors: 4", "n_factors: 8"))
+
+
+def split(folder):
+    path = folder / SVD / "record.json"
+    path.write_text(path.read_text().replace('"test_size": 0.2', '"test_size": 0.25'))
+
+
+def held_out(folder):
+    change_table(folder / SVD / "test.parquet", "rating", 1.5)
+
+
+def claim(folder):
+    path = folder / "comparison.md"
+    path.write_text(path.read_text().replace("svd is better", "svd is far better"))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (value, "differs  ndcg_at_10: stored 0."),
+        (users_value, "differs  per_user.parquet, ndcg_at_10 (1 users, first "),
+        (item, "differs  novelty_at_5: stored "),
+        (config, "config.yaml, line "),
+        (split, "differs  train rows: stored sha256 "),
+        (held_out, "differs  test.parquet: stored rows"),
+        (claim, "comparison.md, line "),
+    ],
+)
+def test_what_was_changed_is_named_though_the_digests_fit(package, verify, tmp_path, change, named, signed):
+    folder = unpacked(package, tmp_path / "unpacked")
+    change(folder)
+    if signed:
+        sign(folder)
+    code, out, _ = verify(folder)
+    assert code == 1
+    assert named in out
+    assert ("the file was changed" in out) != signed
+    assert "not as packed" in out
+
+
+def with_member(name, content=b"x", mode=stat.S_IFREG):
+    def add(archive):
+        member = zipfile.ZipInfo(name)
+        member.external_attr = (mode | 0o644) << 16
+        archive.writestr(member, content, zipfile.ZIP_DEFLATED)
+
+    return add
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("add", "problem"),
+    [
+        (with_member("/tmp/outside"), "its name leads outside"),
+        (with_member("runs/../../outside"), "its name leads outside"),
+        (with_member("..\\outside"), "its name leads outside"),
+        (with_member("link", b"/etc/passwd", stat.S_IFLNK), "is a link or no file"),
+        (with_member("readme.md"), "is there twice"),
+        (with_member("bomb", bytes(1 << 29)), "more than 200 times its size"),
+        (with_member("more"), "does not name, more"),
+        (None, "lacks README.md"),
+    ],
+)
+def test_a_package_that_is_none_is_refused_in_one_line(package, verify, tmp_path, add, problem):
+    file = tmp_path / "bad.zip"
+    with zipfile.ZipFile(package) as archive, zipfile.ZipFile(file, "w") as bad:
+        for name in archive.namelist():
+            if add is not None or name != "README.md":
+                bad.writestr(name, archive.read(name))
+        if add is not None:
+            add(bad)
+    before = sorted(tmp_path.parent.rglob("*"))
+    code, out, err = verify(file)
+    assert code == 1
+    assert problem in err
+    assert len(err.strip().splitlines()) == 1
+    assert not out
+    assert sorted(tmp_path.parent.rglob("*")) == before
+    file.write_text("no zip")
+    assert "cannot be unpacked" in verify(file)[2]
+
+
+def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, monkeypatch):
+    rows = [f"{user},{item},{1 + (user * item) % 5}" for user in range(40) for item in range(user % 3, 30, 3)]
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    (here / "ratings.csv").write_text("\n".join(["user,item,rating", *rows]))
+    words = ("dataset=table", f"dataset.path={here / 'ratings.csv'}", "metrics=[ranking,rating]")
+    for model in ("bias", "biased_mf"):
+        finished(here / "runs", model, *words)
+    package = recgauge.package(here / "runs", there / "package.zip", lists="relevant")
+    with zipfile.ZipFile(package) as archive:
+        names = {Path(name).name for name in archive.namelist()}
+        page = archive.read("README.md").decode()
+    assert not names & {"test.parquet", "predictions.parquet", "recommendations.parquet"}
+    assert {"ranks.parquet", "predicted.parquet"} <= names
+    assert "not in the package" in page
+
+    monkeypatch.chdir(there)
+    code, _, err = verify(package)
+    assert code == 1
+    assert "dataset.path=ratings.csv: there is no such file" in err
+    (there / "ratings.csv").write_text((here / "ratings.csv").read_text())
+    code, out, _ = verify(package)
+    assert code == 0, out
+    assert "rmse" not in out  # not among what is not seen
+    (there / "ratings.csv").write_text((here / "ratings.csv").read_text().replace("0,3,1", "0,3,5"))
+    code, out, _ = verify(package)
+    assert code == 1
+    assert "differs  data: stored sha256" in out
