@@ -28,7 +28,6 @@ Similarity = Literal[
     "cosine", "asymmetric_cosine", "adjusted_cosine", "pearson", "jaccard", "dice", "tversky", "dot"
 ]
 Weighting = Literal["none", "tf_idf", "bm25"]
-Weighted = Literal["similarities", "rows"]
 Values = Literal["binary", "rating"]
 _CENTRED = ("adjusted_cosine", "pearson")
 _OF_SETS = ("jaccard", "dice", "tversky")
@@ -54,7 +53,6 @@ class NeighbourSettings:
     normalize: bool = False
     tversky_alpha: float = 1.0
     tversky_beta: float = 1.0
-    weighted: Weighted = "similarities"
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -62,7 +60,6 @@ class NeighbourSettings:
         check_choice(f"{name}: similarity", self.similarity, get_args(Similarity))
         check_choice(f"{name}: values", self.values, get_args(Values))
         check_choice(f"{name}: weighting", self.weighting, get_args(Weighting))
-        check_choice(f"{name}: weighted", self.weighted, get_args(Weighted))
         for real in ("shrinkage", "k1", "tversky_alpha", "tversky_beta"):
             setattr(self, real, check_real(f"{name}: {real}", getattr(self, real), low=0.0, high=np.inf))
         self.alpha = check_real(f"{name}: alpha", self.alpha, low=-1.0, high=1.0)
@@ -75,23 +72,29 @@ class NeighbourSettings:
                 f"{name}: weighting={self.weighting} has no meaning for similarity={self.similarity}; "
                 "set weighting=none, or similarity to cosine, asymmetric_cosine or dot."
             )
-        self._lengths: DoubleArray | None = None
-
-    def train_rows(self, train: Interactions) -> sparse.csr_array:
-        """Return `user_rows` of the training part, whose lengths of items count from now on."""
-        self._lengths = None
-        return self.user_rows(train)
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
-        """Return what each user's items count, shape (n_users, n_items) float32."""
+        """Return what each user's items count, shape (n_users, n_items) float32: 1 or the rating."""
         matrix = rows.to_csr().astype(np.float32)
         if self.values == "binary":
             matrix.data[:] = 1.0
-        if self.weighting != "none" and self.weighted == "rows":
-            if self._lengths is None:
-                self._lengths = self._relative_lengths(matrix)
-            matrix.data = self._term_weights(matrix, self._lengths).astype(np.float32)
         return matrix
+
+    def weighed(self, matrix: sparse.csr_array) -> sparse.csr_array:
+        """Weigh entries as words of documents, float32: columns are documents, rows are words."""
+        if self.weighting == "none":
+            return matrix
+        n, in_row = matrix.shape[1], np.diff(matrix.indptr)
+        rarity = np.log(n) - np.log1p(in_row)
+        value = matrix.data.astype(np.float64)
+        if self.weighting == "tf_idf":
+            weighed: DoubleArray = np.sqrt(np.maximum(value, 0.0))
+        else:
+            length = np.bincount(matrix.indices, value, minlength=n)
+            relative = 1.0 - self.b + self.b * length / max(length.mean(), np.finfo(np.float64).tiny)
+            weighed = value * (self.k1 + 1.0) / (self.k1 * relative[matrix.indices] + value)
+        weighed *= np.repeat(rarity, in_row)
+        return sparse.csr_array((weighed.astype(np.float32), matrix.indices, matrix.indptr), matrix.shape)
 
     def nearest(
         self, matrix: sparse.csr_array, progress: Progress | None, *, is_first: bool
@@ -132,8 +135,6 @@ class NeighbourSettings:
     def _compared(self, matrix: sparse.csr_array, is_first: bool) -> tuple[sparse.csr_array, _Measure]:
         """Return the entries that are multiplied, and what their sums are divided by."""
         n = matrix.shape[1]
-        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        value = matrix.data.astype(np.float64)
         if self.similarity in _OF_SETS:
             counts = np.bincount(matrix.indices, minlength=n).astype(np.float64)
             ones = sparse.csr_array((np.ones_like(matrix.data), matrix.indices, matrix.indptr), matrix.shape)
@@ -145,45 +146,25 @@ class NeighbourSettings:
             own, other = (first, second) if is_first else (second, first)
             return ones, (own * counts, other * counts, shrinkage, 1.0 - own - other)
         if self.similarity in _CENTRED:
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             codes = row if self.similarity == "adjusted_cosine" else matrix.indices
+            value = matrix.data.astype(np.float64)
             value -= (np.bincount(codes, value) / np.maximum(1, np.bincount(codes)))[codes]
             if not np.abs(value).max(initial=0.0) > 1e-6:
                 raise FitError(
                     f"{type(self).__name__}: similarity={self.similarity} compares deviations from means, "
                     "and all are 0 here. Choose similarity=cosine."
                 )
-        elif self.weighting != "none" and self.weighted == "similarities":
-            value = self._term_weights(matrix, self._relative_lengths(matrix))
-        weighed: sparse.csr_array = sparse.csr_array(
-            (value.astype(np.float32), matrix.indices, matrix.indptr), matrix.shape
-        )
+            matrix = sparse.csr_array((value.astype(np.float32), matrix.indices, matrix.indptr), matrix.shape)
         if self.similarity == "dot":
-            return weighed, (np.zeros(n), np.zeros(n), 1.0, None)
-        squares = np.bincount(matrix.indices, weighed.data.astype(np.float64) ** 2, minlength=n).astype(
+            return matrix, (np.zeros(n), np.zeros(n), 1.0, None)
+        squares = np.bincount(matrix.indices, matrix.data.astype(np.float64) ** 2, minlength=n).astype(
             np.float64
         )
         squares[squares == 0.0] = 1.0  # no power of 0: such a column has no product
         power = self.alpha if self.similarity == "asymmetric_cosine" else 0.5
         own_power = power if is_first else 1.0 - power
-        return weighed, (squares**own_power, squares ** (1.0 - own_power), self.shrinkage, None)
-
-    def _relative_lengths(self, matrix: sparse.csr_array) -> DoubleArray:
-        """Return what the lengths of documents, the columns, count in bm25."""
-        length = np.bincount(matrix.indices, matrix.data.astype(np.float64), minlength=matrix.shape[1])
-        relative: DoubleArray = 1.0 - self.b + self.b * length / max(length.mean(), np.finfo(np.float64).tiny)
-        return relative
-
-    def _term_weights(self, matrix: sparse.csr_array, relative_lengths: DoubleArray) -> DoubleArray:
-        """Weigh entries as words of documents: columns are documents, rows are words."""
-        in_row = np.diff(matrix.indptr)
-        rarity = np.log(matrix.shape[1]) - np.log1p(in_row)
-        value = matrix.data.astype(np.float64)
-        if self.weighting == "tf_idf":
-            weighed: DoubleArray = np.sqrt(np.maximum(value, 0.0))
-        else:
-            weighed = value * (self.k1 + 1.0) / (self.k1 * relative_lengths[matrix.indices] + value)
-        weighed *= np.repeat(rarity, in_row)
-        return weighed
+        return matrix, (squares**own_power, squares ** (1.0 - own_power), self.shrinkage, None)
 
 
 def _search(
@@ -232,7 +213,7 @@ def _entries(matrix: sparse.csr_array, rank: IntArray, order: IntArray) -> "tupl
     """Return the entries by row and by thing, things by rank, and the number of products of each thing."""
     from recgauge.models._neighbours_kernel import Entries
 
-    by_row = sparse.csr_array((matrix.data, rank[matrix.indices], matrix.indptr), shape=matrix.shape)
+    by_row = sparse.csr_array((matrix.data.copy(), rank[matrix.indices], matrix.indptr), shape=matrix.shape)
     by_row.sort_indices()
     ones = bool((by_row.data == 1.0).all())
     value = np.empty(0, np.float32) if ones else by_row.data

@@ -36,16 +36,14 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     alpha : float
         Of ``asymmetric_cosine``, from -1 to 1; from 0 in [3]_.
     weighting : {"none", "tf_idf", "bm25"}
-        Of the entries that are compared: items as documents, users as words.
+        Of the entries that are compared: items as documents, users as words. Sums over a user's items are
+        of the entries as they are.
     k1, b : float
         Of ``bm25``: when repetition saturates, >= 0, and what popular items lose, from 0 to 1.
     normalize : bool
         Whether the similarities of an item's neighbours are divided by their sum.
     tversky_alpha, tversky_beta : float
         Of ``tversky``, >= 0; 1 and 1 are ``jaccard``.
-    weighted : {"similarities", "rows"}
-        What `weighting` acts on: the entries that are compared alone, or the training rows, so that the sums
-        over a user's items are of weighted entries, too.
     neighbours_of : {"candidate", "history"}
         Whose neighbours count: j must be among the k nearest of i (``candidate``, the formula above), or i
         among the k nearest of j (``history``), so that each of the user's items votes for k others,
@@ -78,9 +76,9 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     ``neighbours_of="history"``, the models of implicit, which counts an item among its own neighbours (its
     K is k + 1) and joins ``bm25`` with ``dot``.
 
-    The code of [5]_, which later studies run, is ``weighted="rows"``. It adds 1e-6 to the shrinkage, calls
-    ``dot`` a cosine without normalisation, and leaves out the 2 of ``dice``. Its alpha is 1 - `alpha` here,
-    and its Tversky parameters are `tversky_beta` and `tversky_alpha`.
+    The code of [5]_, which later studies run, adds 1e-6 to the shrinkage, calls ``dot`` a cosine without
+    normalisation, and leaves out the 2 of ``dice``. Its alpha is 1 - `alpha` here, and its Tversky parameters
+    are `tversky_beta` and `tversky_alpha`.
 
     Exact: every pair of items that share a user is summed once, in float64. Time grows with
     :math:`\sum_u n_u^2 / 2`. Memory: 16 k bytes an item for each thread and 24 k for the result, and 40
@@ -120,8 +118,8 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         FitError
             If there is not enough memory, or the ratings have no spread where their deviations are compared.
         """
-        rows = self.train_rows(train)
+        rows = self.user_rows(train)
         of_candidates = self.neighbours_of == "candidate"
-        nearest = self.nearest(rows, progress, is_first=not of_candidates)
+        nearest = self.nearest(self.weighed(rows), progress, is_first=not of_candidates)
         self._item_weights = ItemWeights(rows, nearest.T.tocsr() if of_candidates else nearest)
         return self

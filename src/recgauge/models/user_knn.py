@@ -12,6 +12,7 @@ from recgauge.models._neighbours import NeighbourSettings
 from recgauge.utils.checks import FloatArray, IntArray, check_choice
 from recgauge.utils.progress import Progress
 
+Documents = Literal["users", "items"]
 NeighboursOf = Literal["user", "other"]
 
 
@@ -37,7 +38,7 @@ class UserKNN(NeighbourSettings, Recommender):
         Of ``asymmetric_cosine``, from -1 to 1: :math:`x_u \cdot x_v / (\lVert x_u \rVert^{2 \alpha}
         \lVert x_v \rVert^{2 - 2 \alpha} + h)`. For :math:`\alpha = 0` v's share of items that u has, too.
     weighting : {"none", "tf_idf", "bm25"}
-        Of the entries that are compared: users as documents, items as words.
+        Of the entries that are compared. Sums over neighbours are of the entries as they are.
     k1, b : float
         Of ``bm25``: when repetition saturates, >= 0, and what users with many items lose, from 0 to 1.
     normalize : bool
@@ -46,9 +47,8 @@ class UserKNN(NeighbourSettings, Recommender):
     tversky_alpha, tversky_beta : float
         Of ``tversky``, >= 0: :math:`n_{uv} / (n_{uv} + \alpha_T (n_u - n_{uv}) + \beta_T (n_v - n_{uv})
         + h)`, over numbers of items; 1 and 1 are ``jaccard``.
-    weighted : {"similarities", "rows"}
-        What `weighting` acts on: the entries that are compared, as above; or the training rows, with items as
-        documents and users as words, so that the sums are of weighted entries, too.
+    documents : {"users", "items"}
+        What `weighting` takes for documents; the others are words.
     neighbours_of : {"user", "other"}
         Whose neighbours count: v must be among the k nearest of u (``user``, the formula above), or u among
         the k nearest of v (``other``).
@@ -66,8 +66,8 @@ class UserKNN(NeighbourSettings, Recommender):
     are compared as float32; results do not depend on threads, and no chance is involved. It ranks items and
     does not predict ratings: `recgauge.models.rating_knn.RatingKNN` does.
 
-    The code of [3]_, which later studies run, has ``neighbours_of="other"``, and otherwise differs as
-    `recgauge.models.item_knn.ItemKNN` says.
+    The code of [3]_, which later studies run, has ``documents="items"``, ``neighbours_of="other"``, and
+    otherwise differs as `recgauge.models.item_knn.ItemKNN` says.
 
     References
     ----------
@@ -86,10 +86,12 @@ class UserKNN(NeighbourSettings, Recommender):
     array([[1.816, 1.816, 0.816]], dtype=float32)
     """
 
+    documents: Documents = "users"
     neighbours_of: NeighboursOf = "user"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_choice("UserKNN: documents", self.documents, get_args(Documents))
         check_choice("UserKNN: neighbours_of", self.neighbours_of, get_args(NeighboursOf))
         self._votes: ItemWeights | None = None
 
@@ -101,9 +103,11 @@ class UserKNN(NeighbourSettings, Recommender):
         FitError
             If there is not enough memory, or the ratings have no spread where their deviations are compared.
         """
-        rows = self.train_rows(train)
+        rows = self.user_rows(train)
+        of_items = self.documents == "items"
+        compared = self.weighed(rows).T.tocsr() if of_items else self.weighed(rows.T.tocsr())
         of_users = self.neighbours_of == "user"
-        nearest = self.nearest(rows.T.tocsr(), progress, is_first=of_users)
+        nearest = self.nearest(compared, progress, is_first=of_users)
         self._votes = ItemWeights(nearest if of_users else nearest.T.tocsr(), rows)
         return self
 

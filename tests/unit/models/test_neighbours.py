@@ -26,8 +26,7 @@ SETTINGS = [
     {"similarity": "dot", "weighting": "bm25", "values": "rating"},
     {"weighting": "tf_idf"},
     {"weighting": "bm25", "k1": 2.0, "b": 0.3, "normalize": True},
-    {"weighting": "tf_idf", "weighted": "rows", "shrinkage": 5.0},
-    {"weighting": "bm25", "weighted": "rows", "values": "rating"},
+    {"similarity": "asymmetric_cosine", "weighting": "tf_idf", "shrinkage": 5.0},
 ]
 
 
@@ -40,19 +39,14 @@ def random_ratings(seed, n_users=50, n_items=30, share=0.25):
 
 def weighed(model, x):
     """Entries as words of documents, which are the columns."""
+    if model.weighting == "none":
+        return x
     rarity = np.log(x.shape[1] / (1 + (x != 0).sum(axis=1)))[:, None]
     if model.weighting == "tf_idf":
         return np.sqrt(x) * rarity
     lengths = x.sum(axis=0)
     relative = 1 - model.b + model.b * lengths / lengths.mean()
     return x * (model.k1 + 1) / (model.k1 * relative + x) * rarity
-
-
-def rows_of(model, train):
-    """What each user's items count, in float64."""
-    x = train.to_csr().toarray().astype(np.float64)
-    x = x if model.values == "rating" else (x != 0).astype(np.float64)
-    return weighed(model, x) if model.weighted == "rows" else x
 
 
 def dense_similarities(model, x, is_first):
@@ -70,8 +64,6 @@ def dense_similarities(model, x, is_first):
         axis = 1 if model.similarity == "adjusted_cosine" else 0
         means = x.sum(axis=axis, keepdims=True) / np.maximum(1, there.sum(axis=axis, keepdims=True))
         x = np.where(there, x - means, 0.0)
-    if model.weighting != "none" and model.weighted == "similarities":
-        x = weighed(model, x)
     if model.similarity == "dot":
         return x.T @ x
     squares = (x**2).sum(axis=0)
@@ -100,20 +92,21 @@ def test_items_are_scored_by_their_neighbours(settings, k):
     users = np.arange(train.n_users, dtype=np.int32)
     for of in ("history", "candidate"):
         model = ItemKNN(k=k, neighbours_of=of, **settings).fit(train, rng=RNG)
-        rows = rows_of(model, train)
-        kept = nearest(dense_similarities(model, rows, of == "history"), k, model.normalize)
+        rows = model.user_rows(train).toarray().astype(np.float64)
+        kept = nearest(dense_similarities(model, weighed(model, rows), of == "history"), k, model.normalize)
         expected = rows @ (kept if of == "history" else kept.T)
         np.testing.assert_allclose(model.score(users), expected, rtol=2e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("k", [1, 4, 100])
-@pytest.mark.parametrize("of", ["user", "other"])
-def test_users_are_given_what_their_neighbours_have(settings, k, of):
+@pytest.mark.parametrize(("of", "documents"), [("user", "users"), ("other", "users"), ("other", "items")])
+def test_users_are_given_what_their_neighbours_have(settings, k, of, documents):
     train = random_ratings(k + 10)
-    model = UserKNN(k=k, neighbours_of=of, **settings).fit(train, rng=RNG)
-    rows = rows_of(model, train)
-    kept = nearest(dense_similarities(model, rows.T, of == "user"), k, model.normalize)
+    model = UserKNN(k=k, neighbours_of=of, documents=documents, **settings).fit(train, rng=RNG)
+    rows = model.user_rows(train).toarray().astype(np.float64)
+    compared = weighed(model, rows.T) if documents == "users" else weighed(model, rows).T
+    kept = nearest(dense_similarities(model, compared, of == "user"), k, model.normalize)
     users = np.arange(train.n_users, dtype=np.int32)
     scores = model.score(users)
     np.testing.assert_allclose(scores, (kept if of == "user" else kept.T) @ rows, rtol=2e-5, atol=1e-6)
@@ -162,21 +155,10 @@ def test_users_can_be_folded_in():
     np.testing.assert_allclose(found, (new.to_csr() @ weights).toarray()[[2]], rtol=1e-5)
 
 
-def test_users_who_are_folded_in_are_weighted_as_if_they_had_been_there():
-    train = random_ratings(5)
-    model = ItemKNN(k=5, weighting="bm25", weighted="rows").fit(train, rng=RNG)
-    before = model.score(np.array([2], np.int32))
-    wide = Interactions(train.user, train.item, train.value, None, np.arange(60), train.item_ids)
-    model.fit(wide, rng=RNG)
-    mine = wide.take(wide.user == 2)
-    new = Interactions(np.full(len(mine), 55), mine.item, mine.value, None, wide.user_ids, wide.item_ids)
-    assert np.array_equal(model.fold_in(new).score(np.array([55], np.int32)), before)
-
-
 @pytest.mark.parametrize(
     "settings",
     [{"k": 0}, {"similarity": "euclid"}, {"values": "stars"}, {"shrinkage": -1.0}, {"alpha": 1.5},
-     {"tversky_alpha": -1}, {"tversky_beta": "x"}, {"weighted": "sums"}, {"neighbours_of": "both"},
+     {"tversky_alpha": -1}, {"tversky_beta": "x"}, {"neighbours_of": "both"},
      {"weighting": "idf"}, {"k1": -1}, {"b": 2.0}, {"normalize": 1}],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", [ItemKNN, UserKNN])
@@ -186,6 +168,8 @@ def test_wrong_settings_are_refused(kind, settings):
 
 
 def test_settings_that_do_not_fit_together_are_refused():
+    with pytest.raises(ConfigError, match="documents must be one of users, items"):
+        UserKNN(documents="words")
     with pytest.raises(ConfigError, match="similarity=pearson compares ratings; set values=rating"):
         UserKNN(similarity="pearson")
     with pytest.raises(ConfigError, match="weighting=bm25 has no meaning for similarity=jaccard"):
