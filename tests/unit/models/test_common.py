@@ -24,7 +24,8 @@ from recgauge.models.user_knn import UserKNN
 
 NEIGHBOURS = {
     "k": 0, "similarity": "euclid", "values": "stars", "shrinkage": -1.0, "alpha": 1.5,
-    "weighting": "idf", "k1": -1, "b": 2.0, "normalize": 1,
+    "weighting": "idf", "k1": -1, "b": 2.0, "normalize": 1, "tversky_alpha": -1, "tversky_beta": "x",
+    "neighbours_of": "both",
 }  # fmt: skip
 WRONG = {
     Bias: {"method": "mean", "n_epochs": 0, "reg_i": -1, "reg_u": float("nan")},
@@ -40,7 +41,7 @@ WRONG = {
     IALS: {"n_factors": 0, "alpha": 0, "regularization": -1, "nu": 2, "n_steps": 0, "values": "x"},
     ItemKNN: NEIGHBOURS,
     NMF: {"n_factors": 0, "n_epochs": 0, "reg_pu": -1, "reg_qi": "x"},
-    P3alpha: {"alpha": -1, "top_k": 0},
+    P3alpha: {"alpha": -1, "top_k": 0, "first_cut": "rows"},
     Popularity: {"by": "fame", "last_days": 0, "damping": -1},
     Random: {"draw": "popular"},
     RatingKNN: {
