@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -16,21 +16,45 @@ from recgauge.files.opening import TableFile
 from recgauge.files.rows import Part
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
-from recgauge.utils.checks import LongArray
+from recgauge.utils.checks import LongArray, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _IDS_AT_ONCE = 1_000_000
+_Line = tuple[int, list[str]]  # its number, and its ids
 
 
 def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
     """Return one row for each item of each line, which begins with a user; `how` says what parts the ids."""
+    return _row_per_id(file, wanted, _filled_lines(file, how.separator), "first id of a line")
+
+
+def read_count_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+    """Return one row for each item of each line, which begins with their count; lines are users, from 0."""
+    counted = (list(map(_without_count(file), filled)) for filled in _filled_lines(file, how.separator))
+    return _row_per_id(file, wanted, counted, "number of the line, from 0")
+
+
+def _without_count(file: TableFile) -> Callable[[_Line], _Line]:
+    def numbered(line: _Line) -> _Line:
+        number, (count, *items) = line
+        if count != str(len(items)):
+            raise SchemaError(
+                f"{file}, line {number}: it begins with {shown(count)}, and {len(items):,} items follow. A "
+                "line of count_lines begins with the number of its items, one of user_lines with the user."
+            )
+        return number, [str(number - 1), *items]
+
+    return numbered
+
+
+def _row_per_id(file: TableFile, wanted: Wanted, pieces: Iterable[list[_Line]], user: str) -> Part:
     import pyarrow as pa
 
     users, items, lines = [], [], [np.empty(0, np.int64)]
     n_rows = n_idle = 0
-    for filled in _filled_lines(file, how.separator):
+    for filled in pieces:
         n_items = np.array([len(ids) - 1 for _, ids in filled], np.int64)
         n_rows, n_idle = n_rows + int(n_items.sum()), n_idle + int((n_items == 0).sum())
         file.limits.check_rows(n_rows, file)
@@ -48,7 +72,7 @@ def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful
     return Part(
         file,
         columns,
-        {"user": "first id of a line", "item": "the other ids"},
+        {"user": user, "item": "the other ids"},
         numbers,
         remark=f"{n_idle:,} users have no items" if n_idle else "",
     )
@@ -62,9 +86,9 @@ def _ranks(lengths: LongArray) -> "pa.ChunkedArray":
     return pa.chunked_array([to_arrow((np.arange(len(begins)) - begins + 1).astype(np.float64))])
 
 
-def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[tuple[int, list[str]]]]:
+def _filled_lines(file: TableFile, separator: str | None) -> Iterator[list[_Line]]:
     """Yield some lines at a time that have ids, with their numbers."""
-    filled: list[tuple[int, list[str]]] = []
+    filled: list[_Line] = []
     n_ids = 0
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from omegaconf import OmegaConf
 from rich.table import Table
@@ -12,12 +13,12 @@ from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import (
-    ArchiveSource,
+    FileSource,
     find_archive,
     keep_in_cache,
     local_place,
 )
-from recgauge.datasets.published_files import Locations, VerifiedFile
+from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.report.console import ConsoleProgress, output, print_table
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
@@ -78,9 +79,11 @@ def list_data(overrides: Sequence[str]) -> None:
     for name, about in what_is_known(settings.allowed_targets).items():
         counts = (about.n_rows, about.n_users, about.n_items)
         size, here = "", about.origin
-        if about.archive is not None:
-            size = f"{about.archive.size / _MIB:.1f}" if about.archive.size else "?"
-            here = local_place(about.archive, locations) or "no"
+        if files := about.files or ((about.archive,) if about.archive else ()):
+            n_bytes = sum(file.size for file in files)
+            size = f"{n_bytes / _MIB:.1f}" if n_bytes else "?"
+            places = [local_place(file, locations) or "no" for file in files]
+            here = places[0] if len(set(places)) == 1 else "in part"
         texts = ("?" if count is None else f"{count:,}" for count in counts)
         table.add_row(name, *texts, size, here, about.terms)
     console = output()
@@ -96,48 +99,53 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
     packages, found = allowed_packages(allowed_targets), {}
     for name in group_options("dataset"):
         file = conf_folder() / "dataset" / f"{name}.yaml"
-        target, own_name = (OmegaConf.select(OmegaConf.load(file), key) for key in (TARGET, "name"))
-        source = find_class(target, str(file), packages)
-        found[name] = source.about(own_name) if issubclass(source, DatasetSource) else About()
+        settings: Any = OmegaConf.to_container(OmegaConf.load(file))
+        source = find_class(settings.get(TARGET), str(file), packages)
+        found[name] = source.about_declared(settings) if issubclass(source, DatasetSource) else About()
     known = sorted(found.items(), key=lambda one: (one[1].n_rows is None, one[1].n_rows or 0, one[0]))
     return dict(known)
 
 
 def fetch_data(name: str, overrides: Sequence[str]) -> None:
-    """Get an archive into the cache folder, verified, and print where it is."""
-    if (source := _with_archive(name, overrides)) is None:
+    """Get published files into the cache folder, verified, and print where they are."""
+    if (source := _with_files(name, overrides)) is None:
         return
     progress = ConsoleProgress()
     with progress.stage(f"fetch {name}"):
-        file, remark = keep_in_cache(source.fetch(progress), source.locations)
-    _tell(name, file, remark)
+        files = zip(source.fetch_all(progress), source.files, strict=True)
+        kept = [keep_in_cache(file, *published) for file, published in files]
+    for file, remark in kept:
+        _tell(name, file, remark)
 
 
 def verify_data(name: str, overrides: Sequence[str]) -> None:
-    """Check the local archive that a run would take, without any network, and print what it is."""
-    if (source := _with_archive(name, overrides)) is None:
+    """Check the local files that a run would take, without any network, and print what they are."""
+    if (source := _with_files(name, overrides)) is None:
         return
-    archive, locations = source.published, source.locations
-    if not local_place(archive, locations):
+    for published, locations in source.files:
+        _tell(name, _verified(name, published, locations), "")
+
+
+def _verified(name: str, published: PublishedFile, locations: Locations) -> VerifiedFile:
+    if not local_place(published, locations):
         mirrors = "".join(f", nor in the mirror {mirror}" for mirror in locations.mirrors)
         raise MissingDataError(
-            f"{name}: {archive.filename} is not in the cache folder {locations.cache_folder}{mirrors}; there "
-            f"is nothing to verify. Get it with `recgauge data fetch {name}`."
+            f"{name}: {published.filename} is not in the cache folder {locations.cache_folder}{mirrors}; "
+            f"there is nothing to verify. Get it with `recgauge data fetch {name}`."
         )
     try:
         with ConsoleProgress().stage(f"verify {name}"):
-            found = find_archive(archive, replace(locations, offline=True), NoProgress())
+            return find_archive(published, replace(locations, offline=True), NoProgress())
     except IntegrityError as error:
         again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` downloads it again."
         raise IntegrityError(f"{error}{again}") from error
-    _tell(name, found, "")
 
 
-def _with_archive(name: str, overrides: Sequence[str]) -> ArchiveSource | None:
-    """Return the data set's source; None, said to the user, if it has no archive."""
+def _with_files(name: str, overrides: Sequence[str]) -> FileSource | None:
+    """Return the data set's source; None, said to the user, if it has no published files."""
     settings = read_settings(name, overrides)
     source = build_dataset(settings.dataset, settings.allowed_targets)
-    if isinstance(source, ArchiveSource):
+    if isinstance(source, FileSource):
         return source
     origin = source.about(name).origin
     output().print(f"{name}: there is no archive" + (f" ({origin})" if origin else ""))
