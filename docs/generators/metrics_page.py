@@ -18,7 +18,7 @@ Libraries mean different things by one name. Here every metric is a set of named
 numbers are a convention: `recgauge.evaluate(lists, relevant, conventions="recbole")` or
 `python run.py conventions=recbole`. A name that a convention does not have takes the default definition, with
 the convention's policies. Each convention's rows are proven by values that the library itself computed
-(`tests/golden`).
+(`tests/golden`), those of studies by lists that are computed by hand.
 
 "Of one list" shows what a metric with its defaults means for one list, in plain Python: `items` is the
 list, best first; `grades` the grade of each relevant item; `k` the cutoff; `train` the training items of each

@@ -39,7 +39,10 @@ OF_METRIC: Mapping[tuple[str, str, Any], str] = {
     ("mrr", "miss", "raise"): "a list without a hit is refused",
 }
 """What a parameter that differs from the default means, by metric, parameter and value; empty as below."""
-OF_CLASS = {"micro_precision": "all users' hits are pooled and divided by what all could have hit"}
+OF_CLASS = {
+    "f1_of_means": "of the mean precision and the mean recall",
+    "micro_precision": "all users' hits are pooled and divided by what all could have hit",
+}
 """What a metric means that is not the default one under this name."""
 OF_POLICY: Mapping[tuple[str, Any], str] = {
     ("no_relevant", "zero"): "users without relevant items count 0",

@@ -167,7 +167,7 @@ def test_conventions_are_the_promised_ones() -> None:
         "sklearn",
     )
     articles = [name for name in conventions() if name.startswith("article_")]
-    assert list(conventions()) == ["standard", *libraries, *articles]
+    assert list(conventions()) == ["standard", *libraries, *articles, "dacrema_2021", "intent_aware_2025"]
     assert len(articles) == 5
 
 

@@ -20,7 +20,7 @@ from recgauge.metrics.dcg import DCG, CumulativeGain
 from recgauge.metrics.ndcg import NDCG
 from recgauge.metrics.precision import PooledPrecision, Precision, RPrecision
 from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
-from recgauge.metrics.recall import FScore, HitRate, Recall
+from recgauge.metrics.recall import FScore, FScoreOfMeans, HitRate, Recall
 
 MONOTONE = [
     Precision(),
@@ -185,8 +185,8 @@ def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
     for metric in MONOTONE + OTHERS:
         merged = np.concatenate([metric.per_user(block, k) for block in blocks])
         assert merged == pytest.approx(metric.per_user(judged, k), nan_ok=True), metric
-    pooled = PooledPrecision()
-    assert sum(pooled.sums(block, k) for block in blocks) == pytest.approx(pooled.sums(judged, k))
+    for pooled in (PooledPrecision(), FScoreOfMeans()):
+        assert sum(pooled.sums(block, k) for block in blocks) == pytest.approx(pooled.sums(judged, k))
 
 
 @settings(max_examples=25)  # of some hundred metrics each

@@ -1,6 +1,6 @@
-"""Conventions: what a library or an article computes under a metric's name, and for which users.
+"""Conventions: what a library, an article or a study computes under a metric's name, and for which users.
 
-The module of a library or article is imported when its convention is requested.
+The module of a convention is imported when its convention is requested.
 """
 
 import re
@@ -212,7 +212,9 @@ ARTICLES = tuple(
     f"article_{name}" for name in ("offline_metrics", "system_evaluation", "capri", "recmetrics", "ndcg_note")
 )
 """All in `recgauge.conventions.articles`."""
-NAMES = ("standard", *LIBRARIES, *ARTICLES)
+STUDIES = ("dacrema_2021", "intent_aware_2025")
+"""All in `recgauge.conventions.studies`."""
+NAMES = ("standard", *LIBRARIES, *ARTICLES, *STUDIES)
 
 
 def get_convention(name: str) -> Convention:
@@ -221,7 +223,8 @@ def get_convention(name: str) -> Convention:
     Parameters
     ----------
     name : str
-        A library (``"ranx"``), an article (``"article_capri"``) or ``"standard"``.
+        A library (``"ranx"``), an article (``"article_capri"``), a study (``"dacrema_2021"``) or
+        ``"standard"``.
 
     Returns
     -------
@@ -234,8 +237,9 @@ def get_convention(name: str) -> Convention:
     """
     if name == "standard":
         return STANDARD
-    if name in LIBRARIES or name in ARTICLES:
-        module = "articles" if name in ARTICLES else f"libraries.{name.partition('_')[0]}"
+    if name in NAMES:
+        library = f"libraries.{name.partition('_')[0]}"
+        module = "articles" if name in ARTICLES else "studies" if name in STUDIES else library
         found: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
         return found
     hint = did_you_mean(str(name), NAMES)
@@ -243,7 +247,7 @@ def get_convention(name: str) -> Convention:
 
 
 def conventions() -> dict[str, Convention]:
-    """Return all conventions by name: the default one, libraries, articles. Imports them all."""
+    """Return all conventions by name: the default one, libraries, articles, studies. Imports them all."""
     return {name: get_convention(name) for name in NAMES}
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recgauge.metrics.beyond.concentration import Entropy as Entropy
     from recgauge.metrics.beyond.concentration import Gini as Gini
     from recgauge.metrics.beyond.concentration import GiniComplement as GiniComplement
+    from recgauge.metrics.beyond.concentration import Herfindahl as Herfindahl
     from recgauge.metrics.beyond.concentration import Personalization as Personalization
     from recgauge.metrics.beyond.coverage import CatalogCoverage as CatalogCoverage
     from recgauge.metrics.beyond.coverage import PredictionCoverage as PredictionCoverage
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from recgauge.metrics.reading import RankBiasedPrecision as RankBiasedPrecision
     from recgauge.metrics.reading import ReciprocalRank as ReciprocalRank
     from recgauge.metrics.recall import FScore as FScore
+    from recgauge.metrics.recall import FScoreOfMeans as FScoreOfMeans
     from recgauge.metrics.recall import HitRate as HitRate
     from recgauge.metrics.recall import Recall as Recall
 else:
@@ -123,9 +125,11 @@ NAMES: Mapping[str, str] = {
     "epc": "ExpectedPopularityComplement",
     "err": "ExpectedReciprocalRank",
     "f1": "FScore",
+    "f1_of_means": "FScoreOfMeans",
     "fcp": "ConcordantPairs",
     "gini": "Gini",
     "gini_complement": "GiniComplement",
+    "herfindahl": "Herfindahl",
     "history_serendipity": "HistorySerendipity",
     "hit_rate": "HitRate",
     "intra_list_similarity": "IntraListSimilarity",

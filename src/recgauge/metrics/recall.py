@@ -7,7 +7,7 @@ import numpy as np
 
 from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.metric import UserMetric, denominator, divide, hits, quiet, undefined_value
+from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, hits, quiet, undefined_value
 from recgauge.metrics.precision import Precision
 from recgauge.utils.checks import DoubleArray, LongArray, check_real
 
@@ -141,6 +141,49 @@ class FScore(UserMetric):
             return self._score(divide(found, shown[users]), divide(found, relevant[users]))
 
         return tied.expect_hits(k, score)
+
+
+@dataclass(frozen=True)
+class FScoreOfMeans(RunMetric):
+    r"""Harmonic mean of the mean precision and the mean recall.
+
+    .. math:: \frac{2 \bar P \bar R}{\bar P + \bar R}, \quad
+        \bar P = \frac{1}{|U|} \sum_u \mathrm{P@}k(u), \quad \bar R = \frac{1}{|U|} \sum_u \mathrm{R@}k(u)
+
+    Notes
+    -----
+    Range [0, 1], higher is better; 0 if no user has a hit. Not the mean of the users' F-scores, which is
+    `FScore`. A value of the whole run: there are no per-user values.
+
+    References
+    ----------
+    .. [1] M. Ferrari Dacrema, S. Boglio, P. Cremonesi, D. Jannach, "A troubling analysis of
+       reproducibility and progress in recommender systems research", ACM TOIS 39(2), 2021 (in the code).
+
+    Examples
+    --------
+    One user with hits at ranks 1 and 3 of three and two relevant items: precision and recall are 1/2.
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> metric = FScoreOfMeans()
+    >>> metric.value(metric.sums(judged_example(), 2))
+    0.5
+    """
+
+    name: ClassVar[str] = "f1_of_means"
+    label: ClassVar[str] = "FOfMeans"
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the sums of precision and recall and the number of users, shape (3,)."""
+        precision, recall = Precision().per_user(judged, k), Recall().per_user(judged, k)
+        return np.array([precision.sum(), recall.sum(), judged.n_users])
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the F-score of the means; NaN without users."""
+        precision, recall, n_users = sums.tolist()
+        if n_users == 0:
+            return float("nan")
+        return 2 * precision * recall / (precision + recall) / n_users if precision + recall else 0.0
 
 
 @dataclass(frozen=True)

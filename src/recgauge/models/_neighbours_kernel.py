@@ -19,7 +19,6 @@ I64s = npt.NDArray[np.int64]
 U64s = npt.NDArray[np.uint64]
 CLOSE = 1.0 - 1e-6  # similarities are compared as float32: what is nearer than that is looked at
 LOW = np.uint64(0xFFFFFFFF)
-RATIO, UNION = 0, 1
 
 helper = compiled(nogil=True, error_model="numpy")
 
@@ -37,12 +36,16 @@ class Entries(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """Similarity of x to y: sum / (own[x] other[y] + shrinkage); for UNION own[x] + own[y] - sum instead."""
+    """Similarity of x to y: sum / (own[x] other[y] + shrinkage).
 
-    kind: int
+    Of sets it is sum / (own[x] + other[y] + common * sum + shrinkage).
+    """
+
+    of_sets: bool
     own: F64s
     other: F64s
     shrinkage: float
+    common: float
 
 
 class Nearest(NamedTuple):
@@ -161,7 +164,7 @@ def search(
     tend to be the nearest, and lists that are good early refuse more.
     """
     n, sums, reached, bits = len(work), scratch.sums, scratch.reached, scratch.bits
-    own, other, shrinkage, union = measure.own, measure.other, measure.shrinkage, measure.kind == UNION
+    own, other, shrinkage = measure.own, measure.other, measure.shrinkage
     level, code = best.level, entries.code
     for i in range(end - 1, begin - 1, -1):
         few = work[i] < len(reached) and work[i] * 4 < n - i
@@ -178,8 +181,12 @@ def search(
                 sums[j] = 0.0
                 continue
             sums[j] = 0.0
-            if union:
-                below = below_other = own_i + own[j] - g + shrinkage
+            if measure.of_sets:
+                common = measure.common * g
+                below, below_other = (
+                    own_i + other[j] + common + shrinkage,
+                    own[j] + other_i + common + shrinkage,
+                )
             else:
                 below, below_other = own_i * other[j] + shrinkage, own[j] * other_i + shrinkage
             if g >= level[i] * below:

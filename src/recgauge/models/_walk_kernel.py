@@ -8,6 +8,7 @@ from recgauge.utils.compiled import compiled
 F32s = npt.NDArray[np.float32]
 F64s = npt.NDArray[np.float64]
 I32s = npt.NDArray[np.int32]
+I64s = npt.NDArray[np.int64]
 
 
 @compiled(nogil=True)
@@ -22,6 +23,16 @@ def largest(weights: F32s, codes: I32s, count: int, k: int) -> int:
             kept += 1
     weights[kept:k], codes[kept:k] = level, ties[: k - kept]
     return k
+
+
+@compiled(nogil=True)
+def keep_largest(starts: I64s, codes: I32s, weights: F32s, k: int) -> None:
+    """Set all weights of each list but the k largest to 0; the lists come one after the other."""
+    for at in range(len(starts) - 1):
+        start, stop = starts[at], starts[at + 1]
+        if stop - start > k:
+            largest(weights[start:stop], codes[start:stop], stop - start, k)
+            weights[start + k : stop] = 0.0
 
 
 @compiled(nogil=True)

@@ -1,7 +1,7 @@
 """Item weights of random walks item, user, item: what P3alpha and RP3beta share."""
 
 from abc import abstractmethod
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from scipy import sparse
@@ -10,10 +10,11 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel
 from recgauge.models._gram import check_memory
-from recgauge.utils.checks import DoubleArray, IntArray, check_int, check_real
+from recgauge.utils.checks import DoubleArray, IntArray, check_choice, check_int, check_real
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks
 
+FirstCut = Literal["none", "plain", "normalized"]
 _BLOCK = 256  # items that a thread takes at a time
 _BYTES = 24  # of a weight: in the blocks, by target and by source
 
@@ -23,6 +24,7 @@ class WalkModel(ItemWeightModel):
 
     alpha: float
     top_k: int | None
+    first_cut: FirstCut
 
     @property
     @abstractmethod
@@ -34,6 +36,7 @@ class WalkModel(ItemWeightModel):
         self.alpha = check_real(f"{name}: alpha", self.alpha, low=0.0, high=np.inf)
         if self.top_k is not None:
             self.top_k = check_int(f"{name}: top_k", self.top_k, minimum=1)
+        check_choice(f"{name}: first_cut", self.first_cut, get_args(FirstCut))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Add up the chances of all walks.
@@ -43,58 +46,55 @@ class WalkModel(ItemWeightModel):
         FitError
             If there is not enough memory.
         """
-        rows, chosen = self.user_rows(train), {"alpha": self.alpha, "beta": self._popularity_power}
-        weights = _walk_weights(type(self).__name__, rows, **chosen, top_k=self.top_k, progress=progress)
+        rows = self.user_rows(train)
+        weights = self._largest_walks(rows, progress)
+        if self.first_cut == "none":
+            weights = weights.T.tocsr()
+        else:
+            if self.first_cut == "normalized":
+                sums = np.maximum(weights.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
+                weights.data = (weights.data / np.repeat(sums, np.diff(weights.indptr))).astype(np.float32)
+            weights = _cut_columns(weights, self.top_k)
         self._item_weights = ItemWeights(rows, weights)
         return self
 
+    def _largest_walks(self, rows: sparse.csr_array, progress: Progress | None) -> sparse.csr_array:
+        """Return the largest `top_k` weights of the walks to each item; with a first cut, of those from it.
 
-def _walk_weights(
-    model: str,
-    rows: sparse.csr_array,
-    *,
-    alpha: float,
-    beta: float,
-    top_k: int | None,
-    progress: Progress | None,
-) -> sparse.csr_array:
-    """Return the chances of walks from item i over a user to item j, to the power alpha step by step.
+        The result has a row for each such item, float32, and nothing on the diagonal.
+        """
+        from recgauge.models._walk_kernel import walk_back
 
-    Parameters
-    ----------
-    model : str
-        For messages.
-    rows : scipy.sparse.csr_array, shape (n_users, n_items)
-        Ones, items ascending inside a row.
-    alpha : float
-        Power of the chance of each step.
-    beta : float
-        Power of the number of users of item j that the sum is divided by.
-    top_k : int or None
-        Most items i that are kept for each j; None: all.
-    progress : Progress or None
+        n_items = rows.shape[1]
+        by_item = rows.tocsc()
+        of_user, of_item = np.diff(rows.indptr), np.diff(by_item.indptr)
+        k = self.top_k or n_items
+        most = min(int((of_user.astype(np.float64) ** 2).sum()), n_items * min(n_items, k))
+        name = type(self).__name__
+        check_memory(name, f"weights of {n_items:,} items", _BYTES * most, "Keep fewer: model.top_k.")
+        lists = (by_item.indptr, by_item.indices, rows.indptr, rows.indices)
+        first, last = _power(of_item, self.alpha), _power(of_item, self._popularity_power)
+        shares = (first, last) if self.first_cut == "none" else (last, first)
+        of_users = _power(of_user, self.alpha)
+        with (progress or NoProgress()).step("walk", n_items, "items") as advance:
+            parts = over_blocks(
+                lambda a, b: walk_back(*lists, of_users, *shares, k, a, b), n_items, _BLOCK, advance=advance
+            )
+        counts, codes, weights = (np.concatenate(found) for found in zip(*parts, strict=True))
+        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return sparse.csr_array((weights, codes, starts), shape=(n_items, n_items))
 
-    Returns
-    -------
-    scipy.sparse.csr_array of float32, shape (n_items, n_items)
-        Nothing on the diagonal.
-    """
-    from recgauge.models._walk_kernel import walk_back
 
-    n_items = rows.shape[1]
-    by_item = rows.tocsc()
-    of_user, of_item = np.diff(rows.indptr), np.diff(by_item.indptr)
-    most = min(int((of_user.astype(np.float64) ** 2).sum()), n_items * min(n_items, top_k or n_items))
-    check_memory(model, f"weights of {n_items:,} items", _BYTES * most, "Keep fewer: model.top_k.")
-    lists = (by_item.indptr, by_item.indices, rows.indptr, rows.indices)
-    shares = (_power(of_user, alpha), _power(of_item, alpha), _power(of_item, beta))
-    with (progress or NoProgress()).step("walk", n_items, "items") as advance:
-        parts = over_blocks(
-            lambda a, b: walk_back(*lists, *shares, top_k or n_items, a, b), n_items, _BLOCK, advance=advance
-        )
-    counts, codes, weights = (np.concatenate(found) for found in zip(*parts, strict=True))
-    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    return sparse.csc_array((weights, codes, starts), shape=(n_items, n_items)).tocsr()
+def _cut_columns(weights: sparse.csr_array, top_k: int | None) -> sparse.csr_array:
+    """Return the largest `top_k` weights of each column; None: all."""
+    from recgauge.models._walk_kernel import keep_largest
+
+    if top_k is None:
+        return weights
+    columns = weights.tocsc()
+    keep_largest(columns.indptr.astype(np.int64), columns.indices, columns.data, top_k)
+    columns.eliminate_zeros()
+    return columns.tocsr()
 
 
 def _power(counts: IntArray, power: float) -> DoubleArray:

@@ -26,14 +26,15 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     k : int
         Neighbours of an item, >= 1: the most similar others with a positive similarity; equally similar ones
         by rising code.
-    similarity : {"cosine", "asymmetric_cosine", "adjusted_cosine", "pearson", "jaccard", "dot"}
-        See Notes.
+    similarity : str
+        ``cosine``, ``asymmetric_cosine``, ``adjusted_cosine``, ``pearson``, ``jaccard``, ``dice``,
+        ``tversky`` or ``dot``; see Notes.
     values : {"binary", "rating"}
         What :math:`x_{uj}` is: 1 for every row, or the rating.
     shrinkage : float
         Added to the denominator of the similarity, >= 0, which lowers that of items with few rows.
     alpha : float
-        Of ``asymmetric_cosine``, from 0 to 1.
+        Of ``asymmetric_cosine``, from -1 to 1; from 0 in [3]_.
     weighting : {"none", "tf_idf", "bm25"}
         Of the entries that are compared: items as documents, users as words. Sums over a user's items are
         of the entries as they are.
@@ -41,6 +42,8 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         Of ``bm25``: when repetition saturates, >= 0, and what popular items lose, from 0 to 1.
     normalize : bool
         Whether the similarities of an item's neighbours are divided by their sum.
+    tversky_alpha, tversky_beta : float
+        Of ``tversky``, >= 0; 1 and 1 are ``jaccard``.
     neighbours_of : {"candidate", "history"}
         Whose neighbours count: j must be among the k nearest of i (``candidate``, the formula above), or i
         among the k nearest of j (``history``), so that each of the user's items votes for k others,
@@ -62,6 +65,9 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     - ``adjusted_cosine``: the cosine of ratings less the user's mean
     - ``pearson``: the cosine of ratings less the item's mean; like all these norms, over all its ratings
     - ``jaccard``: :math:`n_{ij} / (n_i + n_j - n_{ij} + h)`, over numbers of users
+    - ``dice``: :math:`2 n_{ij} / (n_i + n_j + h)`
+    - ``tversky`` [4]_: :math:`n_{ij} / (n_{ij} + \alpha_T (n_j - n_{ij}) + \beta_T (n_i - n_{ij}) + h)` for a
+      candidate i and an item j of the user
     - ``dot``: :math:`x_i \cdot x_j`
 
     ``tf_idf`` takes :math:`\sqrt{x_{ui}} \log(n / (1 + n_u))`; ``bm25`` takes :math:`x_{ui} (k_1 + 1) /
@@ -69,6 +75,10 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     :math:`n_u` that of the user's and :math:`\ell_i` the sum of the item's entries. These are, with
     ``neighbours_of="history"``, the models of implicit, which counts an item among its own neighbours (its
     K is k + 1) and joins ``bm25`` with ``dot``.
+
+    The code of [5]_, which later studies run, adds 1e-6 to the shrinkage, calls ``dot`` a cosine without
+    normalisation, and leaves out the 2 of ``dice``. Its alpha is 1 - `alpha` here, and its Tversky parameters
+    are `tversky_beta` and `tversky_alpha`.
 
     Exact: every pair of items that share a user is summed once, in float64. Time grows with
     :math:`\sum_u n_u^2 / 2`. Memory: 16 k bytes an item for each thread and 24 k for the result, and 40
@@ -82,6 +92,9 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
     .. [2] M. Deshpande, G. Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 22(1), 2004.
     .. [3] F. Aiolli, "Efficient top-N recommendation for very large scale binary rated datasets",
        RecSys 2013.
+    .. [4] A. Tversky, "Features of similarity", Psychological Review 84(4), 1977.
+    .. [5] M. Ferrari Dacrema, S. Boglio, P. Cremonesi, D. Jannach, "A troubling analysis of
+       reproducibility and progress in recommender systems research", ACM TOIS 39(2), 2021.
 
     Examples
     --------
@@ -107,6 +120,6 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         """
         rows = self.user_rows(train)
         of_candidates = self.neighbours_of == "candidate"
-        nearest = self.nearest(rows, 1.0 - self.alpha if of_candidates else self.alpha, progress)
+        nearest = self.nearest(self.weighed(rows), progress, is_first=not of_candidates)
         self._item_weights = ItemWeights(rows, nearest.T.tocsr() if of_candidates else nearest)
         return self

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from recgauge.models._walks import WalkModel
+from recgauge.models._walks import FirstCut, WalkModel
 
 
 @dataclass(eq=False)
@@ -23,6 +23,10 @@ class P3alpha(WalkModel):
         data they follow few users far; the default does better there, and as well elsewhere.
     top_k : int, optional
         Most items i that are kept for an item j, those of the largest weights; None: all.
+    first_cut : {"none", "plain", "normalized"}
+        Whether, before that, each item i keeps the `top_k` largest of its own weights :math:`W_{ij}`, as they
+        are (``plain``) or divided by their sum (``normalized``). The code of [2]_ and of later studies does;
+        lists differ much.
 
     Raises
     ------
@@ -62,6 +66,7 @@ class P3alpha(WalkModel):
 
     alpha: float = 0.7
     top_k: int | None = 100
+    first_cut: FirstCut = "none"
 
     @property
     def _popularity_power(self) -> float:

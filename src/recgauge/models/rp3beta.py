@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recgauge.models._walks import WalkModel
+from recgauge.models._walks import FirstCut, WalkModel
 from recgauge.utils.checks import check_real
 
 
@@ -27,6 +27,8 @@ class RP3beta(WalkModel):
         on MovieLens.
     top_k : int, optional
         Most items i that are kept for an item j, those of the largest weights; None: all.
+    first_cut : {"none", "plain", "normalized"}
+        Whether each item i keeps the `top_k` largest of its own weights before that, as in `P3alpha`.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class RP3beta(WalkModel):
     alpha: float = 0.7
     beta: float = 0.2
     top_k: int | None = 100
+    first_cut: FirstCut = "none"
 
     def __post_init__(self) -> None:
         super().__post_init__()

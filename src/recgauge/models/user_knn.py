@@ -1,7 +1,7 @@
 """User neighbours: what similar users have taken."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -9,8 +9,11 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import Recommender, not_fitted, summed_weights
 from recgauge.models._neighbours import NeighbourSettings
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.checks import FloatArray, IntArray, check_choice
 from recgauge.utils.progress import Progress
+
+Documents = Literal["users", "items"]
+NeighboursOf = Literal["user", "other"]
 
 
 @dataclass(eq=False)
@@ -24,7 +27,7 @@ class UserKNN(NeighbourSettings, Recommender):
     k : int
         Neighbours of a user, >= 1: the most similar others with a positive similarity; equally similar ones
         by rising code.
-    similarity : {"cosine", "asymmetric_cosine", "adjusted_cosine", "pearson", "jaccard", "dot"}
+    similarity : str
         Those of `recgauge.models.item_knn.ItemKNN`, of users: ``adjusted_cosine`` compares ratings less the
         item's mean, ``pearson`` ratings less the user's.
     values : {"binary", "rating"}
@@ -32,15 +35,23 @@ class UserKNN(NeighbourSettings, Recommender):
     shrinkage : float
         Added to the denominator of the similarity, >= 0, which lowers that of users with few rows.
     alpha : float
-        Of ``asymmetric_cosine``, from 0 to 1: :math:`x_u \cdot x_v / (\lVert x_u \rVert^{2 \alpha}
+        Of ``asymmetric_cosine``, from -1 to 1: :math:`x_u \cdot x_v / (\lVert x_u \rVert^{2 \alpha}
         \lVert x_v \rVert^{2 - 2 \alpha} + h)`. For :math:`\alpha = 0` v's share of items that u has, too.
     weighting : {"none", "tf_idf", "bm25"}
-        Of the entries that are compared: users as documents, items as words.
+        Of the entries that are compared. Sums over neighbours are of the entries as they are.
     k1, b : float
         Of ``bm25``: when repetition saturates, >= 0, and what users with many items lose, from 0 to 1.
     normalize : bool
         Whether the similarities of a user's neighbours are divided by their sum, so that scores of several
-        users can be compared; no list changes.
+        users can be compared; no list changes unless ``neighbours_of="other"``.
+    tversky_alpha, tversky_beta : float
+        Of ``tversky``, >= 0: :math:`n_{uv} / (n_{uv} + \alpha_T (n_u - n_{uv}) + \beta_T (n_v - n_{uv})
+        + h)`, over numbers of items; 1 and 1 are ``jaccard``.
+    documents : {"users", "items"}
+        What `weighting` takes for documents; the others are words.
+    neighbours_of : {"user", "other"}
+        Whose neighbours count: v must be among the k nearest of u (``user``, the formula above), or u among
+        the k nearest of v (``other``).
 
     Raises
     ------
@@ -55,12 +66,17 @@ class UserKNN(NeighbourSettings, Recommender):
     are compared as float32; results do not depend on threads, and no chance is involved. It ranks items and
     does not predict ratings: `recgauge.models.rating_knn.RatingKNN` does.
 
+    The code of [3]_, which later studies run, has ``documents="items"``, ``neighbours_of="other"``, and
+    otherwise differs as `recgauge.models.item_knn.ItemKNN` says.
+
     References
     ----------
     .. [1] B. Sarwar, G. Karypis, J. Konstan, J. Riedl, "Analysis of recommendation algorithms for
        e-commerce", EC 2000.
     .. [2] F. Aiolli, "Efficient top-N recommendation for very large scale binary rated datasets",
        RecSys 2013.
+    .. [3] M. Ferrari Dacrema, S. Boglio, P. Cremonesi, D. Jannach, "A troubling analysis of
+       reproducibility and progress in recommender systems research", ACM TOIS 39(2), 2021.
 
     Examples
     --------
@@ -70,8 +86,13 @@ class UserKNN(NeighbourSettings, Recommender):
     array([[1.816, 1.816, 0.816]], dtype=float32)
     """
 
+    documents: Documents = "users"
+    neighbours_of: NeighboursOf = "user"
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_choice("UserKNN: documents", self.documents, get_args(Documents))
+        check_choice("UserKNN: neighbours_of", self.neighbours_of, get_args(NeighboursOf))
         self._votes: ItemWeights | None = None
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
@@ -83,7 +104,11 @@ class UserKNN(NeighbourSettings, Recommender):
             If there is not enough memory, or the ratings have no spread where their deviations are compared.
         """
         rows = self.user_rows(train)
-        self._votes = ItemWeights(self.nearest(rows.T.tocsr(), self.alpha, progress), rows)
+        of_items = self.documents == "items"
+        compared = self.weighed(rows).T.tocsr() if of_items else self.weighed(rows.T.tocsr())
+        of_users = self.neighbours_of == "user"
+        nearest = self.nearest(compared, progress, is_first=of_users)
+        self._votes = ItemWeights(nearest if of_users else nearest.T.tocsr(), rows)
         return self
 
     def item_weights(self) -> ItemWeights:

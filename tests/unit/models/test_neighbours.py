@@ -18,11 +18,15 @@ SETTINGS = [
     {"similarity": "asymmetric_cosine", "alpha": 0.8, "shrinkage": 1.0},
     {"similarity": "adjusted_cosine", "values": "rating"},
     {"similarity": "pearson", "values": "rating", "shrinkage": 2.0},
+    {"similarity": "asymmetric_cosine", "alpha": -0.5},
     {"similarity": "jaccard"},
+    {"similarity": "dice", "shrinkage": 3.0},
+    {"similarity": "tversky", "tversky_alpha": 0.3, "tversky_beta": 1.4, "shrinkage": 2.0},
     {"similarity": "dot", "values": "rating"},
     {"similarity": "dot", "weighting": "bm25", "values": "rating"},
     {"weighting": "tf_idf"},
     {"weighting": "bm25", "k1": 2.0, "b": 0.3, "normalize": True},
+    {"similarity": "asymmetric_cosine", "weighting": "tf_idf", "shrinkage": 5.0},
 ]
 
 
@@ -33,29 +37,39 @@ def random_ratings(seed, n_users=50, n_items=30, share=0.25):
     return Interactions(user, item, values, None, np.arange(n_users + 1), np.arange(n_items + 1))
 
 
-def dense_similarities(model, matrix, own_power):
+def weighed(model, x):
+    """Entries as words of documents, which are the columns."""
+    if model.weighting == "none":
+        return x
+    rarity = np.log(x.shape[1] / (1 + (x != 0).sum(axis=1)))[:, None]
+    if model.weighting == "tf_idf":
+        return np.sqrt(x) * rarity
+    lengths = x.sum(axis=0)
+    relative = 1 - model.b + model.b * lengths / lengths.mean()
+    return x * (model.k1 + 1) / (model.k1 * relative + x) * rarity
+
+
+def dense_similarities(model, x, is_first):
     """Similarity of each column (its row) to the others (columns), all in float64."""
-    x = matrix.toarray().astype(np.float64)
-    there, n = x != 0, x.shape[1]
-    if model.similarity == "jaccard":
-        both = there.T.astype(float) @ there
-        counts = there.sum(axis=0)
-        return both / np.maximum(counts[:, None] + counts - both + model.shrinkage, 1e-300)
+    there = x != 0
+    if model.similarity in ("jaccard", "dice", "tversky"):
+        both, counts = there.T.astype(float) @ there, there.sum(axis=0)
+        if model.similarity == "dice":
+            return 2 * both / np.maximum(counts[:, None] + counts + model.shrinkage, 1e-300)
+        alpha, beta = model.tversky_alpha, model.tversky_beta
+        own, other = (alpha, beta) if is_first else (beta, alpha)
+        below = both + own * (counts[:, None] - both) + other * (counts - both) + model.shrinkage
+        return both / np.maximum(below, 1e-300)
     if model.similarity in ("adjusted_cosine", "pearson"):
         axis = 1 if model.similarity == "adjusted_cosine" else 0
         means = x.sum(axis=axis, keepdims=True) / np.maximum(1, there.sum(axis=axis, keepdims=True))
         x = np.where(there, x - means, 0.0)
-    rarity = np.log(n / (1 + there.sum(axis=1)))[:, None]
-    if model.weighting == "tf_idf":
-        x = np.sqrt(x) * rarity
-    if model.weighting == "bm25":
-        lengths = x.sum(axis=0)
-        relative = 1 - model.b + model.b * lengths / lengths.mean()
-        x = x * (model.k1 + 1) / (model.k1 * relative + x) * rarity
     if model.similarity == "dot":
         return x.T @ x
     squares = (x**2).sum(axis=0)
-    power = own_power if model.similarity == "asymmetric_cosine" else 0.5
+    squares[squares == 0] = 1.0
+    power = model.alpha if model.similarity == "asymmetric_cosine" else 0.5
+    power = power if is_first else 1 - power
     below = np.outer(squares**power, squares ** (1 - power)) + model.shrinkage
     return x.T @ x / np.maximum(below, 1e-300)
 
@@ -76,24 +90,26 @@ def nearest(similarities, k, normalize):
 def test_items_are_scored_by_their_neighbours(settings, k):
     train = random_ratings(k)
     users = np.arange(train.n_users, dtype=np.int32)
-    for of, power in (("history", 0.8), ("candidate", 1 - 0.8)):
+    for of in ("history", "candidate"):
         model = ItemKNN(k=k, neighbours_of=of, **settings).fit(train, rng=RNG)
-        rows = model.user_rows(train)
-        kept = nearest(dense_similarities(model, rows, power), k, model.normalize)
-        expected = rows.toarray() @ (kept if of == "history" else kept.T)
+        rows = model.user_rows(train).toarray().astype(np.float64)
+        kept = nearest(dense_similarities(model, weighed(model, rows), of == "history"), k, model.normalize)
+        expected = rows @ (kept if of == "history" else kept.T)
         np.testing.assert_allclose(model.score(users), expected, rtol=2e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("k", [1, 4, 100])
-def test_users_are_given_what_their_neighbours_have(settings, k):
+@pytest.mark.parametrize(("of", "documents"), [("user", "users"), ("other", "users"), ("other", "items")])
+def test_users_are_given_what_their_neighbours_have(settings, k, of, documents):
     train = random_ratings(k + 10)
-    model = UserKNN(k=k, **settings).fit(train, rng=RNG)
-    rows = model.user_rows(train)
-    kept = nearest(dense_similarities(model, rows.T, 0.8), k, model.normalize)
+    model = UserKNN(k=k, neighbours_of=of, documents=documents, **settings).fit(train, rng=RNG)
+    rows = model.user_rows(train).toarray().astype(np.float64)
+    compared = weighed(model, rows.T) if documents == "users" else weighed(model, rows).T
+    kept = nearest(dense_similarities(model, compared, of == "user"), k, model.normalize)
     users = np.arange(train.n_users, dtype=np.int32)
     scores = model.score(users)
-    np.testing.assert_allclose(scores, kept @ rows.toarray(), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(scores, (kept if of == "user" else kept.T) @ rows, rtol=2e-5, atol=1e-6)
     seen = train.to_csr()
     lists, best = top_k(model.item_weights(), users, 5, seen=seen)
     for user in users:
@@ -107,9 +123,9 @@ def test_neighbours_are_the_same_on_any_number_of_threads(monkeypatch, n_threads
     rng = np.random.default_rng(3)
     taken = sparse.csr_array((rng.random((300, 200)) < rng.random(200) ** 3).astype(np.float32))
     model = ItemKNN(k=7)
-    expected = model.nearest(taken, 0.5, None)
+    expected = model.nearest(taken, None, is_first=True)
     monkeypatch.setattr(_neighbours, "usable_cpus", lambda: n_threads)
-    found = model.nearest(taken, 0.5, None)
+    found = model.nearest(taken, None, is_first=True)
     assert (np.diff(found.indptr) <= 7).all()
     for name in ("indptr", "indices", "data"):
         assert np.array_equal(getattr(found, name), getattr(expected, name))
@@ -121,8 +137,12 @@ def test_many_things_with_few_entries_take_the_sparse_way():
     taken = sparse.coo_array((np.ones(6000, np.float32), (rows, things)), shape=(2000, 3000)).tocsr()
     taken.data[:] = rng.choice([1.0, 2.0], taken.nnz)
     model = ItemKNN(k=3, values="rating")
-    expected = nearest(dense_similarities(model, taken, 0.5), 3, normalize=False)
-    np.testing.assert_allclose(model.nearest(taken, 0.5, None).toarray(), expected, rtol=1e-6, atol=1e-9)
+    expected = nearest(
+        dense_similarities(model, taken.toarray().astype(np.float64), True), 3, normalize=False
+    )
+    np.testing.assert_allclose(
+        model.nearest(taken, None, is_first=True).toarray(), expected, rtol=1e-6, atol=1e-9
+    )
 
 
 def test_users_can_be_folded_in():
@@ -138,6 +158,7 @@ def test_users_can_be_folded_in():
 @pytest.mark.parametrize(
     "settings",
     [{"k": 0}, {"similarity": "euclid"}, {"values": "stars"}, {"shrinkage": -1.0}, {"alpha": 1.5},
+     {"tversky_alpha": -1}, {"tversky_beta": "x"}, {"neighbours_of": "both"},
      {"weighting": "idf"}, {"k1": -1}, {"b": 2.0}, {"normalize": 1}],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", [ItemKNN, UserKNN])
@@ -147,8 +168,8 @@ def test_wrong_settings_are_refused(kind, settings):
 
 
 def test_settings_that_do_not_fit_together_are_refused():
-    with pytest.raises(ConfigError, match="neighbours_of must be one of candidate, history"):
-        ItemKNN(neighbours_of="both")
+    with pytest.raises(ConfigError, match="documents must be one of users, items"):
+        UserKNN(documents="words")
     with pytest.raises(ConfigError, match="similarity=pearson compares ratings; set values=rating"):
         UserKNN(similarity="pearson")
     with pytest.raises(ConfigError, match="weighting=bm25 has no meaning for similarity=jaccard"):

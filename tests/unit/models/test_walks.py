@@ -45,6 +45,18 @@ def test_the_largest_weights_of_an_item_are_kept(demo, k):
     assert np.array_equal(weights_of(RP3beta(top_k=k), demo.interactions), kept)
 
 
+@pytest.mark.parametrize("first_cut", ["plain", "normalized"])
+@pytest.mark.parametrize("k", [3, 40, None])
+def test_weights_are_cut_by_rows_and_then_by_columns(demo, first_cut, k):
+    weights = weights_of(RP3beta(0.6, 0.4, top_k=None), demo.interactions)
+    kept = weights * (np.argsort(np.argsort(-weights, axis=1, kind="stable"), axis=1) < (k or len(weights)))
+    if first_cut == "normalized":
+        kept = kept / np.maximum(kept.sum(axis=1, keepdims=True), 1e-30)
+    kept = kept * (np.argsort(np.argsort(-kept, axis=0, kind="stable"), axis=0) < (k or len(weights)))
+    found = weights_of(RP3beta(0.6, 0.4, top_k=k, first_cut=first_cut), demo.interactions)
+    np.testing.assert_allclose(found, kept, rtol=1e-6, atol=1e-12)
+
+
 @KINDS
 def test_threads_change_nothing(kind, demo, monkeypatch):
     found = []
@@ -84,7 +96,9 @@ def test_memory_that_is_not_there_is_told(kind, demo, monkeypatch):
 
 
 @KINDS
-@pytest.mark.parametrize("settings", [{"alpha": -1}, {"top_k": 0}, {"top_k": "x"}, {"alpha": None}])
+@pytest.mark.parametrize(
+    "settings", [{"alpha": -1}, {"top_k": 0}, {"top_k": "x"}, {"alpha": None}, {"first_cut": "rows"}]
+)
 def test_wrong_settings_are_refused(kind, settings):
     with pytest.raises(ConfigError, match=f"{kind.__name__}: "):
         kind(**settings)

@@ -21,9 +21,9 @@ class Gini(RunMetric):
 
     Parameters
     ----------
-    normalizer : {"n", "n_minus_1"}, default "n"
-        The d of the formula: the size of the catalogue, or one less, with which a single recommended
-        item gives 1.
+    normalizer : {"n", "n_minus_1", "n_plus_1"}, default "n"
+        The d of the formula: the size of the catalogue; one less, with which a single recommended
+        item gives 1; or one more.
 
     Raises
     ------
@@ -32,9 +32,9 @@ class Gini(RunMetric):
 
     Notes
     -----
-    Range [0, 1 - 1/n] or [0, 1], lower is better: more even. Items that nobody gets count with 0. Very
-    short lists for few users cannot be even, whatever the model. NaN without recommendations, and for
-    ``n_minus_1`` with a catalogue of one item.
+    Range [0, 1 - 1/n], [0, 1] or [0, 1 - 2/(n + 1)], lower is better: more even. Items that nobody gets
+    count with 0. Very short lists for few users cannot be even, whatever the model. NaN without
+    recommendations, and for ``n_minus_1`` with a catalogue of one item.
 
     RecBole 1.2.1 GiniIndex, irspack 0.5.2 and LensKit 2026 ListGini (source): ``n``. irspack's function
     for data frames takes as catalogue the items of lists and relevant items only. Elliot reports
@@ -61,7 +61,7 @@ class Gini(RunMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
-    normalizer: Literal["n", "n_minus_1"] = "n"
+    normalizer: Literal["n", "n_minus_1", "n_plus_1"] = "n"
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return each item's appearances, shape (n_items,)."""
@@ -80,7 +80,7 @@ class GiniComplement(Gini):
 
     Parameters
     ----------
-    normalizer : {"n", "n_minus_1"}, default "n"
+    normalizer : {"n", "n_minus_1", "n_plus_1"}, default "n"
         As in `Gini`.
 
     Raises
@@ -90,7 +90,8 @@ class GiniComplement(Gini):
 
     Notes
     -----
-    Range [0, 1], higher is better: more even. Elliot GiniIndex: ``normalizer="n_minus_1"``.
+    Range [0, 1], higher is better: more even. Elliot GiniIndex: ``normalizer="n_minus_1"``. The code of
+    Ferrari Dacrema et al. (ACM TOIS 39(2), 2021), Gini_Diversity: ``normalizer="n_plus_1"``.
 
     References
     ----------
@@ -187,9 +188,50 @@ class Entropy(RunMetric):
         return entropy / len(shown) if self.divisor == "recommended" else entropy
 
 
+@dataclass(frozen=True)
+class Herfindahl(RunMetric):
+    r"""One minus the Herfindahl index of the items' shares of all recommendations.
+
+    .. math:: 1 - \sum_i p_i^2, \quad p_i = x_i / \sum_j x_j
+
+    Notes
+    -----
+    Range [0, 1 - 1/n], 0 if all get one and the same item; higher is better: more even. The chance that two
+    recommendations, drawn with replacement, are of different items; seldom below .9. NaN without
+    recommendations.
+
+    References
+    ----------
+    .. [1] G. Adomavicius, Y. Kwon, "Improving aggregate recommendation diversity using ranking-based
+       techniques", IEEE TKDE 24(5), 2012.
+
+    Examples
+    --------
+    Shares 1/2, 1/4, 1/4: 1 - 1/4 - 1/16 - 1/16.
+
+    >>> from recgauge.metrics.examples import beyond_example
+    >>> metric = Herfindahl()
+    >>> metric.value(metric.sums(beyond_example(), 2))
+    0.625
+    """
+
+    name: ClassVar[str] = "herfindahl"
+    label: ClassVar[str] = "Herfindahl"
+    needs_relevant: ClassVar[bool] = False
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return each item's appearances, shape (n_items,)."""
+        return exposure(judged, k, catalogue_of(self, judged).n_items)
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return one minus the index."""
+        shown = float(sums.sum())
+        return 1.0 - float(sums @ sums) / shown**2 if shown else float("nan")
+
+
 def _gini(shown: DoubleArray, normalizer: str) -> float:
     n_items = len(shown)
-    scale = shown.sum() * (n_items if normalizer == "n" else n_items - 1)
+    scale = shown.sum() * (n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[normalizer])
     if scale == 0:
         return float("nan")
     weight = 2.0 * np.arange(1, n_items + 1) - n_items - 1.0

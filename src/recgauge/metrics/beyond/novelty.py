@@ -27,8 +27,9 @@ class Novelty(UserMetric):
         What N and pop count in training.
     base : float, default 2.0
         Of the logarithm, above 1.
-    divisor : {"list", "k"}, default "list"
-        The d of the formula: the list's items, or the cutoff even where the list is shorter.
+    divisor : {"list", "k", "catalog"}, default "list"
+        The d of the formula: the list's items; the cutoff even where the list is shorter; or all items of the
+        catalogue, which makes values small and grow with the cutoff.
     unseen : {"one", "zero", "max", "drop", "raise"}, default "one"
         What an item without training interactions counts: as if one had been seen; nothing; as the
         least popular seen item; not as part of the list; or an error.
@@ -53,8 +54,9 @@ class Novelty(UserMetric):
 
     RecTools 0.19.0 MeanInvUserFreq: defaults. RePlay 0.22.0 Surprisal: ``divisor="k",
     scale="log_users"``. CAPRI: ``divisor="k", unseen="zero"``. recmetrics 0.1.5: ``divisor="k",
-    unseen="raise"``. recommenders 1.2.1 pools: see `PooledNovelty`. RePlay's metric called Novelty is
-    one minus `SeenShare`.
+    unseen="raise"``. Ferrari Dacrema et al. (ACM TOIS 39(2), 2021), in the code: ``total="interactions",
+    divisor="catalog", unseen="zero"``. recommenders 1.2.1 pools: see `PooledNovelty`. RePlay's metric
+    called Novelty is one minus `SeenShare`.
 
     References
     ----------
@@ -75,17 +77,21 @@ class Novelty(UserMetric):
     name: ClassVar[str] = "novelty"
     label: ClassVar[str] = "Novelty"
     needs_relevant: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     total: Total = "users"
     base: float = 2.0
-    divisor: Literal["list", "k"] = "list"
+    divisor: Literal["list", "k", "catalog"] = "list"
     unseen: Unseen = "one"
     scale: Literal["none", "log_users"] = "none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_real("Novelty: base", self.base, low=1, high=np.inf, low_open=True)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Training interactions, and the catalogue's size if that divides."""
+        return frozenset({"train", "n_items"} if self.divisor == "catalog" else {"train"})
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the novelty of each list, shape (m,)."""
@@ -96,6 +102,8 @@ class Novelty(UserMetric):
         count = _counted(self, judged, k, self.unseen)
         if self.divisor == "k" and k is not None:
             count = np.full(judged.n_users, float(k))
+        elif self.divisor == "catalog":
+            count = np.full(judged.n_users, float(catalogue_of(self, judged).n_items))
         return divide(sum_over_list(information, judged, k), count, empty=np.nan)
 
     def _scaled(self, information: DoubleArray, judged: JudgedTopK) -> DoubleArray:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from beyond_lists import catalogue_of_train, judged_lists
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
-from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Personalization
+from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Herfindahl, Personalization
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
@@ -49,6 +49,8 @@ RUN_METRICS: list[RunMetric] = [
     Gini(),
     Gini("n_minus_1"),
     GiniComplement("n_minus_1"),
+    GiniComplement("n_plus_1"),
+    Herfindahl(),
     Personalization(),
     PooledDiversity(),
     PooledDiversity("cooccurrence", "drop"),
@@ -56,6 +58,7 @@ RUN_METRICS: list[RunMetric] = [
 UNBOUNDED: list[Metric] = [
     ItemPopularity(),
     Novelty(total="interactions", base=10.0),
+    Novelty(divisor="catalog"),
     PooledNovelty(),
     PooledNovelty(unseen="drop"),
     ExpectedFreeDiscovery(),

@@ -20,7 +20,7 @@ from recgauge.metrics.beyond import (
     novelty,
     serendipity,
 )
-from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Personalization
+from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Herfindahl, Personalization
 from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
@@ -85,7 +85,9 @@ def test_a_share_of_the_catalogue_needs_its_size(metric: RunMetric) -> None:
             run(metric, judged)
 
 
-@pytest.mark.parametrize("metric", [CatalogCoverage(scale="count"), Entropy(), Personalization()])
+@pytest.mark.parametrize(
+    "metric", [CatalogCoverage(scale="count"), Entropy(), Herfindahl(), Personalization()]
+)
 def test_what_counts_only_listed_items_needs_no_size(metric: RunMetric) -> None:
     judged = beyond_example()
     assert run(metric, replace(judged, catalogue=Catalogue(5, sized=False))) == run(metric, judged)
@@ -119,7 +121,7 @@ def test_an_item_outside_the_catalogue_is_refused() -> None:
         (lambda: coverage.CatalogCoverage(catalog="test"), "all, train"),
         (lambda: coverage.CatalogCoverage(intersect="yes"), "true or false"),  # type: ignore[arg-type]
         (lambda: coverage.UserCoverage(at_least="two"), "one, k"),
-        (lambda: concentration.Gini("n_plus_1"), "Gini: normalizer must be one of n, n_minus_1"),
+        (lambda: concentration.Gini("x"), "Gini: normalizer must be one of n, n_minus_1, n_plus_1"),
         (lambda: concentration.GiniComplement("x"), "GiniComplement: normalizer"),
         (lambda: concentration.Entropy(base="10"), "2, e"),
         (lambda: concentration.Entropy(divisor="k"), "one, recommended"),
@@ -176,7 +178,7 @@ def test_users_without_a_list_count_for_coverage_and_have_no_mean() -> None:
 
 def test_nothing_recommended_is_undefined_rather_than_zero() -> None:
     judged = lists([])
-    for metric in (Gini(), GiniComplement(), Entropy(), Personalization(), PooledNovelty()):
+    for metric in (Gini(), GiniComplement(), Entropy(), Herfindahl(), Personalization(), PooledNovelty()):
         assert np.isnan(run(metric, judged))
     assert run(PooledDiversity(), judged) == 1.0
 
