@@ -67,6 +67,12 @@ class SplitFile:
     separator: str | None = None
 
     def __post_init__(self) -> None:
+        path = PurePosixPath(self.filename)
+        if path.is_absolute() or {"..", ""} & {*path.parts, path.name} or "\\" in self.filename:
+            raise ConfigError(
+                f"filename must be a path below the mirror's folder, such as papers/mine/train.tsv; got "
+                f"{self.filename!r}."
+            )
         check_int("size", self.size, minimum=1)
         check_choice("format", self.format, get_args(FileFormat))
         check_bool("header", self.header)

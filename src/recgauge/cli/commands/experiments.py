@@ -116,7 +116,7 @@ def describe(name: str, *, offline: bool) -> ExperimentFacts:
     words = [f"experiment={name}", *(["data.offline=true"] if offline else [])]
     config = Words({}, tuple(words)).composed()
     study = _study(config)
-    data = {} if study is not None and not study.needs_runs else _data(config, words)
+    data = {} if study is not None and not study.needs_runs else _data(config, name, words)
     results = "in the tracking store" if study is None else _results(name)
     return ExperimentFacts(name, question, time, data, results)
 
@@ -132,12 +132,11 @@ def _study(config: DictConfig) -> Study | None:
     return build_study(node, [])
 
 
-def _data(config: DictConfig, words: Sequence[str]) -> dict[str, str | None]:
+def _data(config: DictConfig, name: str, words: Sequence[str]) -> dict[str, str | None]:
     """Return why each data set of an experiment's jobs is missing, None if it is there."""
     params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-    about = [
-        f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in ("data", "dataset")
-    ]
+    choosing = ("data", "dataset", f"+experiment/{name}")  # files of an experiment may choose a data set
+    about = [f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in choosing]
     swept = OverridesParser.create().parse_overrides(about)
     choices = [
         [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
@@ -148,13 +147,15 @@ def _data(config: DictConfig, words: Sequence[str]) -> dict[str, str | None]:
     reasons: dict[str, str | None] = {}
     for some in product(*choices):
         chosen = Words({}, (*words, *some)).composed()
+        dataset = chosen.hydra.runtime.choices["dataset"]
+        if dataset in reasons:
+            continue
         node = OmegaConf.to_container(chosen.dataset, resolve=True)
-        name = chosen.hydra.runtime.choices["dataset"]
         try:
             build_dataset(node, []).find(NoProgress())
-            reasons[name] = None
+            reasons[dataset] = None
         except DataError as error:
-            reasons[name] = str(error)
+            reasons[dataset] = str(error)
     return reasons
 
 
