@@ -1,8 +1,9 @@
 """The contract of a source that loads one data set."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recgauge.data.dataset import Dataset as Dataset
 from recgauge.utils.lazy import lazy_names
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from recgauge.datasets.published_files import Pin as Pin
     from recgauge.datasets.published_files import PublishedFile as PublishedFile
     from recgauge.datasets.published_files import VerifiedFile as VerifiedFile
+    from recgauge.datasets.split_files import SplitFile as SplitFile
+    from recgauge.datasets.split_files import SplitFiles as SplitFiles
     from recgauge.datasets.table import Table as Table
 else:
     __getattr__, __dir__ = lazy_names(__name__)
@@ -37,6 +40,8 @@ class About:
         The publisher's archive.
     origin : str
         Source of the rows if there is no archive, in one or two words.
+    files : tuple of PublishedFile
+        Of a data set in several files instead of an archive.
     """
 
     n_rows: int | None = None
@@ -45,6 +50,7 @@ class About:
     terms: str = ""
     archive: "PublishedFile | None" = None
     origin: str = ""
+    files: "tuple[PublishedFile, ...]" = ()
 
 
 class DatasetSource(ABC):
@@ -116,3 +122,14 @@ class DatasetSource(ABC):
             The setting ``name`` of its YAML file, for a class that loads several data sets.
         """
         return About()
+
+    @classmethod
+    def about_declared(cls, settings: Mapping[str, Any]) -> About:
+        """Return what is known of the data set that a YAML file declares; by default that of its name.
+
+        Parameters
+        ----------
+        settings : mapping
+            The settings of the YAML file.
+        """
+        return cls.about(settings.get("name"))

@@ -1,4 +1,4 @@
-"""Data sets that somebody publishes as an archive: where it is looked for, and how it gets here."""
+"""Data sets that somebody publishes as an archive or files: where these are looked for, how they get here."""
 
 import shutil
 from abc import abstractmethod
@@ -12,8 +12,7 @@ from recgauge.datasets import DatasetSource
 from recgauge.datasets._download import Download
 from recgauge.datasets._fetch_errors import TransferError, explain_storage
 from recgauge.datasets.published_files import (
-    PUBLISHED,
-    REZIPPED,
+    OF_THE_PUBLISHER,
     Locations,
     Pin,
     PublishedFile,
@@ -32,7 +31,59 @@ from recgauge.utils.files import exclusive, refuse_irregular, user_path
 from recgauge.utils.progress import NoProgress, Progress
 
 
-class ArchiveSource(DatasetSource):
+class FileSource(DatasetSource):
+    """A data set that is read from published files."""
+
+    @property
+    @abstractmethod
+    def files(self) -> "tuple[tuple[PublishedFile, Locations], ...]":
+        """What is read, and where each is looked for."""
+
+    @property
+    def terms(self) -> str:
+        """What somebody agrees to who downloads the files; empty if nothing is known."""
+        return ""
+
+    def find(self, progress: Progress | None = None) -> None:
+        """Find or download the files and verify them."""
+        self._found(progress or NoProgress())
+
+    def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
+        """Find or download the files and verify them, without reading them, in the order of `files`.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+            Notified about a download, and about an archive whose files are not the publisher's.
+
+        Returns
+        -------
+        list of VerifiedFile
+            Of each its path, its sha256, and in words how far it is known to be the publisher's.
+
+        Raises
+        ------
+        MissingDataError
+            If no location has a file.
+        IntegrityError
+            If a file is not what it should be.
+        """
+        progress = progress or NoProgress()
+        found = self._found(progress)
+        for file in found:
+            if file.provenance not in OF_THE_PUBLISHER:
+                progress.note(f"{file.path} is {file.provenance}.")
+        return found
+
+    def _found(self, progress: Progress) -> list[VerifiedFile]:
+        try:
+            return [find_archive(published, locations, progress) for published, locations in self.files]
+        except MissingDataError as error:
+            terms = f" Its terms: {self.terms}." if self.terms else ""
+            raise MissingDataError(f"{error}{terms}") from error
+
+
+class ArchiveSource(FileSource):
     """A data set that is read from a publisher's archive.
 
     A subclass is a dataclass that has the settings below as fields, and says which archive it reads.
@@ -66,46 +117,13 @@ class ArchiveSource(DatasetSource):
         return Locations(self.archive, self.cache, self.mirror, self.offline, self.sha256)
 
     @property
-    def terms(self) -> str:
-        """What somebody agrees to who downloads the archive; empty if nothing is known."""
-        return ""
-
-    def find(self, progress: Progress | None = None) -> None:
-        """Find or download the archive and verify it."""
-        self._found(progress or NoProgress())
+    def files(self) -> tuple[tuple[PublishedFile, Locations], ...]:
+        """The archive."""
+        return ((self.published, self.locations),)
 
     def fetch(self, progress: Progress | None = None) -> VerifiedFile:
-        """Find or download the archive and verify it, without reading it.
-
-        Parameters
-        ----------
-        progress : Progress, optional
-            Notified about the download, and about an archive whose files are not the publisher's.
-
-        Returns
-        -------
-        VerifiedFile
-            Its path, its sha256, and in words how far it is known to be the publisher's.
-
-        Raises
-        ------
-        MissingDataError
-            If no location has the archive.
-        IntegrityError
-            If the archive is not what it should be.
-        """
-        progress = progress or NoProgress()
-        file = self._found(progress)
-        if file.provenance not in (PUBLISHED, REZIPPED):
-            progress.note(f"{file.path} is {file.provenance}.")
-        return file
-
-    def _found(self, progress: Progress) -> VerifiedFile:
-        try:
-            return find_archive(self.published, self.locations, progress)
-        except MissingDataError as error:
-            terms = f" Its terms: {self.terms}." if self.terms else ""
-            raise MissingDataError(f"{error}{terms}") from error
+        """Find or download the archive and verify it, without reading it; see `fetch_all`."""
+        return self.fetch_all(progress)[0]
 
     def digest(self, progress: Progress | None = None) -> str:
         """Find or download the archive, verify it and return its sha256."""
@@ -152,7 +170,8 @@ class _Search:
         for mirror in self.locations.mirrors:
             file = file or self._ask_mirror(mirror)
         if self.published.by_hand:
-            self.tried.append(f"publisher {self.published.address}: offers the files, but no archive of them")
+            what = "the files, but no archive of them" if self.published.is_archive else "it in another form"
+            self.tried.append(f"publisher {self.published.address}: offers {what}")
         else:
             file = file or self._ask_server("publisher", self.published.address)
         if file is None:
@@ -181,7 +200,8 @@ class _Search:
                 f"mirror={folder}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR, "
                 "or unset it."
             )
-        return self._ask_folder("mirror", folder, self.locations.pin or listed_pin(folder, self.published))
+        listed = listed_pin(folder, self.published) if self.published.is_archive else None
+        return self._ask_folder("mirror", folder, self.locations.pin or listed)
 
     def _ask_server(self, owner: str, address: str) -> VerifiedFile | None:
         if self.locations.offline:
@@ -212,6 +232,9 @@ class _Search:
     def _nowhere(self) -> str:
         tried = "\n".join(f"  - {location}" for location in self.tried)
         address, filename = self.published.address, self.published.filename
+        named = "it with dataset.archive=FILE"
+        if not self.published.is_archive:
+            named = "its folder with dataset.archive=FOLDER"
         by_hand = self.published.by_hand or f"Download {address} by hand, on another machine if need be,"
         if self.certificate_refused:
             by_hand = (
@@ -220,7 +243,7 @@ class _Search:
             ).lstrip()
         return (
             f"{filename} could not be found or fetched. Tried:\n{tried}\n{by_hand} and put it at "
-            f"{self._cached}, name it with dataset.archive=FILE, or point data.mirror or RECGAUGE_MIRROR at "
+            f"{self._cached}, name {named}, or point data.mirror or RECGAUGE_MIRROR at "
             "a folder or address that has it."
         )
 
@@ -234,14 +257,16 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
     return next((owner for owner, folder in folders if (folder / published.filename).is_file()), "")
 
 
-def keep_in_cache(file: VerifiedFile, locations: Locations) -> tuple[VerifiedFile, str]:
-    """Copy a verified archive of a mirror folder into the cache folder, and say what was done."""
-    target = locations.cache_folder / file.path.name
+def keep_in_cache(
+    file: VerifiedFile, published: PublishedFile, locations: Locations
+) -> tuple[VerifiedFile, str]:
+    """Copy a verified file of a mirror folder into the cache folder, and say what was done."""
+    target = locations.cache_folder / published.filename
     if locations.archive is not None:
-        return file, "the archive that you named; nothing was copied"
+        return file, f"the {'archive' if published.is_archive else 'file'} that you named; nothing was copied"
     if file.path == target:
         return file, ""
-    if file.provenance not in (PUBLISHED, REZIPPED):
+    if file.provenance not in OF_THE_PUBLISHER:
         return file, "left where it is, since only the mirror's list of digests or your pin vouches for it"
     hidden = target.with_name(f".{target.name}.copy")
     try:

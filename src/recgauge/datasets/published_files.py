@@ -14,18 +14,22 @@ from recgauge.utils.files import cache_folder, digest_of, refuse_irregular
 
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
+PLAIN = "the published file"
+OF_THE_PUBLISHER = (PUBLISHED, REZIPPED, PLAIN)
 
 _LONGEST_SUMS = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A publisher's archive and the digests by which it is recognised.
+    """A publisher's archive, or another file, and the digests by which it is recognised.
 
     Parameters
     ----------
     filename : str
-        Name of the archive, in the publisher's folder and in every cache and mirror.
+        Name of the archive, in the publisher's folder and in every cache and mirror; it may have folders.
+        Names that end with ``.zip`` are of archives, whose content may be vouched for; of another file every
+        byte counts.
     address : str
         Where the publisher offers it.
     size : int
@@ -39,8 +43,8 @@ class PublishedFile:
     outage : str
         What is known to be wrong with the publisher's server, as a sentence.
     by_hand : str
-        How to make the archive, as a sentence that goes on, if nobody offers it as a whole; then `address` is
-        where its files are, `size` and the archive's digests are not known, and the members tell.
+        How to make the file, as a sentence that goes on, if nobody offers it as a whole; then `address` is
+        where it is made from. Of an archive `size` and digest are not known then, and the members tell.
     """
 
     filename: str
@@ -51,6 +55,11 @@ class PublishedFile:
     caveat: str = ""
     outage: str = ""
     by_hand: str = ""
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is a zip archive."""
+        return self.filename.endswith(".zip")
 
 
 @dataclass(frozen=True)
@@ -206,7 +215,7 @@ def verify(
             "Use the file that was pinned, or remove or correct the pin."
         )
     if sha256 == published.sha256 and size == published.size:
-        return VerifiedFile(path, sha256, PUBLISHED)
+        return VerifiedFile(path, sha256, PUBLISHED if published.is_archive else PLAIN)
     problem = _member_problem(path, published)
     if problem is None:
         return VerifiedFile(path, sha256, REZIPPED)
@@ -214,7 +223,7 @@ def verify(
         return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {pin.source}")
     listed = "" if pin is None else f", and not the file that {pin.source} lists (sha256 {pin.sha256})"
     wanted = f"sha256 {published.sha256} and {published.size:,} bytes"
-    if published.by_hand:
+    if not published.sha256:
         wanted = f"an archive with {' and '.join(published.members)}"
     raise IntegrityError(
         f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
@@ -224,6 +233,9 @@ def verify(
 
 def _member_problem(path: Path, published: PublishedFile) -> str | None:
     """Say why the archive does not hold the publisher's members; None if it does."""
+    if not published.is_archive:
+        cut = path.stat().st_size < published.size
+        return "it is truncated or another file" if cut else "it was changed or is another file"
     if (problem := _zip_problem(path)) is not None:
         return problem
     if not published.members:
@@ -257,13 +269,14 @@ def _zip_problem(path: Path) -> str | None:
 
 def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None, named: bool) -> str:
     if named:
-        remedy = f"Name another file with dataset.archive=FILE, such as one from {published.address}"
+        what = "FILE" if published.is_archive else "FOLDER"
+        remedy = f"Name another file with dataset.archive={what}, such as one from {published.address}"
     elif origin is None and published.by_hand:
-        remedy = f"Make the archive again from the files at {published.address}"
+        remedy = f"Make it again from what is at {published.address}"
     elif origin is None:
         remedy = f"Delete the file and download {published.address} again"
     else:
         remedy = "Nothing was stored. Use another mirror or try again later"
-    if zipfile.is_zipfile(path):
+    if published.is_archive and zipfile.is_zipfile(path):
         remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
     return f"{published.caveat} {remedy}.".lstrip()

@@ -42,9 +42,10 @@ class Table(DatasetSource):
         Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Rows keep the order of the files.
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
-    format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "trec_qrels", ...}, optional
+    format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "count_lines", ...}, optional
         By default recognised by the file's ending and first lines. With "user_lines" each line is a user
-        followed by items.
+        followed by items; with "count_lines" the number of items and the items of a user, whose id is the
+        number of the line, from 0.
     member : str, optional
         File to read inside zip archives that hold several.
     user, item : str or int, optional

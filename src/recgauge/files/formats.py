@@ -13,7 +13,7 @@ from recgauge.files.json_lines import read_json_lines
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import TableFile
 from recgauge.files.parquet import read_parquet
-from recgauge.files.per_user import one_row_per_item, read_user_lines
+from recgauge.files.per_user import one_row_per_item, read_count_lines, read_user_lines
 from recgauge.files.rows import Part, Rows, TimeUnit, check
 from recgauge.files.text import Layout, TextFormat, not_utf8, read_laid_out, read_text
 from recgauge.utils.memory import check_memory, memory_named
@@ -72,6 +72,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "recbole": Format(_text(separator="\t", header=True, quotes=False), (".inter",)),
     "user_lines": Format(read_user_lines),
+    "count_lines": Format(read_count_lines),
     "trec_run": Format(
         _trec("user", None, "item", "rank", "score", "tag"),
         (".run", ".trec"),
@@ -118,7 +119,7 @@ def read(
     """
     form = form or format_of(file, wanted)
     n_lines, n_ids = file.size()
-    n_rows = n_ids if form == "user_lines" else n_lines
+    n_rows = n_ids if form in ("user_lines", "count_lines") else n_lines
     needed = 100 if wanted.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
     check_memory(file, n_rows, needed)
     with memory_named(file, n_rows, needed):

@@ -15,7 +15,7 @@ from recgauge.files.opening import TableFile
 from recgauge.files.rows import Part
 from recgauge.files.text import TextFormat
 from recgauge.utils.arrow import to_arrow, to_numpy
-from recgauge.utils.checks import LongArray
+from recgauge.utils.checks import LongArray, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +25,29 @@ _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
 def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
     """Return one row for each item of each line, which begins with a user; `how` says what parts the ids."""
+    return _row_per_item(file, wanted, *_words(file, how), user="first id of a line")
+
+
+def read_count_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+    """Return one row for each item of each line, which begins with their count; lines are users, from 0."""
+    import pyarrow.compute as pc
+
+    ids, begins, n_items, line = _words(file, how)
+    counts = ids.take(to_arrow(begins))
+    wrong = np.flatnonzero(to_numpy(pc.not_equal(counts, pc.cast(to_arrow(n_items), counts.type))))
+    if len(wrong):
+        first = wrong[0]
+        count = shown(counts[first].as_py())
+        raise SchemaError(
+            f"{file}, line {line[first]}: it begins with {count}, and {n_items[first]:,} items follow. A line of count_lines begins with the number of its items, one of user_lines with "
+            "the user."
+        )
+    part = _row_per_item(file, wanted, ids, begins, n_items, line, user="number of the line, from 0")
+    return replace(part, columns={**part.columns, "user": _text(np.repeat(line - 1, n_items))})
+
+
+def _words(file: TableFile, how: TextFormat) -> "tuple[pa.Array, LongArray, LongArray, LongArray]":
+    """Return all ids, and of each line with some: where it begins, how many follow the first, its number."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
@@ -40,14 +63,26 @@ def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful
     split = pc.split_pattern(lines, how.separator) if how.separator else pc.utf8_split_whitespace(lines)
     ids, start = split.values, to_numpy(split.offsets).astype(np.int64)
     named = to_numpy(pc.utf8_length(ids))[start[:-1]] > 0  # other lines are blank
-    n_items = np.diff(start) - 1
-    file.limits.check_rows(int(n_items[named].sum()), file)
-    begins, n_items = start[:-1][named], n_items[named]
-    user = ids.take(to_arrow(np.repeat(begins, n_items)))
-    item = ids.take(to_arrow(np.repeat(begins + 1, n_items) + _places(n_items)))
+    n_items = (np.diff(start) - 1)[named]
+    file.limits.check_rows(int(n_items.sum()), file)
+    return ids, start[:-1][named], n_items, np.flatnonzero(named) + 1
+
+
+def _row_per_item(
+    file: TableFile,
+    wanted: Wanted,
+    ids: "pa.Array",
+    begins: LongArray,
+    n_items: LongArray,
+    line: LongArray,
+    *,
+    user: str,
+) -> Part:
+    import pyarrow as pa
+
     columns: dict[Role, pa.ChunkedArray] = {
-        "user": pa.chunked_array([user]),
-        "item": pa.chunked_array([item]),
+        "user": pa.chunked_array([ids.take(to_arrow(np.repeat(begins, n_items)))]),
+        "item": pa.chunked_array([ids.take(to_arrow(np.repeat(begins + 1, n_items) + _places(n_items)))]),
     }
     if "rank" in wanted.names:
         columns["rank"] = _ranks(n_items)
@@ -55,10 +90,17 @@ def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful
     return Part(
         file,
         columns,
-        {"user": "first id of a line", "item": "the other ids"},
-        np.repeat(np.flatnonzero(named) + 1, n_items),
+        {"user": user, "item": "the other ids"},
+        np.repeat(line, n_items),
         remark=f"{n_idle:,} users have no items" if n_idle else "",
     )
+
+
+def _text(numbers: LongArray) -> "pa.ChunkedArray":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pa.chunked_array([pc.cast(to_arrow(numbers), pa.large_string())])
 
 
 def _places(lengths: LongArray) -> LongArray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from omegaconf import OmegaConf
 from rich.table import Table
@@ -12,8 +13,8 @@ from rich.table import Table
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets.archives import ArchiveSource, find_archive, keep_in_cache, local_place
-from recgauge.datasets.published_files import Locations, VerifiedFile
+from recgauge.datasets.archives import FileSource, find_archive, keep_in_cache, local_place
+from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.report.console import ConsoleProgress, output, print_table
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
@@ -53,7 +54,7 @@ def carry_out(options: Namespace) -> None:
         from recgauge.cli.commands.data_card import print_card
 
         print_card(options.name, options.overrides, options.out)
-    elif (source := _with_archive(options.name, options.overrides)) is not None:
+    elif (source := _with_files(options.name, options.overrides)) is not None:
         fetch_or_verify = _fetch if options.what == "fetch" else _verify
         fetch_or_verify(options.name, source)
 
@@ -71,9 +72,11 @@ def _list(overrides: Sequence[str]) -> None:
     for name, about in what_is_known(settings.allowed_targets).items():
         counts = (about.n_rows, about.n_users, about.n_items)
         size, here = "", about.origin
-        if about.archive is not None:
-            size = f"{about.archive.size / _MIB:.1f}" if about.archive.size else "?"
-            here = local_place(about.archive, locations) or "no"
+        if files := about.files or ((about.archive,) if about.archive else ()):
+            n_bytes = sum(file.size for file in files)
+            size = f"{n_bytes / _MIB:.1f}" if n_bytes else "?"
+            places = [local_place(file, locations) or "no" for file in files]
+            here = places[0] if len(set(places)) == 1 else "in part"
         texts = ("?" if count is None else f"{count:,}" for count in counts)
         table.add_row(name, *texts, size, here, about.terms)
     console = output()
@@ -89,43 +92,48 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
     packages, known = allowed_packages(allowed_targets), {}
     for name in group_options("dataset"):
         file = conf_folder() / "dataset" / f"{name}.yaml"
-        target, own_name = (OmegaConf.select(OmegaConf.load(file), key) for key in (TARGET, "name"))
-        source = find_class(target, str(file), packages)
-        known[name] = source.about(own_name) if issubclass(source, DatasetSource) else About()
+        settings: Any = OmegaConf.to_container(OmegaConf.load(file))
+        source = find_class(settings.get(TARGET), str(file), packages)
+        known[name] = source.about_declared(settings) if issubclass(source, DatasetSource) else About()
     return dict(sorted(known.items(), key=lambda item: (item[1].n_rows or inf, item[0])))
 
 
-def _fetch(name: str, source: ArchiveSource) -> None:
-    """Get an archive into the cache folder, verified, and print where it is."""
+def _fetch(name: str, source: FileSource) -> None:
+    """Get published files into the cache folder, verified, and print where they are."""
     progress = ConsoleProgress()
     with progress.stage(f"fetch {name}"):
-        file, remark = keep_in_cache(source.fetch(progress), source.locations)
-    _tell(name, file, remark)
+        files = zip(source.fetch_all(progress), source.files, strict=True)
+        kept = [keep_in_cache(file, *published) for file, published in files]
+    for file, remark in kept:
+        _tell(name, file, remark)
 
 
-def _verify(name: str, source: ArchiveSource) -> None:
-    """Check the local archive that a run would take, without any network, and print what it is."""
-    archive, locations = source.published, source.locations
-    if not local_place(archive, locations):
+def _verify(name: str, source: FileSource) -> None:
+    """Check the local files that a run would take, without any network, and print what they are."""
+    for published, locations in source.files:
+        _tell(name, _verified(name, published, locations))
+
+
+def _verified(name: str, published: PublishedFile, locations: Locations) -> VerifiedFile:
+    if not local_place(published, locations):
         mirrors = "".join(f", nor in the mirror {mirror}" for mirror in locations.mirrors)
         raise MissingDataError(
-            f"{name}: {archive.filename} is not in the cache folder {locations.cache_folder}{mirrors}; there "
-            f"is nothing to verify. Get it with `recgauge data fetch {name}`."
+            f"{name}: {published.filename} is not in the cache folder {locations.cache_folder}{mirrors}; "
+            f"there is nothing to verify. Get it with `recgauge data fetch {name}`."
         )
     try:
         with ConsoleProgress().stage(f"verify {name}"):
-            file = find_archive(archive, replace(locations, offline=True), NoProgress())
+            return find_archive(published, replace(locations, offline=True), NoProgress())
     except IntegrityError as error:
         again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` downloads it again."
         raise IntegrityError(f"{error}{again}") from error
-    _tell(name, file)
 
 
-def _with_archive(name: str, overrides: Sequence[str]) -> ArchiveSource | None:
-    """Return the data set's source; None, said to the user, if it has no archive."""
+def _with_files(name: str, overrides: Sequence[str]) -> FileSource | None:
+    """Return the data set's source; None, said to the user, if it has no published files."""
     settings = read_settings(name, overrides)
     source = build_dataset(settings.dataset, settings.allowed_targets)
-    if isinstance(source, ArchiveSource):
+    if isinstance(source, FileSource):
         return source
     origin = source.about(name).origin
     output().print(f"{name}: there is no archive" + (f" ({origin})" if origin else ""))

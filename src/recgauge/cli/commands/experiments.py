@@ -3,8 +3,11 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from recgauge.cli.main import STOPPED, command_line
@@ -105,7 +108,7 @@ def describe(name: str, *, offline: bool) -> ExperimentFacts:
     words = [f"experiment={name}", *(["data.offline=true"] if offline else [])]
     config = Words({}, tuple(words)).composed()
     study = _study(config)
-    data = {} if study is not None and not study.needs_runs else _data(config, words)
+    data = {} if study is not None and not study.needs_runs else _data(config, name, words)
     results = "in the tracking store" if study is None else _results(name)
     return ExperimentFacts(question, time, data, results)
 
@@ -121,17 +124,30 @@ def _study(config: DictConfig) -> Study | None:
     return build_study(node, [])
 
 
-def _data(config: DictConfig, words: Sequence[str]) -> dict[str, str | None]:
+def _data(config: DictConfig, name: str, words: Sequence[str]) -> dict[str, str | None]:
     """Return why each data set of an experiment's jobs is missing, None if it is there."""
-    swept = (config.hydra.sweeper.get("params") or {}).get("dataset")
+    params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
+    choosing = ("data", "dataset", f"+experiment/{name}")  # files of an experiment may choose a data set
+    about = [f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in choosing]
+    swept = OverridesParser.create().parse_overrides(about)
+    choices = [
+        [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
+        if word.is_sweep_override()
+        else [str(word.input_line)]
+        for word in swept
+    ]
     reasons: dict[str, str | None] = {}
-    for name in map(str.strip, str(swept or config.hydra.runtime.choices["dataset"]).split(",")):
-        chosen = Words({}, (*words, f"dataset={name}")).composed() if swept else config
+    for some in product(*choices):
+        chosen = Words({}, (*words, *some)).composed()
+        dataset = chosen.hydra.runtime.choices["dataset"]
+        if dataset in reasons:
+            continue
+        node = OmegaConf.to_container(chosen.dataset, resolve=True)
         try:
-            build_dataset(OmegaConf.to_container(chosen.dataset, resolve=True), []).find(NoProgress())
-            reasons[name] = None
+            build_dataset(node, []).find(NoProgress())
+            reasons[dataset] = None
         except DataError as error:
-            reasons[name] = str(error)
+            reasons[dataset] = str(error)
     return reasons
 
 

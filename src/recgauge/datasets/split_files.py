@@ -1,0 +1,298 @@
+"""A split that somebody published as two files, as a data set that a YAML file declares."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
+from recgauge.data.interactions import Interactions
+from recgauge.datasets import About
+from recgauge.datasets.archives import FileSource
+from recgauge.datasets.published_files import Locations, PublishedFile
+from recgauge.datasets.table import join, join_digests
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.files import columns
+from recgauge.files.columns import Role, Wanted
+from recgauge.files.formats import read
+from recgauge.files.opening import TableFile
+from recgauge.files.rows import Rows, refuse
+from recgauge.files.text import TextFormat
+from recgauge.utils.checks import check_bool, check_choice, check_int, check_real, shown
+from recgauge.utils.progress import Progress
+
+FileFormat = Literal["text", "user_lines", "count_lines"]
+"""A row of columns; a user and its items; the number of items and the items of the user of the line."""
+Part = Literal["train", "test"]
+_COUNTS = ("n_rows", "n_users", "n_items")
+_NAMES: Mapping[Role, columns.Names] = {
+    "user": columns.USERS,
+    "item": columns.ITEMS,
+    "rating": columns.RATINGS,
+}
+
+
+@dataclass(frozen=True)
+class SplitFile:
+    """One file of a published split: where it is, by what it is recognised, and how it is read.
+
+    Parameters
+    ----------
+    filename : str
+        Its path in mirrors and in the cache folder.
+    address : str
+        Where it is offered, such as a repository's raw address at a commit.
+    size : int
+        Bytes.
+    sha256 : str
+        Hexadecimal digest.
+    format : {"text", "user_lines", "count_lines"}
+        Columns user, item and more; or on each line a user and its items; or on each line the number of items
+        and the items, of the user whose id is the number of the line, from 0.
+    header : bool
+        Of "text": whether the first line names the columns.
+    separator : str, optional
+        What separates columns or ids; by default taken from the first line.
+    """
+
+    filename: str
+    address: str
+    size: int
+    sha256: str
+    format: FileFormat = "text"
+    header: bool = False
+    separator: str | None = None
+
+    def __post_init__(self) -> None:
+        path = PurePosixPath(self.filename)
+        if path.is_absolute() or {"..", ""} & {*path.parts, path.name} or "\\" in self.filename:
+            raise ConfigError(
+                f"filename must be a path below the mirror's folder, such as papers/mine/train.tsv; got "
+                f"{self.filename!r}."
+            )
+        check_int("size", self.size, minimum=1)
+        check_choice("format", self.format, get_args(FileFormat))
+        check_bool("header", self.header)
+        Locations(sha256=self.sha256)  # checks its form
+
+
+@dataclass(frozen=True)
+class SplitFiles(FileSource):
+    r"""A split that somebody published as a training and a test file, such as the authors of a paper.
+
+    Parameters
+    ----------
+    name : str
+    train, test : SplitFile or mapping
+        The two files.
+    source, licence : str
+        Source and terms of the data, recorded with each run.
+    citation : str, optional
+        What publications must cite.
+    by_hand : str
+        How to make the files, as a sentence that goes on, if nobody offers them in this form.
+    ratings : bool
+        Whether the third column, or the one that a header calls so, is a rating; without, data are implicit.
+    relevant_from : float, optional
+        Lowest rating that makes a held-out item relevant; None means that every row does.
+    n_rows, n_users, n_items : int, optional
+        What the data set must have; files that are read otherwise are refused.
+    item_ids_below : int, optional
+        Items are the whole numbers from 0 below this, also those without a row, as where authors hold rows in
+        a matrix. By default those with a row.
+    archive : str, optional
+        A local folder with both files under their names; no other location is tried then.
+    mirror : str or sequence of str, optional
+        Folders or http(s) addresses that hold files under their `filename`; one text may name several,
+        separated by ``|``.
+    cache : str, optional
+        Folder that keeps downloads; by default the user's own cache folder.
+    offline : bool
+        Never use the network.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is not valid.
+
+    Notes
+    -----
+    The rows are those of the training file, then those of the test file, each in the file's order.
+    ``Dataset.published`` has the one split that the files are: choose it with ``split=published``. A pair in
+    both files stays in both; the guard `overlap` tells it. A file with another byte is refused, whatever a
+    mirror says of it.
+
+    Examples
+    --------
+    >>> import hashlib, pathlib, tempfile
+    >>> folder, files = pathlib.Path(tempfile.mkdtemp()), {}
+    >>> for part, text in {"train": b"ann,x\nbob,x\nbob,y\n", "test": b"ann,y\n"}.items():
+    ...     _ = (folder / f"{part}.csv").write_bytes(text)
+    ...     digest = hashlib.sha256(text).hexdigest()
+    ...     files[part] = SplitFile(f"{part}.csv", "https://example.org", len(text), digest)
+    >>> mine = SplitFiles("mine", **files, source="our paper", licence="MIT", archive=str(folder)).load()
+    >>> mine.interactions.counts
+    '4 rows, 2 users, 2 items'
+    """
+
+    name: str
+    train: SplitFile | Mapping[str, Any]
+    test: SplitFile | Mapping[str, Any]
+    source: str
+    licence: str
+    citation: str | None = None
+    by_hand: str = ""
+    ratings: bool = False
+    relevant_from: float | None = None
+    n_rows: int | None = None
+    n_users: int | None = None
+    n_items: int | None = None
+    item_ids_below: int | None = None
+    archive: str | None = None
+    mirror: str | Sequence[str] | None = None
+    cache: str | None = None
+    offline: bool = False
+
+    def __post_init__(self) -> None:
+        check_bool("SplitFiles: ratings", self.ratings)
+        if self.relevant_from is not None:
+            if not self.ratings:
+                raise ConfigError("SplitFiles: relevant_from compares ratings; it needs ratings: true.")
+            check_real("SplitFiles: relevant_from", self.relevant_from, low=-float("inf"), high=float("inf"))
+        for count in (*_COUNTS, "item_ids_below"):
+            if getattr(self, count) is not None:
+                check_int(f"SplitFiles: {count}", getattr(self, count), minimum=1)
+        _ = self.files  # checks what it is made of
+
+    @property
+    def files(self) -> tuple[tuple[PublishedFile, Locations], ...]:
+        """The training file and the test file, and where each is looked for."""
+        return tuple((_published(file, self.by_hand), self._places(file)) for file in self._split_files)
+
+    @property
+    def _split_files(self) -> tuple[SplitFile, SplitFile]:
+        return _split_file("train", self.train), _split_file("test", self.test)
+
+    def _places(self, file: SplitFile) -> Locations:
+        here = None if self.archive is None else str(Path(self.archive) / PurePosixPath(file.filename).name)
+        return Locations(here, self.cache, self.mirror, self.offline)
+
+    @property
+    def terms(self) -> str:
+        """The licence."""
+        return self.licence
+
+    @property
+    def label(self) -> str:
+        """The name."""
+        return self.name
+
+    @classmethod
+    def about_declared(cls, settings: Mapping[str, Any]) -> About:
+        """Return the counts, terms and files that a YAML file declares."""
+        files = tuple(_published(_split_file(part, settings[part]), "") for part in ("train", "test"))
+        n_rows, n_users, n_items = (settings.get(count) for count in _COUNTS)
+        return About(n_rows, n_users, n_items, settings["licence"], files=files)
+
+    def digest(self, progress: Progress | None = None) -> str:
+        """Find or download the files, verify them and return the digest of both."""
+        return join_digests([file.sha256 for file in self.fetch_all(progress)])
+
+    def load(self, progress: Progress | None = None) -> Dataset:
+        """Find, verify and read the files.
+
+        Raises
+        ------
+        MissingDataError
+            If no location has a file.
+        IntegrityError
+            If a file is not what it should be.
+        SchemaError
+            If a file is not of its format, or does not hold what is declared.
+        """
+        found = self.fetch_all(progress)
+        parts: tuple[Part, Part] = ("train", "test")
+        train, test = (
+            self._read(part, file, verified.path)
+            for part, file, verified in zip(parts, self._split_files, found, strict=True)
+        )
+        rows = self._with_all_items(join([train, test]))
+        for count, n_read in zip(_COUNTS, (len(rows), rows.n_users, rows.n_items), strict=True):
+            if (declared := getattr(self, count)) is not None and declared != n_read:
+                raise SchemaError(
+                    f"{self.name}: {count} must be {declared:,}, got {n_read:,} of {train.file} and "
+                    f"{test.file}. Correct dataset.{count}, or format and separator of the files."
+                )
+        held_out = partial(PublishedParts, join([test]))
+        return Dataset(
+            name=self.name,
+            interactions=rows,
+            feedback="explicit" if self.ratings else "implicit",
+            relevant_from=self.relevant_from,
+            sha256=join_digests([file.sha256 for file in found]),
+            provenance="the two files of the published split, by their sha256",
+            source=self.source,
+            licence=self.licence,
+            citation=self.citation,
+            published=PublishedSplits(self.name, {"files": held_out}),
+        )
+
+    def _with_all_items(self, rows: Interactions) -> Interactions:
+        if self.item_ids_below is None:
+            return rows
+        ids = np.arange(self.item_ids_below)
+        if not np.isin(rows.item_ids, ids).all():
+            raise SchemaError(
+                f"{self.name}: item_ids_below must be above every item's id, got {self.item_ids_below}; the "
+                f"files have {shown(rows.item_ids[~np.isin(rows.item_ids, ids)][0])}."
+            )
+        return replace(rows, item=rows.item_ids[rows.item], item_ids=ids)
+
+    def _read(self, part: Part, file: SplitFile, path: Path) -> Rows:
+        roles: tuple[Role, ...] = ("user", "item", "rating") if self.ratings else ("user", "item")
+        wanted = Wanted(
+            {role: _NAMES[role] for role in roles},
+            roles,
+            needed=tuple((role,) for role in roles),
+            option="",
+            setting=f"dataset.{part}.{{}}={{}}",
+        )
+        how = TextFormat(file.separator, file.header if file.format == "text" else None)
+        try:
+            rows = read(TableFile(path), wanted, how, form=file.format)
+        except SchemaError as error:
+            raise SchemaError(_of_part(part, error)) from error
+        if rows.problems:
+            raise SchemaError(_of_part(part, refuse(rows, headless=not file.header)))
+        return rows
+
+
+def _of_part(part: Part, error: SchemaError) -> str:
+    """Name the settings in a message of the readers as they are called here."""
+    text = str(error).replace(" or leave bad rows out with dataset.on_bad_rows=skip", "").replace(",.", ".")
+    return text.replace("dataset.", f"dataset.{part}.")
+
+
+def _split_file(part: str, setting: SplitFile | Mapping[str, Any]) -> SplitFile:
+    """Return a file that is set as such or as a mapping."""
+    if isinstance(setting, SplitFile):
+        return setting
+    known = [field.name for field in fields(SplitFile)]
+    needed = known[: known.index("format")]
+    if not (isinstance(setting, Mapping) and set(needed) <= set(setting) <= set(known)):
+        got = list(setting) if isinstance(setting, Mapping) else setting
+        raise ConfigError(
+            f"SplitFiles: {part} must be a mapping with {', '.join(needed)} and perhaps "
+            f"{', '.join(known[len(needed) :])}; got {got!r}."
+        )
+    try:
+        return SplitFile(**setting)
+    except ConfigError as error:
+        raise ConfigError(f"SplitFiles: {part}: {error}") from error
+
+
+def _published(file: SplitFile, by_hand: str) -> PublishedFile:
+    return PublishedFile(file.filename, file.address, file.size, file.sha256.lower(), by_hand=by_hand)

@@ -1,0 +1,178 @@
+"""Published splits as data sets: what is read, where it is found, and what is refused in one line."""
+
+import hashlib
+from dataclasses import replace
+
+import pytest
+from omegaconf import OmegaConf
+
+from recgauge.datasets.split_files import SplitFile, SplitFiles
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.splits.published import Published
+from recgauge.sweeps.places import conf_folder
+
+TRAIN, TEST = b"ann\tx\t5\nbob\tx\t4\nbob\ty\t1\n", b"ann\ty\t3\nbob\tx\t2\n"  # bob's x is in both
+
+
+def describe(filename, content, **options):
+    address = f"https://unknown.invalid/{filename}"
+    return SplitFile(filename, address, len(content), hashlib.sha256(content).hexdigest(), **options)
+
+
+@pytest.fixture
+def split_of(tmp_path):
+    """A mirror with two files, and the data set that they are."""
+
+    def make(train=TRAIN, test=TEST, options=(), test_options=(), **settings):
+        mirror = tmp_path / "mirror" / "papers"
+        mirror.mkdir(parents=True)
+        files = {}
+        for part, content, how in (("train", train, options), ("test", test, test_options)):
+            (mirror / f"{part}.tsv").write_bytes(content)
+            files[part] = describe(f"papers/{part}.tsv", content, **dict(how))
+        places = {"mirror": str(mirror.parent), "cache": str(tmp_path / "cache"), "offline": True}
+        return SplitFiles("mine", **files, source="a paper", licence="MIT", **(places | settings))
+
+    return make
+
+
+def pairs(rows):
+    return list(zip(rows.user_ids[rows.user].tolist(), rows.item_ids[rows.item].tolist(), strict=True))
+
+
+def publish(dataset, rng):
+    return Published().for_dataset(dataset).split(dataset.interactions, rng=rng, overlap=True)
+
+
+def test_both_parts_are_as_published_also_where_they_share_pairs(split_of, rng):
+    source = split_of()
+    dataset = source.load()
+    assert dataset.sha256 == source.digest()
+    assert (dataset.feedback, dataset.licence, len(dataset.interactions)) == ("implicit", "MIT", 5)
+    split = publish(dataset, rng)
+    assert pairs(split.train) == [("ann", "x"), ("bob", "x"), ("bob", "y")]
+    assert pairs(split.test) == [("ann", "y"), ("bob", "x")]
+
+
+@pytest.mark.parametrize(
+    ("options", "test_options", "train", "test"),
+    [
+        ({"format": "user_lines"}, {}, b"7 1 2\n9 1\n", b"7,3\n9,2\n"),
+        ({"format": "count_lines"}, {"format": "user_lines"}, b"2 1 2\n0\n1 1\n", b"0 3\n2 2\n"),
+        ({"header": True}, {"separator": "|"}, b"item;user\n1;7\n2;7\n1;9\n", b"7|3\n9|2\n"),
+    ],
+)
+def test_each_file_has_its_format(split_of, rng, options, test_options, train, test):
+    split = publish(split_of(train, test, options, test_options).load(), rng)
+    first, last = sorted({user for user, _ in pairs(split.train)})
+    assert pairs(split.train) == [(first, 1), (first, 2), (last, 1)]
+    assert pairs(split.test) == [(first, 3), (last, 2)]
+
+
+def test_ratings_are_the_third_column_where_they_are_wanted(split_of):
+    source = split_of(ratings=True, relevant_from=4)
+    dataset = source.load()
+    assert (dataset.feedback, dataset.relevant_from) == ("explicit", 4)
+    assert dataset.interactions.value.tolist() == [5, 4, 1, 3, 2]
+    with pytest.raises(ConfigError, match="needs ratings: true"):
+        replace(source, ratings=False)
+
+
+@pytest.mark.parametrize(("changed", "problem"), [(TEST[:-3], "truncated"), (TEST.upper(), "changed")])
+def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, changed, problem):
+    source = split_of()
+    path = tmp_path / "mirror" / "papers" / "test.tsv"
+    path.write_bytes(changed)
+    digest = hashlib.sha256(changed).hexdigest()
+    (tmp_path / "mirror" / "SHA256SUMS").write_text(f"{digest}  papers/test.tsv\n")
+    with pytest.raises(IntegrityError) as caught:
+        source.load()
+    message = str(caught.value)
+    for part in (str(path), source.test.sha256, digest, problem, source.test.address):
+        assert part in message
+    assert "\n" not in message
+
+
+def test_files_of_a_named_folder_are_read_and_no_others(split_of, tmp_path):
+    source = split_of()
+    here = replace(source, archive=str(tmp_path / "mirror" / "papers"), mirror=None)
+    assert here.load().sha256 == source.digest()
+    with pytest.raises(MissingDataError, match=r"archive=.*absent.*train.tsv: there is no such file"):
+        replace(source, archive=str(tmp_path / "absent")).find()
+
+
+def test_a_file_that_is_nowhere_is_told_with_terms_and_address(split_of, tmp_path):
+    with pytest.raises(MissingDataError) as caught:
+        replace(split_of(), mirror=None).find()
+    message = str(caught.value)
+    for part in ("papers/train.tsv", "https://unknown.invalid/papers/train.tsv", "Its terms: MIT"):
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "count_lines"}, r"train.tsv, line 1: it begins with 'ann', and 2 items follow"),
+        ({"separator": ";"}, r"train.tsv: cannot tell what separates.*dataset.train.separator"),
+        ({"header": True}, r"train.tsv.*no column is known as the user"),
+    ],
+)
+def test_another_format_is_told_in_one_line(split_of, options, message):
+    with pytest.raises(SchemaError, match=message) as caught:
+        split_of(options=options).load()
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_hold_something_else_than_declared_are_refused(split_of):
+    with pytest.raises(SchemaError, match=r"n_items must be 3, got 2 of .*train.tsv and .*test.tsv"):
+        split_of(n_rows=5, n_users=2, n_items=3).load()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sha": "0"}, r"train must be a mapping with filename, address, size, sha256 and perhaps format"),
+        ({"filename": "../a"}, r"train: filename must be a path below the mirror's folder"),
+        ({"filename": "/a"}, r"train: filename must be a path below the mirror's folder"),
+        ({"size": 0}, r"train: size must be"),
+        ({"sha256": "0"}, r"train: sha256 must be 64"),
+        ({"format": "xml"}, r"train: format must be one of"),
+    ],
+)
+def test_a_wrong_declaration_names_the_setting(change, message):
+    good = {"filename": "a", "address": "b", "size": 1, "sha256": "0" * 64}
+    with pytest.raises(ConfigError, match=message):
+        SplitFiles("mine", train=good | change, test=good, source="", licence="")
+
+
+def test_items_without_a_row_count_where_the_authors_count_them(split_of):
+    lines = {"format": "user_lines"}
+    rows = split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=6, n_items=6).load().interactions
+    assert rows.item_ids.tolist() == [0, 1, 2, 3, 4, 5]
+    assert rows.item.tolist() == [1, 2, 4]
+
+
+def test_an_item_id_beyond_the_range_is_told(split_of):
+    lines = {"format": "user_lines"}
+    with pytest.raises(SchemaError, match=r"item_ids_below must be above every item's id, got 4; .* have 4"):
+        split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=4).load()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "n_train", "n_test", "n_in_both"),
+    [
+        ("sigir2025_movielens", 84_143, 15_857, 0),
+        ("sigir2025_beauty", 70_473, 31_126, 3_033),
+        ("tois2021_spectralcf_ml1m", 179_207, 47_103, 0),
+        ("tois2021_mcrec_ml100k", 80_000, 20_000, 0),
+        ("tois2021_citeulike_a_p10", 55_510, 149_476, 0),
+    ],
+)
+def test_the_papers_splits_are_as_published(mirror, tmp_path, rng, name, n_train, n_test, n_in_both):
+    settings = OmegaConf.to_container(OmegaConf.load(conf_folder() / "dataset" / f"{name}.yaml"))
+    del settings["_target_"]
+    source = SplitFiles(**settings | {"mirror": mirror, "cache": str(tmp_path), "offline": True})
+    split = publish(source.load(), rng)
+    assert (len(split.train), len(split.test)) == (n_train, n_test)
+    assert len({*pairs(split.train)} & {*pairs(split.test)}) == n_in_both
