@@ -20,6 +20,7 @@ include_patterns = [
     "*.md",
     "docs/**.md",
     "docs/reference/*.rst",
+    "experiments/README.md",
     "experiments/*/README.md",
     "benchmarks/README.md",
     "benchmarks/results.md",

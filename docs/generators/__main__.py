@@ -6,6 +6,7 @@ Pages and figures of the experiments are made from their committed results.csv; 
 from pathlib import Path
 
 from articles_page import articles_page
+from experiments_page import experiments_page
 from metrics_page import metrics_page
 from recgauge.cli.commands.experiments import experiment_names, study_of
 from recgauge.studies import publish, read_results
@@ -20,3 +21,4 @@ CONF, EXPERIMENTS = DOCS.parent / "conf", DOCS.parent / "experiments"
 for name in experiment_names():
     if (study := study_of(name)) is not None:
         publish(study, read_results(EXPERIMENTS / name / "results.csv"), EXPERIMENTS / name)
+(EXPERIMENTS / "README.md").write_text(experiments_page(EXPERIMENTS), encoding="utf-8")

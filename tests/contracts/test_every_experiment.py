@@ -7,6 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
+from experiments_page import counts, experiments_page, sentence
 from recgauge.cli.commands.experiments import experiment_names, study_of
 from recgauge.conventions import conventions
 from recgauge.report.figures.style import save_png
@@ -23,7 +24,14 @@ SECTIONS = (
 )
 
 
-STUDIES = sorted(path.name for path in experiments_folder().iterdir())
+STUDIES = sorted(path.name for path in experiments_folder().iterdir() if path.is_dir())
+
+
+def test_the_front_pages_count_what_the_results_say():
+    folder = REPOSITORY / "experiments"
+    assert (folder / "README.md").read_text(encoding="utf-8") == experiments_page(folder), "run: make docs"
+    number = sentence(counts(folder)).partition(" are ")[0]
+    assert number in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_folders_and_studies_are_the_same():

@@ -39,8 +39,8 @@ def read_count_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, carefu
         first = wrong[0]
         count = shown(counts[first].as_py())
         raise SchemaError(
-            f"{file}, line {line[first]}: it begins with {count}, and {n_items[first]:,} items follow. A line of count_lines begins with the number of its items, one of user_lines with "
-            "the user."
+            f"{file}, line {line[first]}: it begins with {count}, and {n_items[first]:,} items follow. A "
+            "line of count_lines begins with the number of its items, one of user_lines with the user."
         )
     part = _row_per_item(file, wanted, ids, begins, n_items, line, user="number of the line, from 0")
     return replace(part, columns={**part.columns, "user": _text(np.repeat(line - 1, n_items))})

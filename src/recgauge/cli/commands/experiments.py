@@ -4,7 +4,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -103,7 +102,7 @@ def experiment_names() -> list[str]:
 
 def describe(name: str, *, offline: bool) -> ExperimentFacts:
     """Return what is known of an experiment; `offline`: data that would have to be downloaded are missing."""
-    question, time = _comments(conf_folder() / "experiment" / f"{name}.yaml")
+    question, time = question_and_time(name)
     register_schema()
     words = [f"experiment={name}", *(["data.offline=true"] if offline else [])]
     config = Words({}, tuple(words)).composed()
@@ -151,10 +150,11 @@ def _data(config: DictConfig, name: str, words: Sequence[str]) -> dict[str, str 
     return reasons
 
 
-def _comments(path: Path) -> tuple[str, str]:
-    """Return question and time from the comments that the file begins with."""
+def question_and_time(name: str) -> tuple[str, str]:
+    """Return what an experiment asks and how long it takes, from the comments that its file begins with."""
     lines = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    file = conf_folder() / "experiment" / f"{name}.yaml"
+    for line in file.read_text(encoding="utf-8").splitlines():
         if not line.startswith("# "):
             break
         lines.append(line.removeprefix("# "))
