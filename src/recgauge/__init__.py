@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
     from recgauge.models.user_knn import UserKNN as UserKNN
+    from recgauge.packages.making import package as package
     from recgauge.report.results import compare as compare
     from recgauge.report.results import compare_datasets as compare_datasets
     from recgauge.report.results import compare_item_groups as compare_item_groups
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from recgauge.report.results import compare_segments as compare_segments
     from recgauge.splits.shares import RandomPerUser as RandomPerUser
     from recgauge.splits.shares import RandomRows as RandomRows
-    from recgauge.sweeps.packages import package as package
     from recgauge.utils.randomness import stream as stream
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -38,7 +38,18 @@ ORDER = (
         "guards",
         "search",
     ),
-    *("runs", "experiment", "comparison", "report", "studies", "tracking", "sweeps", "cli", "__main__"),
+    *(
+        "runs",
+        "experiment",
+        "comparison",
+        "report",
+        "studies",
+        "tracking",
+        "sweeps",
+        "packages",
+        "cli",
+        "__main__",
+    ),
 )
 """A package imports only what stands before it."""
 OUTER = {"hydra": ("cli", "sweeps"), "omegaconf": ("cli", "sweeps"), "mlflow": ("tracking",)}

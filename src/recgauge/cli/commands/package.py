@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import get_args
 
 from recgauge.cli.commands.options import add_sources, store_uri
+from recgauge.packages.making import Lists, package
 from recgauge.report.console import output
-from recgauge.sweeps.packages import Lists, package
 
 
 def add_options(parser: ArgumentParser) -> None:

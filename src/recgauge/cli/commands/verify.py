@@ -12,6 +12,16 @@ from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
+from recgauge.packages.checks import (
+    Judged,
+    changed_files,
+    changed_pages,
+    is_package,
+    judge_again,
+    opened,
+    read_about,
+)
+from recgauge.packages.making import PREDICTED, RANKS, copy_tables, packed_lists, runs_in
 from recgauge.report.console import ConsoleProgress, output
 from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
@@ -27,16 +37,6 @@ from recgauge.runs.repeated import (
 from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder
 from recgauge.sweeps.artifacts import PER_USER, write_tables
 from recgauge.sweeps.compose import compose
-from recgauge.sweeps.package_checks import (
-    Judged,
-    changed_files,
-    changed_pages,
-    is_package,
-    judge_again,
-    opened,
-    read_about,
-)
-from recgauge.sweeps.packages import PREDICTED, RANKS, copy_tables, packed_lists, runs_in
 from recgauge.tracking import run_folder
 
 TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, RANKS, PREDICTED)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from recgauge._version import __version__
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.errors import ConfigError, RecgaugeError, listed, said
+from recgauge.packages.page import package_page
 from recgauge.report.compared_runs import FORMATS, write_comparison
 from recgauge.runs.facts import JobFacts
 from recgauge.runs.folder import HITS, write_checksums
@@ -26,7 +27,6 @@ from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import CONVENTIONS, write_record
 from recgauge.sweeps.compared import NAME, REPORT, compared_jobs
-from recgauge.sweeps.package_page import package_page
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.checks import check_choice
