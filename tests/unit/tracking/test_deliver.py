@@ -12,7 +12,7 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
-from recgauge.runs.facts import JobFacts
+from recgauge.runs.facts import JobFacts, PartFacts, SplitFacts
 from recgauge.runs.folder import Failure, Summary, load_record, write_failure, write_summary
 from recgauge.tracking import Store, deliver, delivered, store_of, waiting
 from recgauge.tracking import store as stores
@@ -46,6 +46,13 @@ def test_a_run_has_its_numbers_params_tags_files_and_times(folder, store, tmp_pa
     files = tmp_path / "mlruns" / run_id / "artifacts"
     assert (files / "figures" / "a.png").read_bytes() == b"png"
     assert (files / "SHA256SUMS").read_bytes() == (folder / "SHA256SUMS").read_bytes()
+
+
+def test_a_run_on_validation_rows_says_so_of_its_input(store, tmp_path):
+    split = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "b"), evaluated="validation")
+    deliver(complete(tmp_path / "run", store, split=split), store)
+    (run,) = stored(store)
+    assert [part.tags[0].value for part in run.inputs.dataset_inputs] == ["train", "validation"]
 
 
 def test_a_second_delivery_adds_nothing(folder, store, tmp_path):
