@@ -32,9 +32,7 @@ from recgauge.sweeps.names import check_single
 from recgauge.sweeps.places import conf_folder, program
 
 LAUNCHER = "hydra_plugins.recgauge_launcher.RecgaugeLauncher"
-SWEEPER = (
-    "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"  # the name in Hydra's own hydra/sweeper=basic
-)
+SWEEPER = "hydra_plugins.recgauge_sweeper.RecgaugeSweeper"
 _CALLBACKS = {"sweep": {TARGET: "recgauge.cli.launching.SweepEnd"}}
 _FLAGS = ("help", "hydra_help", "version", "resolve", "run", "multirun", "shell_completion")
 _VALUES = ("cfg", "package", "config_path", "config_name", "config_dir", "experimental_rerun")
