@@ -2,7 +2,8 @@
 
 import pytest
 
-from recgauge.experiments.sampled_metrics.study import COLUMNS, SampledMetrics, clear, turned
+from recgauge.experiments.sampled_metrics.study import COLUMNS, SampledMetrics, clear
+from recgauge.studies.ranks import turned
 from records import ended, metric, record_with
 
 VALUES = {
