@@ -87,8 +87,10 @@ def plot_ranks(
 
     conditions, models = distinct(rows, column), distinct(rows, "model")
     ranks = [ranks_of(values_of(rows, metric, **{column: name})) for name in conditions]
-    title = f"Rank of each model by {label(metric)}"
-    with new_figure(title, height=1.4 + 0.31 * len(models)) as (figure, (axes,)):
+    texts = [(ticks or {}).get(name, name) for name in conditions]
+    height = 1.06 + 0.17 * max(len(text.split("\n")) for text in texts) + 0.31 * len(models)
+    beside = 0.1375 * len(conditions)  # for names of models, at both sides
+    with new_figure(f"Rank of each model by {label(metric)}", height=height) as (figure, (axes,)):
         for number, model in enumerate(models):
             columns = [place for place, rank in enumerate(ranks) if model in rank]
             heights = [ranks[place][model] for place in columns]
@@ -97,9 +99,8 @@ def plot_ranks(
             for end, shift, side in ((0, -10, "right"), (-1, 10, "left")):
                 point = columns[end], heights[end]
                 write_beside(axes, model, point, (shift, 0), ha=side, va="center", color=drawn["color"])
-        axes.set_xlim(-0.55, len(conditions) - 0.45)
+        axes.set_xlim(-beside, len(conditions) - 1 + beside)
         axes.set_ylim(len(models) + 0.5, 0.5)
-        texts = [(ticks or {}).get(name, name) for name in conditions]
         axes.set_xticks(range(len(conditions)), texts, color=INK)
         axes.set_yticks([1, len(models)], ["best", "worst"])
         axes.grid(visible=False, axis="y")
