@@ -119,24 +119,32 @@ def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
         for run in matching
         if run.record is not None and (entry := run.record.result(number.key)) is not None
     ]
-    row = dict.fromkeys(COLUMNS, "") | {
+    row = published_row(number) | {
+        "reason": _reason(number, matching, len(entries)),
+        "runs": str(len(entries)),
+        "definition": entries[0].definition if entries else "",
+    }
+    return row if row["reason"] else row | judged(number, fmean(entry.value for entry in entries))
+
+
+def published_row(number: PublishedNumber) -> Row:
+    """Return the row of results.csv for a published number that has no counterpart yet."""
+    return dict.fromkeys(COLUMNS, "") | {
         "dataset": number.dataset,
         "model": number.label,
         "metric": number.key,
         "published": number.value,
         "tolerance": number.tolerance,
         "verdict": OPEN,
-        "reason": _reason(number, matching, len(entries)),
-        "runs": str(len(entries)),
-        "definition": entries[0].definition if entries else "",
         "published_definition": number.definition,
         "source": number.source,
     }
-    if row["reason"]:
-        return row
-    ours = fmean(entry.value for entry in entries)
+
+
+def judged(number: PublishedNumber, ours: float) -> Row:
+    """Return what becomes known of a published number by ours."""
     published, known = float(number.value), not number.unknown.strip()
-    return row | {
+    return {
         "ours": f"{ours:.8g}",
         "difference": f"{ours - published:+.3g}",
         "verdict": verdict(ours, published, float(number.tolerance), protocol_known=known),

@@ -24,6 +24,7 @@ from recgauge.report.figures.style import (
     REFERENCE,
     RULE,
     SMALL,
+    WIDTH,
     color,
     draw_interval,
     label_ends,
@@ -208,13 +209,28 @@ def plot_gains(segments: Segments, run: str) -> Figure:
     return figure
 
 
-def plot_lines(lines: Mapping[str, Line], *, x_label: str, y_label: str, steps: bool = False) -> Figure:
-    """Draw a line for each label, named at its end; `steps`: a value holds until the next one."""
-    with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
+def plot_lines(
+    lines: Mapping[str, Line],
+    *,
+    x_label: str,
+    y_label: str,
+    steps: bool = False,
+    title: str | None = None,
+    percent: bool = False,
+) -> Figure:
+    """Draw a line for each label, named at its end, wider under a title.
+
+    `steps`: a value holds until the next one; `percent`: values are shares, drawn from 0 to 100 %.
+    """
+    width, height = (COLUMN, 3.2) if title is None else (WIDTH, 3.7)
+    with new_figure(title, height=height, width=width) as (figure, (axes,)):
         ends = _draw_lines(axes, lines, steps=steps)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.set_xlim(right=max(x[-1] for x, _ in lines.values()))
+        if percent:
+            axes.set_ylim(0, 1)
+            percent_axis(axes.yaxis)
         label_ends(axes, ends)
     return figure
 

@@ -1,0 +1,199 @@
+"""The study of a published table of models and data sets: ranks, scores, and how far they carry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from recgauge.comparison import DatasetsResult, compare, compare_datasets, performance_profiles
+from recgauge.comparison.claims import metric_label
+from recgauge.comparison.over_datasets import ranked
+from recgauge.report.comparison_tables import p_value
+from recgauge.runs.outcome import JobOutcome
+from recgauge.studies import Row, Study, distinct, folded, label, table, where
+from recgauge.studies.published import read_published
+from recgauge.studies.published_table import COLUMNS, judged, published_row, verdict_lines
+from recgauge.utils.randomness import stream
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE = "ndcg_at_10.csv"
+_FACTORS = np.linspace(1.0, 3.0, 21)
+_ROPE = 0.001  # of nDCG: smaller differences are as good as none
+_N_DRAWS = 2000
+_ALPHA = 0.05
+AGREEMENTS = ("best model", "pairs told apart by 30", "other pairs")
+_DIGITS = 12  # beyond them a sum depends on its order
+
+
+@dataclass(frozen=True)
+class DozensOfDatasets(Study):
+    """Compares models over data sets, and what their authors made of the same values with ours."""
+
+    needs_runs: ClassVar[bool] = False
+    name: str
+
+    def check(self, source: Path) -> None:
+        """Read the values and the published numbers."""
+        read_published(source / "published.csv")
+        compare(source / TABLE)
+
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
+        """Return one row per published number, then one per model and data set with the value."""
+        result = compare(source / TABLE).over_datasets[0]
+        ours = {"mean_rank": result.mean_ranks, "dolan_more_score": scores(result)}
+        rows = [
+            published_row(number) | judged(number, ours[number.key][number.label])
+            | {"ours": f"{ours[number.key][number.label]:.{_DIGITS}g}"}
+            for number in read_published(source / "published.csv")
+        ]  # fmt: skip
+        empty = dict.fromkeys(COLUMNS, "") | {"metric": result.metric}
+        return rows + [
+            empty | {"dataset": dataset, "model": run, "ours": repr(result.values[run][dataset])}
+            for dataset in result.datasets
+            for run in result.runs
+        ]
+
+    def markdown(self, rows: Sequence[Row]) -> str:
+        """Return ranks and scores with what the tests say, how far they carry, and the data sets."""
+        result = result_of(rows)
+        n_clear, n_pairs = sum(p <= _ALPHA for p in result.p_adjusted.values()), len(result.p_adjusted)
+        tests = (
+            f"Friedman's test: p = {result.p_friedman:.1g}. Nemenyi's critical difference of mean ranks is "
+            f"{result.critical_difference:.2f}: {n_clear} of {n_pairs} pairs of models are shown to differ."
+        )
+        parts = [
+            _models(rows, result),
+            tests,
+            "\n".join(f"- {claim}" for claim in result.claims),
+            *verdict_lines(rows),
+            "![Critical difference diagram of the models](ranks.png)",
+            "### Would other data sets say the same?",
+            _replications(result),
+            "![How often two groups of data sets agree](replications.png)",
+            folded("What each data set says alone", _alone(result)),
+        ]
+        return "\n\n".join(parts)
+
+    def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
+        """Return the critical difference diagram, and how often groups of data sets agree."""
+        from recgauge.report.figures.compared import critical_difference_diagram
+
+        result = result_of(rows)
+        return {"ranks": critical_difference_diagram(result), "replications": plot_replications(result)}
+
+
+def result_of(rows: Sequence[Row]) -> DatasetsResult:
+    """Return the comparison over data sets that the rows tell."""
+    values = [row for row in rows if not row["published"]]
+    by_run = {
+        run: {row["dataset"]: float(row["ours"]) for row in where(values, model=run)}
+        for run in distinct(values, "model")
+    }
+    return compare_datasets(by_run, metric=values[0]["metric"])
+
+
+def scores(result: DatasetsResult) -> dict[str, float]:
+    """Return the area under each model's performance profile, as its share of the sum over models."""
+    shares = performance_profiles(result.table(), _FACTORS)
+    areas = (shares[:, 1:] + shares[:, :-1]).sum(axis=1)
+    return dict(zip(result.runs, (areas / areas.sum()).tolist(), strict=True))
+
+
+def _models(rows: Sequence[Row], result: DatasetsResult) -> str:
+    """Return one line per model, best mean rank first."""
+    first, profiles = result.runs[0], performance_profiles(result.table(), np.array([1.0, 1.1]))
+    n, lines = len(result.datasets), []
+    for run, (best, near) in zip(result.runs, profiles.tolist(), strict=True):
+        (rank,) = where(rows, model=run, metric="mean_rank")
+        (score,) = where(rows, model=run, metric="dolan_more_score")
+        line = {
+            "model": run,
+            "mean rank, published": f"{float(rank['published']):.4f}",
+            "our mean rank": f"{float(rank['ours']):.4f}",
+            "score, published": f"{float(score['published']):.6f}",
+            "our score": f"{float(score['ours']):.6f}",
+            "best on": f"{best * n:.0f}",
+            "within 10 % of the best on": f"{near * n:.0f}",
+            f"p, as good as {first}": "",
+            f"{first} is better": "",
+        }
+        if run != first:
+            better = result.equivalence(first, run, _ROPE)[0]
+            line[f"p, as good as {first}"] = p_value(result.p_adjusted[first, run])
+            line[f"{first} is better"] = f"{100 * better:.0f} %"
+        lines.append(line)
+    titles = {name: name for name in lines[0]}
+    note = (
+        f"p: Nemenyi's test of mean ranks, all pairs at once. {first} is better: probability that it is, by "
+        f"more than {_ROPE} {label(result.metric)}, by the Bayesian signed-rank test of this pair alone."
+    )
+    return f"{table(lines, titles, right=[*titles][1:])}\n\n{note}"
+
+
+def replications(result: DatasetsResult) -> dict[str, list[float]]:
+    """Return the share of two groups of n data sets, none of them in both, that agree; n = 1, 2, ..."""
+    ranks, runs = ranked(result.table()), result.runs
+    n_datasets, rng = len(ranks), stream(0, "groups of data sets")
+    order = rng.permuted(np.tile(np.arange(n_datasets), (_N_DRAWS, 1)), axis=1)
+    first, second = np.triu_indices(len(runs), 1)
+    p = [result.p_adjusted[runs[i], runs[j]] for i, j in zip(first, second, strict=True)]
+    clear = np.array(p) <= _ALPHA
+    found: dict[str, list[float]] = {name: [] for name in AGREEMENTS}
+    for n in range(1, n_datasets // 2 + 1):
+        a, b = (ranks[order[:, start : start + n]].mean(axis=1) for start in (0, n))
+        # products of signs: two groups agree by half where a pair is tied in one of them
+        same = (1 + np.sign(a[:, first] - a[:, second]) * np.sign(b[:, first] - b[:, second])) / 2
+        best = a.argmin(axis=1) == b.argmin(axis=1)
+        for name, each in zip(AGREEMENTS, (best, same[:, clear], same[:, ~clear]), strict=True):
+            found[name].append(float(each.mean()))
+    return found
+
+
+def _replications(result: DatasetsResult) -> str:
+    found = replications(result)
+    lines = [
+        {"data sets": str(n)} | {name: f"{100 * shares[n - 1]:.0f} %" for name, shares in found.items()}
+        for n in (1, 2, 3, 5, 10, 15)
+    ]
+    titles = {name: name for name in ("data sets", *AGREEMENTS)}
+    note = (
+        "How often two groups of so many data sets, none of them in both, agree on the best model and on the "
+        f"better of two: {_N_DRAWS:,} draws from the {len(result.datasets)}. A tie agrees by half."
+    )
+    return f"{table(lines, titles, right=[*titles])}\n\n{note}"
+
+
+def _alone(result: DatasetsResult) -> str:
+    """Return each data set's best model and how its order agrees with that of the mean ranks."""
+    from scipy.stats import kendalltau
+
+    values, mean = result.table(), [-result.mean_ranks[run] for run in result.runs]
+    lines = [
+        {
+            "data set": dataset,
+            "best": result.runs[int(row.argmax())],
+            label(result.metric): f"{row.max():.4f}",
+            "τ with the mean ranks": f"{kendalltau(row, mean).statistic:.2f}",
+        }
+        for dataset, row in zip(result.datasets, values, strict=True)
+    ]
+    lines.sort(key=lambda line: -float(line["τ with the mean ranks"]))
+    titles = {name: name for name in lines[0]}
+    return table(lines, titles, right=[*titles][2:])
+
+
+def plot_replications(result: DatasetsResult) -> "Figure":
+    """Return one line per kind of agreement over the number of data sets in each group."""
+    from recgauge.report.figures.compared import plot_lines
+
+    return plot_lines(
+        {name: (range(1, len(shares) + 1), shares) for name, shares in replications(result).items()},
+        x_label="data sets in each of two groups",
+        y_label="the groups agree",
+        title=f"How often two groups of data sets agree which model is better, {metric_label(result.metric)}",
+        percent=True,
+    )
