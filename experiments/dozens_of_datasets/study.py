@@ -12,7 +12,7 @@ from recgauge.comparison.claims import metric_label
 from recgauge.comparison.over_datasets import ranked
 from recgauge.report.comparison_tables import p_value
 from recgauge.runs.outcome import JobOutcome
-from recgauge.studies import Row, Study, distinct, folded, label, table, where
+from recgauge.studies import Row, Study, distinct, folded, label, plain_table, where
 from recgauge.studies.published import read_published
 from recgauge.studies.published_table import COLUMNS, judged, published_row, verdict_lines
 from recgauge.utils.randomness import stream
@@ -126,12 +126,11 @@ def _models(rows: Sequence[Row], result: DatasetsResult) -> str:
             line[f"p, as good as {first}"] = p_value(result.p_adjusted[first, run])
             line[f"{first} is better"] = f"{100 * better:.0f} %"
         lines.append(line)
-    titles = {name: name for name in lines[0]}
     note = (
         f"p: Nemenyi's test of mean ranks, all pairs at once. {first} is better: probability that it is, by "
         f"more than {_ROPE} {label(result.metric)}, by the Bayesian signed-rank test of this pair alone."
     )
-    return f"{table(lines, titles, right=[*titles][1:])}\n\n{note}"
+    return f"{plain_table(lines)}\n\n{note}"
 
 
 def replications(result: DatasetsResult) -> dict[str, list[float]]:
@@ -159,12 +158,11 @@ def _replications(result: DatasetsResult) -> str:
         {"data sets": str(n)} | {name: f"{100 * shares[n - 1]:.0f} %" for name, shares in found.items()}
         for n in (1, 2, 3, 5, 10, 15)
     ]
-    titles = {name: name for name in ("data sets", *AGREEMENTS)}
     note = (
         "How often two groups of so many data sets, none of them in both, agree on the best model and on the "
         f"better of two: {_N_DRAWS:,} draws from the {len(result.datasets)}. A tie agrees by half."
     )
-    return f"{table(lines, titles, right=[*titles])}\n\n{note}"
+    return f"{plain_table(lines, 0)}\n\n{note}"
 
 
 def _alone(result: DatasetsResult) -> str:
@@ -182,8 +180,7 @@ def _alone(result: DatasetsResult) -> str:
         for dataset, row in zip(result.datasets, values, strict=True)
     ]
     lines.sort(key=lambda line: -float(line["τ with the mean ranks"]))
-    titles = {name: name for name in lines[0]}
-    return table(lines, titles, right=[*titles][2:])
+    return plain_table(lines, 2)
 
 
 def plot_replications(result: DatasetsResult) -> "Figure":

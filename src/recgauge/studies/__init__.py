@@ -209,6 +209,20 @@ def table(rows: Sequence[Row], titles: Mapping[str, str], right: Sequence[str] =
     return markdown_table([[row[name] for name in titles] for row in rows], [*titles.values()], right)
 
 
+def plain_table(rows: Sequence[Row], n_left: int = 1) -> str:
+    """Return rows as a table whose titles are their columns; numbers begin after `n_left` columns of text.
+
+    Examples
+    --------
+    >>> print(plain_table([{"model": "svd", "rank": "1.5"}]))
+    | model | rank |
+    | --- | ---: |
+    | svd | 1.5 |
+    """
+    titles = list(rows[0])
+    return table(rows, {title: title for title in titles}, right=titles[n_left:])
+
+
 def number_row(entry: "MetricValue", column: str = "value") -> Row:
     """Return what a row tells of a run's number, the number itself in a column of this name."""
     return {
