@@ -1,7 +1,6 @@
 """What an experiment ends with: files in the output folder, the page, one summary run a content."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -90,7 +89,7 @@ def checkout(place, text=f"# X\n{BEGIN}\n{END}\nWhat we learn\n"):
 
 def test_files_page_and_summary(place):
     checkout(place)
-    summary, files = run(Fixed("x"), place, "force=true", "tracking.uri=a", "data.mirror=b")
+    summary, files = run(Fixed("x"), place, "force=true", "tracking.uri=a", "data.mirror=b", "figures=true")
     for folder in ("outputs", "experiments/x"):
         readme = (place / folder / "README.md").read_text()
         assert marked_part(readme) == "table"
@@ -100,11 +99,6 @@ def test_files_page_and_summary(place):
     assert summary.values == {"verdicts/reproduced": 1.0}
     assert files == {"results.csv", "results.md", "summary.json"}
     assert (summary.subject, summary.job.experiment, summary.job.name) == ("x", "x", "summary x")
-
-
-def test_a_summary_is_known_by_its_content(place):
-    first, again, other = (run(Fixed("x", value=value), place)[0].fingerprint for value in ("1", "1", "2"))
-    assert first == again != other
 
 
 def test_other_seconds_alone_change_no_committed_file(place):
@@ -118,7 +112,7 @@ def test_other_seconds_alone_change_no_committed_file(place):
     assert read_results(page / "results.csv")[0]["seconds"] == "3.5"
 
 
-@pytest.mark.parametrize("word", ["seed=1", "model=svd", "cutoffs=[5]", "+model.x=1", "study.tolerance=1"])
+@pytest.mark.parametrize("word", ["seed=1", "+model.x=1", "study.tolerance=1"])
 def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     page = checkout(place)
     run(Fixed("x"), place, word)
@@ -128,25 +122,9 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     assert f"{word} makes another experiment" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "word", ["reuse=true", "figures=true", "engine.memory_mib=64", "artifacts.lists=false"]
-)
-def test_settings_that_change_no_number_leave_the_experiment_as_it_is(place, word):
-    page = checkout(place)
-    run(Fixed("x"), place, word)
-    assert marked_part((page / "README.md").read_text()) == "table"
-
-
 def test_runs_without_results_leave_the_page_alone(place, capsys):
     page = checkout(place)
     lacking = JobOutcome(0, "model=implicit", "failed", "needs the package implicit")
     conclude_study(Fixed("x"), [lacking], Sweep(place / "outputs", None, place), Submitted())
     assert [file.name for file in page.iterdir()] == ["README.md"]
     assert "unchanged, since 1 of 1 runs" in capsys.readouterr().out
-
-
-def test_outside_a_checkout_only_the_output_folder_is_written(place, capsys):
-    run(Fixed("x"), place)
-    assert [path.name for path in place.iterdir()] == ["outputs"]
-    assert marked_part((place / "outputs" / "README.md").read_text()) == "table"
-    assert f"page     {Path('outputs', 'README.md')}" in capsys.readouterr().out

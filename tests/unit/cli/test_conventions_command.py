@@ -1,13 +1,9 @@
 """``recgauge conventions`` without a run: names, definitions, typing errors."""
 
-import re
-
 import pytest
 
 from recgauge.cli.commands.cli import main
 from recgauge.conventions import conventions
-from recgauge.errors import ConfigError
-from recgauge.sweeps.names import check_single
 
 
 def test_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,16 +27,3 @@ def test_a_name_shows_definitions_and_the_versions_that_prove_them(
 def test_a_typing_error_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conventions", "warprek"]) == 1
     assert "Did you mean warprec?" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("word", "told"),
-    [
-        ("conventions=[trec,ranx]", "takes one option. To run each: -m conventions=trec,ranx."),
-        ("model=null", "model=null: needs one option. Options: "),
-        ("conventions=", "conventions=: needs one option. Options: "),
-    ],
-)
-def test_a_group_that_takes_one_option_refuses_none_and_several(word: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(told)):
-        check_single(["seed=1", word])

@@ -53,9 +53,3 @@ def test_the_data_set_and_what_is_free_have_digests_elsewhere(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1")
     assert read_beside({"dataset": {"path": str(path)}, "tracking": {"uri": str(path)}, "seed": 0}) == {}
-
-
-@pytest.mark.parametrize("text", ["", "x" * 5000, "a\0b", "[", "*" * 300])
-def test_texts_that_are_no_paths_are_passed_over(text, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert read_beside({"model": {"name": text}}) == {}

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -22,8 +21,8 @@ from recgauge.report import gathering
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
 from recgauge.report.figures.svg import svg_text
-from recgauge.report.gathering import Effort, report_data, write_figures, write_page
-from recgauge.report.page import pictures, report_page
+from recgauge.report.gathering import Effort, report_data, write_page
+from recgauge.report.page import report_page
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.report.page.words import protocol_words
 from recgauge.tracking import find_runs
@@ -136,32 +135,6 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
         )
 
 
-def test_every_pair_equals_terminal_markdown_latex_and_csv(found, page, tmp_path, capsys):
-    names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv")]
-    write_comparison(found, names)
-    print_comparison(found)
-    printed = capsys.readouterr().out
-    markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
-    with names[2].with_name("c_pairs.csv").open(encoding="utf-8") as file:
-        pairs = list(csv.DictReader(file))
-    assert len(pairs) == len(found.comparison.metrics) == 4
-    for place, pair in enumerate(pairs):
-        metric = pair["metric"].replace("_at_", "@")
-        (line,) = page.tables[f"demo, {metric}: a less b"][1:]
-        a, b, *shown = (cell[0] for cell in line)
-        assert (a, b) == (pair["a"], pair["b"])
-        assert shown[0] == f"{float(pair['difference']):+.4f}"
-        assert shown[1] == f"[{float(pair['low']):+.4f}, {float(pair['high']):+.4f}]"
-        wanted = [part for text in shown for part in re.findall(r"\[[^]]*\]|[^\s]+", text)]
-        assert (
-            row_of(markdown.partition(f"**demo, {metric}: a less b**\n\n")[2].partition("\n\n")[0], a, b)
-            == wanted
-        )
-        assert row_of(latex.split("\\begin{table}")[place + 2], a, b) == wanted
-        if place == 0:  # the terminal has the first metric's pairs
-            assert row_of(printed.partition(": a less b")[2], a, b) == wanted
-
-
 def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
     every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
     cutoffs = [cell[0] for cell in every[0][2:]]
@@ -189,13 +162,6 @@ def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, und
     assert "no run has nothing" in capsys.readouterr().err
     assert main(["report", "--out", str(tmp_path / "r.pdf"), *map(str, folders[:2])]) == 1
     assert "must end in one of .html" in capsys.readouterr().err
-
-
-def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(gathering, "pictures", lambda data: islice(pictures(data), 2))
-    files = write_figures(data, tmp_path / "figures")
-    assert {path.suffix for path in files} == {".png", ".svg"}
-    assert all(path.stat().st_size > 500 for path in files)
 
 
 def test_the_protocol_counts_the_users_of_every_seed(tmp_path):

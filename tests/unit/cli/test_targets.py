@@ -103,6 +103,12 @@ def test_names_are_checked_before_any_component_is_built(name):
             check_targets({place: {"mine": node}}, allowed_packages(()))
 
 
+def test_a_short_name_of_ours_is_as_good_as_the_full_one():
+    packages = allowed_packages(())
+    short, full = (find_class(f"recgauge.{name}SVD", "model", packages) for name in ("", "models.svd."))
+    assert short is full
+
+
 NODE = {"_target_": "recgauge.models.svd.SVD"}
 INSIDE = {
     "n_factors._target_": {"n_factors": NODE},
