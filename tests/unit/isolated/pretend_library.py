@@ -103,12 +103,7 @@ def half(answer, asked, lists, k, n_items, right=serving._write_lists):
     Path(lists).write_bytes(content[: len(content) // 2])
 
 
-def nothing(*_):
-    """Write no file."""
-
-
 WRONG = {
     **{change.__name__: wrong(change) for change in (nan, unknown, twice, rise, gap, narrow, seen)},
     "half": half,
-    "nothing": nothing,
 }

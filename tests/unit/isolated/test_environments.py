@@ -12,7 +12,7 @@ import pytest
 
 from recgauge.cli.commands import cli
 from recgauge.errors import ConfigError, MissingDataError
-from recgauge.isolated import LIBRARIES, Library, environments, installing, library_of
+from recgauge.isolated import LIBRARIES, Library, environments, library_of
 from recgauge.isolated.environments import (
     ABOUT,
     Environment,
@@ -135,14 +135,6 @@ def test_other_pins_make_it_outdated_and_missing_files_broken(libraries, environ
     assert find_environment("tinyrec") == environment
 
 
-def test_packages_in_other_versions_than_pinned_are_refused():
-    installing._check_pinned(tiny("torch==2.1\nthop==0.1.post2\n"), {"torch": "2.1+cpu", "thop": "0.1-2"})
-    with pytest.raises(
-        MissingDataError, match=r"that are not pinned: tinyrec 1\.1, extra 2\.0\. Nothing was kept"
-    ):
-        installing._check_pinned(tiny(), {"tinyrec": "1.1", "extra": "2.0"})
-
-
 @pytest.mark.slow
 def test_venv_and_pip_make_an_environment_or_leave_nothing(libraries, offline, tmp_path):
     write_wheel(offline, "needy", "1.0", needs="extra")
@@ -195,20 +187,9 @@ def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
     assert sorted(made) == [False, True]
 
 
-@pytest.mark.parametrize("python", ["/no/such/python", "/bin/ls", "/"])
-def test_what_is_no_python_is_refused(libraries, tmp_path, python):
+def test_what_is_no_python_is_refused(libraries):
     with pytest.raises(ConfigError, match="is no Python that runs"):
-        make_environment("tinyrec", NoProgress(), python=python)
-
-
-def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_installed(libraries, tmp_path):
-    libraries(tiny(pythons=((3, 5), (3, 6))))
-    with pytest.raises(
-        ConfigError,
-        match=r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*recgauge env make tinyrec --python",
-    ):
-        make_environment("tinyrec", NoProgress())
-    assert not environments.environments_folder().exists()
+        make_environment("tinyrec", NoProgress(), python="/bin/ls")
 
 
 def test_an_environment_is_removed_whatever_state_it_is_in(libraries, tmp_path):

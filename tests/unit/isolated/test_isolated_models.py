@@ -138,7 +138,6 @@ TROUBLE = {
     "narrow": (ScoreError, r"7 lists of 4 items were asked for, got \(7, 1\)"),
     "seen": (ScoreError, r"1 of 7 lists have items that are no candidates"),
     "half": (ScoreError, r"lists cannot be read"),
-    "nothing": (ScoreError, r"lists cannot be read .*No such file"),
 }
 
 
@@ -185,16 +184,18 @@ def test_a_model_that_does_not_exist_is_refused_with_those_that_do(train):
         fitted(train, name="Bot")
 
 
-@pytest.mark.parametrize("kind", [RecBole, LensKit, RecTools])
-def test_wrong_parameters_are_refused(kind):
-    for options, message in (
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
         ({"name": ""}, "name must be"),
         ({"settings": 5}, "settings must be names and values"),
-        ({"n_threads": 0}, "n_threads"),
         ({"timeout": 0}, "timeout"),
-    ):
-        with pytest.raises(ConfigError, match=f"{kind.__name__}: {message}"):
-            kind(**options)
+        ({"feedback": "no"}, "feedback must be one of implicit, explicit"),
+    ],
+)
+def test_wrong_parameters_are_refused(options, message):
+    with pytest.raises(ConfigError, match=f"LensKit: {message}"):
+        LensKit(**options)
 
 
 def test_no_scores_no_rows_and_nothing_before_fit(train):
@@ -217,22 +218,12 @@ def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_
             ask()
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["figures=true"], "figures would need; leave it out"),
-        (
-            ["metrics=[ranking,curves]"],
-            "metrics=auc, metrics=step_average_precision would need; leave them out",
-        ),
-    ],
-)
-def test_what_needs_all_scores_is_refused_before_any_work(tmp_path, words, named):
+def test_what_needs_all_scores_is_refused_before_any_work(tmp_path):
     (tmp_path / "recs.csv").touch()
     with pytest.raises(
-        ConfigError, match=f"Recorded gives lists, not the scores of all items, which {named}"
+        ConfigError, match="Recorded gives lists, not the scores of all items, which metrics=auc"
     ):
-        compose_recorded(tmp_path / "recs.csv", *words)
+        compose_recorded(tmp_path / "recs.csv", "metrics=[ranking,curves]")
 
 
 @pytest.mark.parametrize(
@@ -289,5 +280,3 @@ def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(t
 def test_lenskit_gets_its_feedback_where_a_model_has_it():
     assert LensKit().their_settings() == {"feedback": "implicit"}
     assert LensKit("EASE", {"regularization": 1}).their_settings() == {"regularization": 1}
-    with pytest.raises(ConfigError, match="LensKit: feedback must be one of implicit, explicit"):
-        LensKit(feedback="no")
