@@ -106,14 +106,6 @@ def test_values_are_those_of_the_runs_and_of_an_evaluation_of_the_lists(runs):
     assert axes["convention"].values[axes["convention"].options.index("ranx"), 2] == pytest.approx(ranx)
 
 
-def test_without_lists_the_runs_own_numbers_are_left(tmp_path):
-    some = [stored(tmp_path, "a", 0.2, lists=False), stored(tmp_path, "b", 0.9, lists=False)]
-    found = stability_of(some, "recall@1")
-    assert [axis.axis for axis in found.axes] == ["metric", "cutoff"]
-    assert found.axes[0].options == ("recall@1", "ndcg@1")
-    assert "no whole lists are stored" in found.notes[0]
-
-
 def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
     some = [stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)]
     table = pd.read_parquet(some[0].folder / "per_user.parquet")
@@ -163,8 +155,3 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
     assert set(axes) == {"metric", "seed"}
     assert axes["metric"].options == ("mae", "rmse")
     assert [axis.order(option) for axis in axes.values() for option in axis.options] == [["b", "a"]] * 4
-
-
-def test_one_model_alone_has_no_order(runs):
-    with pytest.raises(ConfigError, match="at least two models"):
-        stability_of(runs[:1])
