@@ -153,14 +153,6 @@ def test_a_failed_job_is_delivered_as_failed(tmp_path, store):
     assert {run.info.status for run in stored(store)} == {"FAILED", "KILLED"}
 
 
-def test_a_job_that_failed_before_its_settings_were_known(tmp_path, store):
-    write_failure(
-        Failure(JobFacts("model=nothing", 1.0, store=store.plain()), "unknown model"), tmp_path / "bad"
-    )
-    deliver(tmp_path / "bad", store)
-    assert [run.info.run_name for run in stored(store)] == ["model=nothing"]
-
-
 def test_a_summary_is_stored_once_for_each_content(tmp_path, store):
     (tmp_path / "comparison.md").write_text("svd is better")
     for name, started in (("first", 1.0), ("second", 2.0)):
@@ -185,13 +177,6 @@ def test_what_waits(tmp_path, store, folder):
     assert waiting(tmp_path / "outputs", store) == [folder]
     assert waiting(tmp_path / "outputs", replace(store, experiment="other")) == []
     assert waiting(tmp_path / "nowhere") == []
-
-
-def test_a_folder_of_an_earlier_version_is_taken(tmp_path, store):
-    folder = complete(tmp_path / "old", store, job=None)
-    deliver(folder, store)
-    (run,) = stored(store)
-    assert run.info.run_name == "svd · d"
 
 
 def test_the_login_of_a_recorded_address_is_that_of_the_user(tmp_path):

@@ -12,20 +12,20 @@ from unit.tracking.conftest import complete
 from unit.tracking.test_deliver import stored
 
 
-def test_what_fails_is_told_for_each_folder(tmp_path, store):
-    whole, damaged = (complete(tmp_path / name, store) for name in ("whole", "damaged"))
+def test_what_fails_is_told_for_each_folder_and_nothing_here_is_imported(tmp_path, store, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mlflow.py").write_text("raise SystemExit('imported')")
+    away = Store("http://127.0.0.1:9")
+    whole, damaged, lost = (complete(tmp_path / name, store) for name in ("whole", "damaged", "lost"))
     (damaged / "record.json").write_text("{}")
     with Deliveries() as deliveries:
-        for folder in (damaged, whole):
-            deliveries.submit(folder, store)
+        for folder, where in ((damaged, store), (whole, store), (lost, away)):
+            deliveries.submit(folder, where)
+        assert deliveries.address(away) is None
     assert isinstance(deliveries.results[damaged], IntegrityError)
     assert isinstance(deliveries.results[whole], str)
-    away = Store("http://127.0.0.1:9")
-    with Deliveries(away) as deliveries:
-        deliveries.submit(whole, away)
-        assert deliveries.address(away) is None
-    assert isinstance(deliveries.results[whole], TrackingError)
-    assert deliveries.run_address(whole) is None
+    assert isinstance(deliveries.results[lost], TrackingError)
+    assert deliveries.run_address(lost) is None
 
 
 def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
@@ -41,15 +41,6 @@ def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
         hidden.rename(store.file)
     assert len(stored(store)) == 3
     assert all(isinstance(run_id, str) for run_id in deliveries.results.values())
-
-
-def test_nothing_of_the_current_folder_is_imported(tmp_path, store, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mlflow.py").write_text("raise SystemExit('imported')")
-    folder = complete(tmp_path / "run", store)
-    with Deliveries() as deliveries:
-        deliveries.submit(folder, store)
-    assert isinstance(deliveries.results[folder], str)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")

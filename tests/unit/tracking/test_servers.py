@@ -18,7 +18,6 @@ ANSWERS = {
         "MLFLOW_TRACKING_PASSWORD",
     ),
     "boom": (500, '{"error_code": "INTERNAL_ERROR", "message": "boom."}', JSON, "500"),
-    "maintenance": (503, "<html>", HTML, "503"),
     "full": (507, "", HTML, "507"),
     "log-in": (200, "<html>log in</html>", HTML, "JSON"),
     "another-program": (404, "no such page", HTML, "404"),

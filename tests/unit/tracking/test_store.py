@@ -15,9 +15,7 @@ from recgauge.tracking.store import shown
         "file:///mlruns",
         "ftp://host",
         "http://a\\@b",
-        "http://a b",
         "sqlite://x",
-        "///",
         "http:/a",
     ],
 )

@@ -14,8 +14,8 @@ from recgauge.tracking import Store, run_address
 
 
 @pytest.fixture
-def uri(tmp_path):
-    return f"sqlite:///{tmp_path}/m.db"
+def uri(store):
+    return store.uri
 
 
 def test_a_port_that_is_taken_is_told_and_another_is_named(uri, capsys):
