@@ -5,16 +5,14 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from conftest import REPOSITORY
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
-from recgauge.errors import SchemaError
 from recgauge.report.data_card import DataCard
-from recgauge.report.data_card.build import PIECE, count_values, data_card, tally
+from recgauge.report.data_card.build import PIECE, data_card, tally
 from recgauge.report.data_card.page import card_markdown, card_tables
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
@@ -135,15 +133,6 @@ def test_a_card_survives_json(card):
     assert DataCard.from_json(card.to_json()) == card
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("{", "not JSON"), ("[]", "expected the fields"), ('{"name": "x"}', "expected the fields")],
-)
-def test_what_is_no_card_is_refused(text, message):
-    with pytest.raises(SchemaError, match=message):
-        DataCard.from_json(text)
-
-
 def test_implicit_feedback_without_times_or_split_leaves_out_what_there_is_not():
     rows = Interactions.from_ids(["a", "b"], ["x", "x"])
     card = data_card(dataset_of(rows, feedback="implicit", relevant_from=None))
@@ -152,23 +141,6 @@ def test_implicit_feedback_without_times_or_split_leaves_out_what_there_is_not()
         "tiny", "Size", "Activity and popularity", "Head and tail",
     ]  # fmt: skip
     assert DataCard.from_json(card.to_json()) == card
-
-
-def test_times_that_no_calendar_knows_end_no_run(rows):
-    far = Interactions.from_ids(["a", "b"], ["x", "y"], None, [0, 10**17])
-    assert data_card(dataset_of(far)).data.time is None
-
-
-@given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=300))
-def test_values_are_counted_as_they_are_or_in_bins(values):
-    array = np.array(values, np.float32)
-    found, counts, binned = count_values(array)
-    assert counts.sum() == len(values)
-    assert binned == (len(set(array.tolist())) > 100)
-    assert (np.diff(found) > 0).all()
-    if not binned:
-        expected = {value: values.count(value) for value in set(array.tolist())}
-        assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == pytest.approx(expected)
 
 
 def test_many_pieces_count_as_one(rng):

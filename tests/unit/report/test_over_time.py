@@ -15,23 +15,10 @@ def seconds(*days):
     return np.array([datetime(*day, tzinfo=UTC).timestamp() for day in days], dtype=np.int64)
 
 
-def test_months_without_rows_are_there_with_zero():
-    table = over_time({"all": seconds((2020, 1, 31), (2020, 1, 1), (2020, 4, 30, 23, 59))}, "month")
-    assert table.starts == ("2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01")
-    assert table.counts["all"] == (2, 0, 0, 1)
-
-
 def test_weeks_begin_on_monday():
     table = over_time({"all": seconds((2026, 11, 21), (2026, 11, 22), (2026, 11, 23))}, "week")
     assert table.starts == ("2026-11-16", "2026-11-23")
     assert table.counts["all"] == (2, 1)
-
-
-def test_parts_share_the_periods():
-    table = over_time({"train": seconds((1999, 12, 31)), "test": seconds((2001, 1, 1))}, "year")
-    assert [start[:4] for start in table.starts] == ["1999", "2000", "2001"]
-    assert table.counts["train"] == (1, 0, 0)
-    assert table.counts["test"] == (0, 0, 1)
 
 
 @pytest.mark.parametrize(

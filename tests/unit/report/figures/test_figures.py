@@ -4,34 +4,18 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, DataError, MetricError
-from recgauge.metrics.curves.points import PrecisionRecallOverK, precision_recall_curve, roc_curve
-from recgauge.report.data_card.build import data_card
-from recgauge.report.distributions import long_tail, rating_distribution
+from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
+from recgauge.report.distributions import long_tail
 from recgauge.report.figures import (
-    plot_activity_and_popularity,
     plot_bars,
     plot_coverage,
-    plot_drift,
     plot_long_tail,
     plot_metric_over_k,
-    plot_over_time,
-    plot_personalization_and_similarity,
     plot_precision_recall_curve,
-    plot_precision_recall_over_k,
     plot_predicted_against_actual,
-    plot_rating_distribution,
     plot_roc,
 )
 from recgauge.report.figures.compared import plot_popularity_shares
-from recgauge.splits.shares import RandomRows
-from recgauge.utils.randomness import stream
-
-DAY = 86_400
-
-
-@pytest.fixture(scope="module")
-def split(demo):
-    return RandomRows().split(demo.interactions, rng=stream(0, "split"))
 
 
 def texts(axes):
@@ -40,11 +24,6 @@ def texts(axes):
 
 def legend(axes):
     return [text.get_text() for text in axes.get_legend().get_texts()]
-
-
-def over_k(*pairs):
-    precision, recall = np.array(pairs).T
-    return PrecisionRecallOverK(np.arange(1, len(pairs) + 1), precision, recall)
 
 
 def test_long_tail_names_shares_and_marks_the_boundary():
@@ -71,32 +50,6 @@ def test_metric_over_k_draws_values_and_intervals():
     assert sorted(axes.get_xticks()) == [1, 5, 10]
 
 
-def test_bars_stand_for_values_first_on_top():
-    (axes,) = plot_bars({"svd": 0.5, "random": 0.25}, stderr={"svd": 0.1}, metric="recall").axes
-    assert [bar.get_width() for bar in axes.patches] == [0.5, 0.25]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["svd", "random"]
-    assert axes.yaxis_inverted()
-    assert texts(axes) == ["0.500", "0.250"]
-
-
-def test_personalization_and_similarity_keep_one_order():
-    figure = plot_personalization_and_similarity({"a": 0.9, "b": 0.1}, {"b": 0.3, "a": 0.2})
-    left, right = figure.axes
-    assert [bar.get_width() for bar in left.patches] == [0.9, 0.1]
-    assert [bar.get_width() for bar in right.patches] == [0.2, 0.3]
-    with pytest.raises(MetricError, match="same labels"):
-        plot_personalization_and_similarity({"a": 0.9}, {"b": 0.3})
-
-
-def test_precision_and_recall_over_k_name_some_cutoffs():
-    curves = {"svd": over_k((0.5, 0.1), (0.4, 0.2), (0.3, 0.3)), "random": over_k((0.1, 0.1), (0.1, 0.2))}
-    (axes,) = plot_precision_recall_over_k(curves).axes
-    assert axes.lines[0].get_xdata().tolist() == [0.1, 0.2, 0.3]
-    assert axes.lines[0].get_ydata().tolist() == [0.5, 0.4, 0.3]
-    assert texts(axes) == ["k = 1", "2", "3"]
-    assert legend(axes) == ["svd", "random"]
-
-
 def test_curves_name_their_areas():
     relevant, scores = [1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1]
     (axes,) = plot_precision_recall_curve(
@@ -109,13 +62,6 @@ def test_curves_name_their_areas():
     assert axes.lines[0].get_ydata().tolist() == [0.0, 0.5, 1.0, 1.0]
 
 
-def test_rating_distribution_shows_shares_and_mean():
-    (axes,) = plot_rating_distribution(rating_distribution(np.array([1, 2, 2, 5.0]))).axes
-    assert [bar.get_height() for bar in axes.patches] == [0.25, 0.5, 0.25]
-    assert texts(axes) == ["25.0 %", "50.0 %", "25.0 %", "mean 2.50"]
-    assert axes.get_ylabel() == "share of 4 ratings"
-
-
 def test_predictions_are_summed_up_per_actual_rating():
     actual = np.repeat([1.0, 3.0], 101)
     predicted = np.concatenate([np.linspace(1, 2, 101), np.linspace(2, 4, 101)])
@@ -125,35 +71,6 @@ def test_predictions_are_summed_up_per_actual_rating():
     assert wide[1][:, 1] == pytest.approx([2.1, 3.9])
     assert narrow[0][:, 1] == pytest.approx([1.25, 1.75])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1\n101", "3\n101"]
-
-
-def test_activity_and_popularity_on_logarithmic_axes():
-    (axes,) = plot_activity_and_popularity(np.array([1, 10, 0]), np.array([5, 6])).axes
-    assert axes.get_xscale() == axes.get_yscale() == "log"
-    assert axes.lines[0].get_xdata().tolist() == [1, 10]
-    assert axes.lines[0].get_ydata().tolist() == [1.0, 0.5]
-    assert legend(axes) == ["users (median 5.5 rows)", "items (median 5.5 rows)"]
-
-
-def test_rows_over_time_are_stacked():
-    figure = plot_over_time({"train": np.array([0, DAY, DAY]), "test": np.array([DAY])})
-    (axes,) = figure.axes
-    assert [part.get_label() for part in axes.collections] == ["train", "test"]
-    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() == 2
-    assert axes.collections[1].get_paths()[0].vertices[:, 1].max() == 3
-    assert axes.get_ylabel() == "rows per day"
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["train", "test"]
-
-
-def test_drift_shows_shares_of_both_parts(demo, split):
-    card = data_card(demo, split)
-    ratings, popularity, times = plot_drift(card).axes
-    heights = np.array([bar.get_height() for bar in ratings.patches]).reshape(2, -1)
-    assert heights.sum(axis=1) == pytest.approx([1, 1])
-    assert heights[1, 0] == pytest.approx(dict(card.parts["test"].ratings.values)[0.5] / 12_000)
-    assert len(popularity.patches) == 20
-    assert times.lines[1].get_ydata()[1] == pytest.approx(card.over_time.counts["test"][0] / 12_000)
-    assert times.lines[1].get_ydata()[-1] == pytest.approx(1)
 
 
 def test_the_most_popular_items_are_drawn_at_one_on_the_right():
