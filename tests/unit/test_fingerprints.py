@@ -2,8 +2,6 @@ from copy import deepcopy
 
 import pytest
 
-from recgauge.datasets.demo import Demo
-from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.runs.settings import fingerprint, free_settings
 
@@ -46,15 +44,12 @@ def of(settings=SETTINGS, digest="d" * 64, version=1, sources=()):
     "settings",
     [
         changed("dataset", "relevant_from", to=3),
-        changed("filters", "n_core", "n", to=6),
         changed("filters", to={}),
         changed("split", "test_size", to=0.3),
         changed("candidates", "_target_", to="z"),
         changed("model", "n_factors", to=17),
         changed("metrics", to={}),
-        changed("conventions", "_target_", to="z"),
         changed("cutoffs", to=[10, 20]),
-        changed("conventions_table", to=True),
         changed("seed", to=1),
         changed("a_setting_of_tomorrow", to=True),
     ],
@@ -68,12 +63,9 @@ def test_what_can_change_a_result_changes_the_fingerprint(settings):
     [
         changed("tracking", "uri", to="http://server"),
         changed("data", "mirror", to="there"),
-        changed("engine", "memory_mib", to=1),
         changed("artifacts", "lists", to=False),
         changed("dataset", "path", to="moved/a.csv"),
         changed("dataset", "prepared", to=False),
-        changed("reuse", to=False),
-        changed("force", to=True),
         changed("study", to={"name": "x"}),
         changed("allowed_targets", to=["mine"]),
         {key: value for key, value in SETTINGS.items() if key not in free_settings()},
@@ -110,17 +102,3 @@ def test_a_source_knows_its_digest_without_loading(tmp_path, monkeypatch):
     assert table.digest() == loaded
     path.write_text("user,item,rating\n1,2,3\n2,2,5\n")
     assert table.digest() != loaded
-
-
-def test_the_generated_set_is_known_by_its_rows(demo):
-    assert Demo().digest() == demo.sha256
-
-
-@pytest.mark.parametrize("name", ["ml_100k", "ml_1m"])
-def test_archives_are_known_without_being_read(name, mirror, monkeypatch):
-    source = MovieLens(name, mirror=mirror, offline=True)
-    digest = source.digest()
-    if name == "ml_100k":
-        assert digest == source.load().sha256
-    monkeypatch.setattr(MovieLens, "load", None)
-    assert source.digest() == digest

@@ -46,7 +46,11 @@ def check_lists(result, saved, folder):
 
 @pytest.mark.parametrize(
     "overrides",
-    [("candidates=train_items",), ("candidates.seen=none",), ("split=strong_generalisation", "model=ease")],
+    [
+        ("candidates=train_items",),
+        ("candidates.seen=none",),
+        ("split=strong_generalisation", "model=item_knn"),
+    ],
 )
 def test_candidates_of_the_run_are_those_of_the_model(overrides, tmp_path):
     result = result_of(*overrides)
