@@ -291,3 +291,13 @@ def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
     assert [float(np.float32(line.split(",")[3])) for line in csv] == expected
     trec = (folder / "trec" / "lists.trec").read_text().splitlines()
     assert [float(line.split()[4]) for line in trec] == expected
+
+
+def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
+    exporter = Exporter(content(["u", "v"], ["x", "y"], grades=[0.1, 3.0]))
+    for form in ("trec", "ranx"):
+        with pytest.raises(SchemaError, match=r"read whole numbers as grades.*--grades binary"):
+            exporter.files(form)
+    binary = Exporter(exporter.content, grades="binary")
+    written(binary, "trec", tmp_path / "x")
+    assert (tmp_path / "x" / "test.qrels").read_text() == "u 0 x 1\nv 0 y 1\n"

@@ -192,6 +192,16 @@ def test_what_is_no_python_is_refused(libraries):
         make_environment("tinyrec", NoProgress(), python="/bin/ls")
 
 
+def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_installed(libraries, tmp_path):
+    libraries(tiny(pythons=((3, 5), (3, 6))))
+    with pytest.raises(
+        ConfigError,
+        match=r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*recgauge env make tinyrec --python",
+    ):
+        make_environment("tinyrec", NoProgress())
+    assert not environments.environments_folder().exists()
+
+
 def test_an_environment_is_removed_whatever_state_it_is_in(libraries, tmp_path):
     with pytest.raises(ConfigError, match="there is no environment of tinyrec"):
         remove_environment("tinyrec", NoProgress())

@@ -143,6 +143,11 @@ def test_implicit_feedback_without_times_or_split_leaves_out_what_there_is_not()
     assert DataCard.from_json(card.to_json()) == card
 
 
+def test_times_that_no_calendar_knows_end_no_run(rows):
+    far = Interactions.from_ids(["a", "b"], ["x", "y"], None, [0, 10**17])
+    assert data_card(dataset_of(far)).data.time is None
+
+
 def test_many_pieces_count_as_one(rng):
     n_rows = 2 * PIECE + 5
     user, item = rng.integers(0, 7, n_rows), rng.integers(0, 3, n_rows)

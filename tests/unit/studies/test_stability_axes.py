@@ -155,3 +155,8 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
     assert set(axes) == {"metric", "seed"}
     assert axes["metric"].options == ("mae", "rmse")
     assert [axis.order(option) for axis in axes.values() for option in axis.options] == [["b", "a"]] * 4
+
+
+def test_one_model_alone_has_no_order(runs):
+    with pytest.raises(ConfigError, match="at least two models"):
+        stability_of(runs[:1])
