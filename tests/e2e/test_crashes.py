@@ -101,7 +101,6 @@ def finished(folder):
         return store.execute("SELECT count(*) FROM runs WHERE status = 'FINISHED'").fetchone()[0]
 
 
-@pytest.mark.slow
 def test_the_run_after_a_death_in_the_first_run_of_a_store(workplace):
     words = ("model=popularity", "cutoffs=[5]")
     assert workplace.run_killed_at("rename", 1, *words).code == -9

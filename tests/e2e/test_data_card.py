@@ -5,7 +5,6 @@ import json
 import pytest
 from mlflow import MlflowClient
 
-from recgauge.cli.commands.cli import main
 from recgauge.report.data_card import DataCard
 
 pytestmark = pytest.mark.e2e
@@ -38,12 +37,3 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
     assert card.split_settings["test_size"] == "0.2"
     assert "figures" not in workplace.runs()[0].data.params
     assert record["seconds"]["card"] < 1
-
-
-def test_the_command_prints_a_card(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["data", "card", "demo", "split=random"]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    assert "Test against train" in printed.out
-    assert list(tmp_path.iterdir()) == []

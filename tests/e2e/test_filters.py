@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
 def test_each_step_is_printed_recorded_and_logged(workplace):
     done = workplace.run(
         "filters=[date_range,min_rating,n_core,sample_users]",
+        "+filters.again={_target_:recgauge.filters.MinRating,rating:4.5}",
         "filters.date_range.start=2020-06-01",
         "filters.sample_users.users=300",
         "model=popularity",
@@ -26,8 +27,10 @@ def test_each_step_is_printed_recorded_and_logged(workplace):
         "ratings below 4",
         "users and items outside the 5-core",
         "users outside a random draw of 300 users",
+        "ratings below 4.5",
     ]
-    assert steps[-1]["users"][1] == record["dataset"]["n_users"] == 300
+    assert steps[3]["users"][1] == 300
+    assert steps[-1]["users"][1] == record["dataset"]["n_users"]
     (run,) = workplace.runs()
     client = MlflowClient(tracking_uri=workplace.uri)
     for kind in ("rows", "users", "items"):
@@ -38,5 +41,5 @@ def test_each_step_is_printed_recorded_and_logged(workplace):
     for text in (done.out, run.data.tags["mlflow.note.content"]):
         assert all(f"without {step['name']}" in text for step in steps)
         assert "fit_on=all: the model was fitted on the test rows, too" in text
-    assert run.data.params["filters"] == "date_range+min_rating+n_core+sample_users"
+    assert run.data.params["filters"] == "date_range+min_rating+n_core+sample_users+again"
     assert run.data.params["fit_on"] == "all"

@@ -2,12 +2,9 @@
 
 import csv
 import signal
-import time
 
 import pytest
 from mlflow import MlflowClient
-
-from e2e.program import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -17,16 +14,6 @@ def test_two_first_runs_share_one_new_store(workplace):
     errors = [job.communicate(timeout=240)[1] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], errors
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
-
-
-def test_a_run_stopped_while_the_store_is_made_leaves_nothing_broken(workplace):
-    job = workplace.start("cutoffs=[5]")
-    wait_until(lambda: list(workplace.folder.glob("*mlflow.db*")))
-    time.sleep(0.3)
-    job.kill()
-    job.communicate(timeout=60)
-    done = workplace.run("model=popularity", "cutoffs=[5]")
-    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

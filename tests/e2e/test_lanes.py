@@ -25,17 +25,6 @@ def test_ratings_and_lists_in_one_run(workplace, mirror):
     assert (sum(squares) / len(squares)) ** 0.5 == pytest.approx(run.data.metrics["rmse"], abs=1e-9)
 
 
-def test_beyond_accuracy_is_finite_and_plausible(workplace):
-    done = workplace.run("metrics=[ranking,beyond_accuracy,diversity]", "cutoffs=[1,10]")
-    assert done.code == 0, done.err
-    (run,) = workplace.runs()
-    values = run.data.metrics
-    assert 0 < values["catalog_coverage_at_10"] <= 1
-    assert 0 < values["diversity_at_10"] <= 1
-    assert values["seen_share_at_10"] == 0
-    assert "diversity_at_1" not in values  # a list of one item has no pair
-
-
 @pytest.fixture(scope="module")
 def as_recbole(shared_workplace):
     assert shared_workplace.run("conventions=recbole", "conventions_table=true").code == 0
@@ -55,15 +44,5 @@ def test_the_same_lists_under_every_convention(as_recbole, capsys):
     line = next(line for line in printed.splitlines() if line.startswith("rectools"))
     assert f"{float(by_name['rectools', 'ndcg_at_10']):.4f}" in line
     assert "highest" in printed
-
-
-def test_a_run_that_does_not_exist_is_named(as_recbole, capsys):
-    workplace = as_recbole
-    assert main(["conventions", "nonsense", "--uri", workplace.uri]) == 1
-    told = capsys.readouterr().err
-    assert "nonsense" in told
-    assert "give the run's output folder" in told
-    assert "tracking=off" not in told
-    (run,) = workplace.runs()
     assert main(["conventions", run.info.run_id, "--uri", workplace.uri, "--k", "30"]) == 1
     assert "1..20, got 30" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """docs/own_model.md and examples/: own options without a fork, and those of installed packages."""
 
-import importlib
 import json
 import re
 from shutil import copytree
@@ -8,12 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
 from e2e.program import Workplace
-from recgauge.cli import explain
 from recgauge.errors import ConfigError
 from recgauge.models.recommend import recommend
 from recgauge.runs import targets
@@ -47,12 +44,6 @@ def test_the_examples_run_together(tmp_path):
     (entry,) = record["results"]
     assert (entry["key"], entry["definition"]) == ("first_hits_at_2", "FirstHits(scale=share)@2")
     assert entry["value"] == pytest.approx(sum(hits) / len(hits))
-
-
-def test_a_choice_with_a_typing_error_is_refused_by_the_base_class(monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    with pytest.raises(ConfigError, match="FirstHits: scale must be one of count, share; got 'shar'"):
-        importlib.import_module("mine").FirstHits(scale="shar")
 
 
 def test_the_code_for_a_notebook_runs(capsys, monkeypatch):
@@ -103,14 +94,6 @@ def test_without_its_entry_point_a_package_adds_nothing(installed, tmp_path):
     done = Workplace(tmp_path).run("model=recency", *QUICK, PYTHONPATH=str(installed))
     assert done.code == 1
     assert "recency" in done.err
-
-
-def test_a_message_about_an_unknown_option_lists_those_of_installed_packages(installed, monkeypatch):
-    monkeypatch.setattr(explain, "installed_options", lambda: {"shelf": installed / "shelf" / "conf"})
-    error = MissingConfigException("Could not find 'model/recncy'", "model/recncy", [])
-    said = explain.explain_config_error(error)
-    assert "Did you mean recency?" in said
-    assert " recency, " in said.partition("Options: ")[2]
 
 
 @pytest.mark.parametrize(

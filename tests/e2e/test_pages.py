@@ -307,19 +307,3 @@ def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
 @pytest.mark.parametrize("name", PAGES)
 def test_every_block_of_a_page_runs_or_says_why_not(name):
     assert not_understood(PAGES[name]) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```bash\nls -l\n```\n",
-        "A\n\n    error: no\n",
-        "```\nrecgauge runs\n```\n",
-        "- a\n\n  ```bash\n  ls\n  ```\n",
-        "<!-- not run: long -->\nA\n\n    recgauge runs\n",
-    ],
-)
-def test_what_does_not_run_is_found(text, tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(text)
-    assert len(not_understood(page)) == 1

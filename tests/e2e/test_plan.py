@@ -54,8 +54,6 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
     ("words", "message"),
     [
         (["model=nosuch"], "model=nosuch: model has no such option."),
-        (["seed=1,2"], "these are several values"),
-        (["-m", "seed=1,2", "jobs=0"], "jobs must be"),
         (
             ["-m", "seed=1,2", "tracking.uri=sqlite:////nowhere/at/all.db"],
             "the folder /nowhere/at does",
@@ -68,13 +66,6 @@ def test_typing_errors_say_what_those_of_a_run_say(workplace, words, message):
     assert done.err.count("error: ") == 1
     assert message in done.err
     assert done.out == ""
-    assert list(workplace.folder.iterdir()) == []
-
-
-def test_a_plan_of_a_single_run(workplace):
-    done = workplace.run("model=popularity", "--plan")
-    assert done.code == 0, done.err
-    assert "1 job: 1 to run" in done.out
     assert list(workplace.folder.iterdir()) == []
 
 

@@ -42,15 +42,13 @@ def test_the_model_is_stored_with_the_run_and_in_mlflow(finished):
         assert copy.read_bytes() == (folder / name).read_bytes()
 
 
-@pytest.mark.parametrize("named", ["by id", "by folder"])
-def test_it_recommends_what_the_run_did(finished, monkeypatch, named):
+def test_it_recommends_what_the_run_did(finished, monkeypatch):
     monkeypatch.chdir(finished.folder)
     (folder,), (run,) = finished.output(), finished.runs()
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
     Path("users.txt").write_text("\n".join(map(str, lists["user_id"].unique())))
-    name = run.info.run_id if named == "by id" else str(folder)
     words = ["--users", "@users.txt", "--k", "5", "--out", "again.parquet", "--uri", finished.uri]
-    assert main(["recommend", name, *words]) == 0
+    assert main(["recommend", run.info.run_id, *words]) == 0
     again = pq.read_table("again.parquet").to_pandas()
     assert again["title"].map(bool).all()
     assert again.drop(columns="title")[list(lists)].equals(lists)
@@ -99,12 +97,6 @@ def test_a_model_that_cannot_be_stored_costs_no_result(workplace):
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
     assert all("ndcg_at_5" in run.data.metrics for run in workplace.runs())
     assert "2 not saved" in done.out
-
-
-def test_log_model_needs_a_store(workplace):
-    done = workplace.run("tracking=off", "tracking.log_model=true")
-    assert done.code == 1
-    assert "tracking.log_model: tracking off has no such setting" in done.err
 
 
 def ask(port, users, **params):

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mlflow import MlflowClient
 
 from conftest import REPOSITORY
-from e2e.program import wait_until
+from e2e.program import Workplace, wait_until
 from recgauge.runs.folder import CHECKSUMS, load_record, read_checksums
-from recgauge.tracking.page import FINGERPRINT_TAG, SUMMARY_TAG
+from recgauge.tracking.page import FINGERPRINT_TAG
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 N_JOBS = 12
@@ -35,23 +34,21 @@ SWEEP = (
 )
 
 
-class Place:
+class Place(Workplace):
     """A folder with two small data sets, in which sweeps are started, killed and looked at."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.uri = f"sqlite:///{folder}/mlflow.db"
-        folder.mkdir(exist_ok=True)
+        super().__init__(folder)
         rng = np.random.default_rng(1)
         for name in "ab":
             pairs = sorted({(int(u), int(i)) for u, i in rng.integers(0, 60, (1500, 2))})
             rows = [f"{user},{item},{rng.integers(1, 6)}" for user, item in pairs]
             (folder / f"{name}.csv").write_text("\n".join(["user_id,item_id,rating", *rows]))
 
-    def start(self, *more: str, sweep: tuple[str, ...] = SWEEP) -> subprocess.Popen:
+    def sweep(self, *more: str) -> subprocess.Popen:
         with (self.folder / "log.txt").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, str(REPOSITORY / "run.py"), *sweep, *more],
+                [sys.executable, str(REPOSITORY / "run.py"), *SWEEP, *more],
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -59,21 +56,8 @@ class Place:
                 start_new_session=True,  # with its workers a group of its own, which is killed as one
             )
 
-    def make_store(self) -> None:
-        """Make the store's tables, so that looking into it does not interfere with their making."""
-        self.client().search_experiments(max_results=1)
-
-    def client(self) -> MlflowClient:
-        return MlflowClient(tracking_uri=self.uri)
-
-    def runs(self) -> list:
-        client = self.client()
-        found = client.get_experiment_by_name("recgauge")
-        runs = [] if found is None else client.search_runs([found.experiment_id], max_results=5000)
-        return [run for run in runs if SUMMARY_TAG not in run.data.tags]
-
     def n_finished(self) -> int:
-        return sum(run.info.status == "FINISHED" for run in self.runs())
+        return len(list(self.folder.glob("outputs/*/*/*/delivered.json")))
 
     def log(self) -> str:
         return (self.folder / "log.txt").read_text()[-8000:]
@@ -101,7 +85,7 @@ def check_done(place: Place, expected: dict[str, tuple[object, ...]]) -> None:
 def expected(tmp_path_factory):
     """The results of one sweep that nobody disturbs, by fingerprint."""
     place = Place(tmp_path_factory.mktemp("undisturbed"))
-    assert place.start().wait(3000) == 0, place.log()
+    assert place.sweep().wait(3000) == 0, place.log()
     found = {run.data.tags[FINGERPRINT_TAG]: results(run) for run in place.runs()}
     assert len(found) == N_JOBS
     return found
@@ -120,23 +104,20 @@ def has_come_so_far(place, sweep, wanted):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_sweep_killed_six_times_and_then_two_at_once_do_every_job_once(tmp_path, expected, jobs):
     place, chance = Place(tmp_path), random.Random(jobs)
-    place.make_store()
     for number in range(6):
-        sweep = place.start(f"jobs={jobs}")
+        sweep = place.sweep(f"jobs={jobs}")
         # from before the first job until a few jobs have been done
         wanted = place.n_finished() + number % 3
         wait_until(partial(has_come_so_far, place, sweep, wanted), 300)
         time.sleep(chance.uniform(0, 0.5))
         kill(sweep)
-    both = [place.start(), place.start(f"jobs={jobs}")]
+    both = [place.sweep(), place.sweep(f"jobs={jobs}")]
     assert [sweep.wait(3000) for sweep in both] == [0, 0], place.log()
     check_done(place, expected)
 
 
-@pytest.mark.parametrize("repetition", range(2))
-def test_two_sweeps_that_begin_together_in_an_empty_folder_share_the_jobs(tmp_path, expected, repetition):
-    del repetition
+def test_two_sweeps_that_begin_together_in_an_empty_folder_share_the_jobs(tmp_path, expected):
     place = Place(tmp_path)
-    both = [place.start(), place.start()]
+    both = [place.sweep(), place.sweep()]
     assert [sweep.wait(3000) for sweep in both] == [0, 0], place.log()
     check_done(place, expected)

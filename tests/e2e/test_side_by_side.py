@@ -89,19 +89,6 @@ def test_side_by_side_gives_what_one_after_the_other_gives(both):
     assert "[4/6] popularity on demo" in done.out
 
 
-def test_wrong_settings_end_their_own_job_only(both, workplace):
-    for folder, done in both:
-        assert done.code == 1
-        assert "4 done, 2 failed" in done.out
-        assert statuses(folder) == ["done", "done", "failed"] * 2
-        assert "seed must be a whole number" in done.err
-        assert "Traceback" not in done.err
-    refused = workplace.run("-m", "model=random,popularity", "jobs=0", "tracking=off")
-    assert refused.code == 1
-    assert "jobs" in refused.err
-    assert "Traceback" not in refused.err
-
-
 @pytest.mark.slow
 def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     (workplace.folder / "mortal.py").write_text(MORTAL)
@@ -127,65 +114,9 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     assert sorted(status) == ["FAILED"] * 3 + ["FINISHED"] * 5
 
 
-each_engine = pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-
-
-@each_engine
-def test_a_job_whose_folder_cannot_be_made_does_not_end_the_others(workplace, jobs):
-    (workplace.folder / "sweep").mkdir()
-    (workplace.folder / "sweep" / "0").touch()
-    done = workplace.run(
-        "-m", "model=popularity", "seed=0,1", "cutoffs=[5]", "tracking=off", "hydra.sweep.dir=sweep",
-        f"jobs={jobs}",
-    )  # fmt: skip
-    assert done.code == 1
-    assert statuses(workplace.folder / "sweep") == ["failed", "done"]
-    assert "sweep/0" in done.err
-    assert "Traceback" not in done.err
-
-
 def test_workers_import_no_module_of_the_current_folder(workplace):
     for name in ("pickle", "numpy", "queue"):
         (workplace.folder / f"{name}.py").write_text("open('marker', 'w').close()\n")
     done = workplace.run_fresh("-m", "model=popularity", "seed=0,1", "cutoffs=[5]", "tracking=off", "jobs=2")
     assert done.code == 0, done.err
     assert not (workplace.folder / "marker").exists()
-
-
-WRECKER = """
-import os, shutil
-from dataclasses import dataclass
-from pathlib import Path
-from recgauge.models.popularity import Popularity
-
-@dataclass(eq=False)
-class Wrecker(Popularity):
-    number: int = 0
-    folder: str = ""
-
-    def fit(self, train, *, rng):
-        if self.number == 1:
-            shutil.rmtree(self.folder)
-        return super().fit(train, rng=rng)
-"""
-
-
-@each_engine
-def test_the_table_has_every_job_though_the_outputs_were_removed(workplace, jobs):
-    (workplace.folder / "wrecker.py").write_text(WRECKER)
-    done = workplace.run(
-        "-m",
-        "hydra.sweep.dir=sweep",
-        "model=popularity",
-        "model._target_=wrecker.Wrecker",
-        "+model.number=0,1,2",
-        f"+model.folder={workplace.folder / 'sweep'}",
-        "allowed_targets=[wrecker]",
-        "cutoffs=[5]",
-        f"jobs={jobs}",
-        PYTHONPATH=str(workplace.folder),
-    )
-    assert "3 done, 0 failed" in done.out or "not tracked" in done.out
-    assert done.out.count("model.number=") >= 3
-    assert "left no outcome" not in done.out
-    assert "Traceback" not in done.err

@@ -1,6 +1,6 @@
 """A configuration of a stranger runs no code and reaches no host of the stranger's choice, whatever it says.
 
-What a ``_target_`` may name is tested in unit/app/test_targets.py, here where settings come in. Each probe
+What a ``_target_`` may name is tested in unit/cli/test_targets.py, here where settings come in. Each probe
 says which message it ends with, so that it fails if its own check is gone, not only if all are.
 """
 
@@ -30,16 +30,19 @@ VARIABLES = {
 
 OUTSIDE = "{}._target_: 'stranger.Thing' is not one of recgauge"
 PLAIN = "{}: _target_ is not allowed here"
+IN_FACTORS = PLAIN.format("model.n_factors._target_")
 NO_VARIABLE = "may only read environment variables that begin with RECGAUGE_, got {}"
-HOST = "{}: a file of settings, not you, names {}"
+HOST = "{}: a file of settings, not you, names http://127.0.0.1:9"
+CALLBACKS, LOGS, LAUNCHER = "hydra.callbacks: ", "hydra.job_logging: ", "hydra.launcher._target_: "
+FILE_LOG = "{version:1,handlers:{x:{class:logging.FileHandler,filename:marker}},root:{handlers:[x]}}"
+STUDY = "recgauge.experiments.metric_disagreement.study.MetricDisagreement"
+SERVER = "http://127.0.0.1:9"
 
+# words, message
 ON_THE_COMMAND_LINE = {
     "model": (["model._target_=stranger.Thing"], OUTSIDE.format("model")),
-    "setting of the model": ([f"model.n_factors={POPEN}"], PLAIN.format("model.n_factors._target_")),
-    "interpolation": (
-        [f"study={{a:{POPEN}}}", "model.n_factors=${study.a}"],
-        PLAIN.format("model.n_factors._target_"),
-    ),
+    "setting of the model": ([f"model.n_factors={POPEN}"], IN_FACTORS),
+    "interpolation": ([f"study={{a:{POPEN}}}", "model.n_factors=${study.a}"], IN_FACTORS),
     "dataset": (["dataset._target_=stranger.Thing"], OUTSIDE.format("dataset")),
     "split": (["split._target_=stranger.Thing"], OUTSIDE.format("split")),
     "candidates": (["candidates._target_=stranger.Thing"], OUTSIDE.format("candidates")),
@@ -55,9 +58,7 @@ ON_THE_COMMAND_LINE = {
     "tracking.uri": ([f"tracking.uri={THING}"], PLAIN.format("tracking.uri._target_")),
     "study": ([f"study={THING}"], OUTSIDE.format("study")),
     "study outside": (
-        [
-            "study={_target_:recgauge.experiments.metric_disagreement.study.MetricDisagreement,name:../../marker}"
-        ],
+        [f"study={{_target_:{STUDY},name:../../marker}}"],
         "study.name: must be the name of a folder",
     ),
     "tune": (["tune=tpe", "tune._target_=stranger.Thing"], OUTSIDE.format("tune")),
@@ -75,26 +76,18 @@ ON_THE_COMMAND_LINE = {
         "'stranger.Thing' is not one of recgauge.*, strange.*",
     ),
     # Hydra's own part
-    "callback": ([f"+hydra.callbacks.x={POPEN}"], "hydra.callbacks: "),
-    "our callback with a setting": ([f"+hydra.callbacks.sweep.x={THING}"], "hydra.callbacks: "),
-    "callback in a sweep": (["-m", "model=random,svd", f"+hydra.callbacks.x={THING}"], "hydra.callbacks: "),
-    "callback by interpolation": ([f"study={THING}", "+hydra.callbacks.x=${study}"], "hydra.callbacks: "),
-    "launcher": (["-m", "hydra.launcher._target_=stranger.Thing"], "hydra.launcher._target_: "),
+    "callback": ([f"+hydra.callbacks.x={POPEN}"], CALLBACKS),
+    "our callback with a setting": ([f"+hydra.callbacks.sweep.x={THING}"], CALLBACKS),
+    "callback in a sweep": (["-m", "model=random,svd", f"+hydra.callbacks.x={THING}"], CALLBACKS),
+    "callback by interpolation": ([f"study={THING}", "+hydra.callbacks.x=${study}"], CALLBACKS),
+    "launcher": (["-m", "hydra.launcher._target_=stranger.Thing"], LAUNCHER),
     "setting of the launcher": (
         ["-m", f"+hydra.launcher.x={THING}"],
         PLAIN.format("hydra.launcher.x._target_"),
     ),
     "sweeper": (["-m", "hydra.sweeper._target_=stranger.Thing"], "hydra.sweeper._target_: "),
-    "logging to a file": (
-        [
-            "++hydra.job_logging={version:1,handlers:{x:{class:logging.FileHandler,filename:marker}},root:{handlers:[x]}}"
-        ],
-        "hydra.job_logging: ",
-    ),
-    "logging that imports": (
-        ["hydra.job_logging={version:1,root:{level:'ext://stranger.Thing'}}"],
-        "hydra.job_logging: ",
-    ),
+    "logging to a file": ([f"++hydra.job_logging={FILE_LOG}"], LOGS),
+    "logging that imports": (["hydra.job_logging={version:1,root:{level:'ext://stranger.Thing'}}"], LOGS),
     # .. holds a program `git`
     "environment of the job": (["+hydra.job.env_set.PATH=.."], "hydra.job.env_set"),
     "environment that is copied": (["hydra.job.env_copy=[SECRET]"], "hydra.job.env_copy"),
@@ -114,7 +107,7 @@ ON_THE_COMMAND_LINE = {
         NO_VARIABLE.format("MLFLOW_TRACKING_URI"),
     ),
     "variable that decides where results go": (
-        ["tracking.uri='http://127.0.0.1:9/${oc.env:SECRET}'"],
+        [f"tracking.uri='{SERVER}/${{oc.env:SECRET}}'"],
         NO_VARIABLE.format("SECRET"),
     ),
 }
@@ -123,104 +116,65 @@ LOGGING = "{version: 1, handlers: {x: {class: stranger.Thing}}, root: {handlers:
 EXPERIMENT, MODEL = "experiment/mine.yaml", "model/mine.yaml"
 GLOBAL, SVD = "# @package _global_\n", "_target_: recgauge.models.svd.SVD\n"
 SWEEP = "hydra: {mode: MULTIRUN, sweeper: {params: {model: 'random,svd'}}}"
+GRID = "hydra: {{mode: MULTIRUN, sweeper: {{params: {{{}}}}}}}"
 CHOSEN = {EXPERIMENT: "experiment=mine", MODEL: "model=mine", "mine.yaml": "--config-name=mine"}
 NO_OBJECT = "could not determine a constructor for the tag"
 NOT_TYPED = "allowed_targets: a file of settings names stranger"
-# file in a folder given by --config-dir, its text, more words, and the message
-IN_A_FILE = {
-    "model": (MODEL, THING, [], OUTSIDE.format("model")),
-    "model with our class on top": (
-        MODEL,
-        f"{SVD}n_factors: {POPEN}",
-        [],
-        PLAIN.format("model.n_factors._target_"),
-    ),
-    "defaults list": (
-        MODEL,
-        "defaults:\n  - svd\n  - _self_\n_target_: stranger.Thing",
-        [],
-        OUTSIDE.format("model"),
-    ),
-    "python object": (
-        MODEL,
-        f"{SVD}n_factors: !!python/object/apply:os.system ['touch marker']",
-        [],
-        NO_OBJECT,
-    ),
-    "python name": (MODEL, f"{SVD}n_factors: !!python/name:stranger.Thing", [], NO_OBJECT),
-    "oc.create": (
-        MODEL,
-        f"{SVD}n_factors: '${{oc.create:{THING}}}'",
-        [],
-        PLAIN.format("model.n_factors._target_"),
-    ),
-    "oc.decode": (
-        MODEL,
-        f"{SVD}n_factors: \"${{oc.decode:'{THING}'}}\"",
-        [],
-        PLAIN.format("model.n_factors._target_"),
-    ),
+# text of model/mine.yaml in a folder given by --config-dir, and the message
+IN_A_MODEL = {
+    "model": (THING, OUTSIDE.format("model")),
+    "model with our class on top": (f"{SVD}n_factors: {POPEN}", IN_FACTORS),
+    "defaults list": ("defaults:\n  - svd\n  - _self_\n_target_: stranger.Thing", OUTSIDE.format("model")),
+    "python object": (f"{SVD}n_factors: !!python/object/apply:os.system ['touch marker']", NO_OBJECT),
+    "python name": (f"{SVD}n_factors: !!python/name:stranger.Thing", NO_OBJECT),
+    "oc.create": (f"{SVD}n_factors: '${{oc.create:{THING}}}'", IN_FACTORS),
+    "oc.decode": (f"{SVD}n_factors: \"${{oc.decode:'{THING}'}}\"", IN_FACTORS),
     "variable by a name in parts": (
-        MODEL,
         f"{SVD}a: SECRET\nvalues: ${{oc.env:${{.a}}}}",
-        [],
         NO_VARIABLE.format("SECRET"),
     ),
     "variable by a resolver in parts": (
-        MODEL,
         f"{SVD}a: env\nvalues: ${{oc.${{.a}}:SECRET}}",
-        [],
         NO_VARIABLE.format("SECRET"),
     ),
-    "experiment in a sweep": (EXPERIMENT, f"{GLOBAL}study: {THING}\n{SWEEP}", [], OUTSIDE.format("study")),
-    "data of an experiment": (
-        EXPERIMENT,
-        f"{GLOBAL}dataset: {THING}\n{SWEEP}",
-        [],
-        OUTSIDE.format("dataset"),
-    ),
-    "experiment with callbacks": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{callbacks: {{x: {POPEN}}}}}",
-        [],
-        "hydra.callbacks: ",
-    ),
-    "callback by interpolation": (
-        EXPERIMENT,
-        f"{GLOBAL}study: {{x: {POPEN}}}\nhydra: {{callbacks: '${{study}}'}}",
-        [],
-        "hydra.callbacks: ",
-    ),
-    "experiment with a launcher": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, launcher: {THING}}}",
-        [],
-        "hydra.launcher._target_: ",
-    ),
-    "experiment with logging": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{job_logging: {LOGGING}}}",
-        [],
-        "hydra.job_logging: ",
-    ),
+}
+# text of experiment/mine.yaml, and the message
+IN_AN_EXPERIMENT = {
+    "in a sweep": (f"study: {THING}\n{SWEEP}", OUTSIDE.format("study")),
+    "data": (f"dataset: {THING}\n{SWEEP}", OUTSIDE.format("dataset")),
+    "callbacks": (f"hydra: {{callbacks: {{x: {POPEN}}}}}", CALLBACKS),
+    "callback by interpolation": (f"study: {{x: {POPEN}}}\nhydra: {{callbacks: '${{study}}'}}", CALLBACKS),
+    "launcher": (f"hydra: {{mode: MULTIRUN, launcher: {THING}}}", LAUNCHER),
+    "logging": (f"hydra: {{job_logging: {LOGGING}}}", LOGS),
     "logging that depends on the job's number": (
-        EXPERIMENT,
-        f"{GLOBAL}study: {{'0': {LOGGING}}}\n"
+        f"study: {{'0': {LOGGING}}}\n"
         "hydra: {mode: MULTIRUN, job_logging: '${study.${hydra.job.id}}', sweeper: {params: {model: svd}}}",
-        [],
-        "hydra.job_logging: ",
+        LOGS,
     ),
+    "widens allowed_targets": (f"allowed_targets: [stranger]\nmodel: {THING}", NOT_TYPED),
+    "grid that widens allowed_targets": (
+        GRID.format("allowed_targets: '[stranger]', model._target_: stranger.Thing"),
+        "hydra.sweeper.params: allowed_targets cannot be swept",
+    ),
+    "grid that adds a callback": (
+        GRID.format("+hydra.callbacks.x._target_: stranger.Thing"),
+        "hydra.sweeper.params: +hydra.callbacks.x._target_ cannot be swept",
+    ),
+    "grid that sets the environment": (GRID.format("+hydra.job.env_set.PATH: .."), "hydra.job.env_set"),
+    "grid that names a server": (GRID.format(f"tracking.uri: '{SERVER}'"), HOST.format("tracking.uri")),
+    "server": (f"tracking: {{uri: '{SERVER}'}}", HOST.format("tracking.uri")),  # nobody answers there
+    "environment of a library": (
+        "defaults: [{override /model: rectools}]\ndata: {cache: ../cache}",
+        "Make it once: recgauge env make rectools",
+    ),
+}
+# file, its text, more words, and the message
+IN_A_FILE = {
     "option of Hydra's groups": (
         "hydra/job_logging/mine.yaml",
         LOGGING,
         ["hydra/job_logging=mine"],
-        "hydra.job_logging: ",
-    ),
-    "experiment that widens allowed_targets": (
-        EXPERIMENT,
-        f"{GLOBAL}allowed_targets: [stranger]\nmodel: {THING}",
-        [],
-        NOT_TYPED,
+        LOGS,
     ),
     "experiment that widens what the user allows": (
         EXPERIMENT,
@@ -228,44 +182,13 @@ IN_A_FILE = {
         ["+allowed_targets=[mine]"],
         "'stranger.Thing' is not one of recgauge.*, mine.*",
     ),
-    "grid that widens allowed_targets": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, "
-        "sweeper: {params: {allowed_targets: '[stranger]', model._target_: stranger.Thing}}}",
-        [],
-        "hydra.sweeper.params: allowed_targets cannot be swept",
-    ),
-    "grid that adds a callback": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, "
-        "sweeper: {params: {+hydra.callbacks.x._target_: stranger.Thing}}}",
-        [],
-        "hydra.sweeper.params: +hydra.callbacks.x._target_ cannot be swept",
-    ),
-    "grid that sets the environment": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, sweeper: {{params: {{+hydra.job.env_set.PATH: ..}}}}}}",
-        [],
-        "hydra.job.env_set",
-    ),
-    "grid that names a server": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{mode: MULTIRUN, sweeper: {{params: {{tracking.uri: 'http://127.0.0.1:9'}}}}}}",
-        [],
-        HOST.format("tracking.uri", "http://127.0.0.1:9"),
-    ),
     "whole configuration": (
         "mine.yaml",
         f"defaults: [config, _self_]\nallowed_targets: [stranger]\nmodel: {THING}",
         [],
         NOT_TYPED,
     ),
-    "whole configuration of its own": (
-        "mine.yaml",
-        f"hydra: {{callbacks: {{x: {POPEN}}}}}",
-        [],
-        "hydra.callbacks: ",
-    ),
+    "whole configuration of its own": ("mine.yaml", f"hydra: {{callbacks: {{x: {POPEN}}}}}", [], CALLBACKS),
     "whole configuration with a search path": (
         "mine.yaml",
         "defaults: [config, _self_]\nplace: 'pkg://stranger'\nhydra: {searchpath: ['${place}']}",
@@ -294,45 +217,38 @@ IN_A_FILE = {
         "debug/mine.yaml",
         f"{GLOBAL}hydra: {{job_logging: {LOGGING}}}",
         ["-m", "debug=mine,default", "hydra/launcher=basic"],
-        "hydra.launcher._target_: ",
+        LAUNCHER,
     ),
     # hosts; nobody answers there
-    "server": (
-        EXPERIMENT,
-        f"{GLOBAL}tracking: {{uri: 'http://127.0.0.1:9'}}",
-        [],
-        HOST.format("tracking.uri", "http://127.0.0.1:9"),
-    ),
     "server on another port than the user's": (
         EXPERIMENT,
-        f"{GLOBAL}tracking: {{uri: 'http://127.0.0.1:9'}}",
+        f"{GLOBAL}tracking: {{uri: '{SERVER}'}}",
         ["data.mirror=http://127.0.0.1:99"],
-        HOST.format("tracking.uri", "http://127.0.0.1:9"),
+        HOST.format("tracking.uri"),
     ),
     "server as a group's option": (
         "tracking/mine.yaml",
-        "_target_: recgauge.tracking.Store\nuri: http://127.0.0.1:9",
+        f"_target_: recgauge.tracking.Store\nuri: {SERVER}",
         ["tracking=mine"],
-        HOST.format("tracking.uri", "http://127.0.0.1:9"),
+        HOST.format("tracking.uri"),
     ),
     "mirror": (
         EXPERIMENT,
-        f"{GLOBAL}data: {{mirror: [/nowhere, 'http://127.0.0.1:9/${{oc.env:RECGAUGE_TOKEN}}']}}",
+        f"{GLOBAL}data: {{mirror: [/nowhere, '{SERVER}/${{oc.env:RECGAUGE_TOKEN}}']}}",
         ["dataset=ml_100k"],
-        HOST.format("data.mirror", "http://127.0.0.1:9"),
+        HOST.format("data.mirror"),
     ),
     "mirror of a data set": (
         "dataset/mine.yaml",
-        "defaults: [ml_100k, _self_]\nmirror: '/nowhere|http://127.0.0.1:9/'",
+        f"defaults: [ml_100k, _self_]\nmirror: '/nowhere|{SERVER}/'",
         ["dataset=mine"],
-        HOST.format("dataset.mirror", "http://127.0.0.1:9"),
+        HOST.format("dataset.mirror"),
     ),
-    "environment of a library": (
-        EXPERIMENT,
-        f"{GLOBAL}defaults: [{{override /model: rectools}}]\ndata: {{cache: ../cache}}",
-        [],
-        "Make it once: recgauge env make rectools",
-    ),
+}
+IN_A_FILE |= {f"model: {name}": (MODEL, text, [], told) for name, (text, told) in IN_A_MODEL.items()}
+IN_A_FILE |= {
+    f"experiment: {name}": (EXPERIMENT, GLOBAL + text, [], told)
+    for name, (text, told) in IN_AN_EXPERIMENT.items()
 }
 PROBES = ON_THE_COMMAND_LINE | {f"file: {name}": probe for name, probe in IN_A_FILE.items()}
 
