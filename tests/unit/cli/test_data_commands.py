@@ -1,5 +1,6 @@
 """``recgauge data``: what is listed, fetched, verified and described, and what wrong words are told."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from recgauge.cli.explain import group_options
 from recgauge.datasets._movielens_releases import RELEASES
 from recgauge.datasets.movielens import MovieLens
 from recgauge.report.data_card import DataCard
+from recgauge.splits.shares import RandomRows
 from recgauge.sweeps.places import conf_folder
+from recgauge.utils.randomness import stream
 
 
 @pytest.fixture
@@ -179,3 +182,10 @@ def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch)
     code, out, _ = data("list", "allowed_targets=[own_data]")
     assert code == 0
     assert row(out, "own").split() == ["own", "7", "3", "2", "from", "home", "none"]
+
+
+def test_the_split_of_a_card_is_that_of_a_run(cache, data, tmp_path, demo):
+    data("card", "demo", "split=random", "--out", str(tmp_path))
+    card = json.loads((tmp_path / "data_card.json").read_text())
+    split = RandomRows().split(demo.interactions, rng=stream(0, "split"))
+    assert card["parts"]["test"]["sha256"] == split.test.sha256()
