@@ -143,6 +143,7 @@ MISMATCHES = [
     (lambda record: replace(rows_of("test")(record), seed=1), "seed: 0 (svd); 1 (knn)"),
     (rows_of("test"), "evaluated rows: b (svd); x (knn)"),
     (rows_of("train"), "train rows: a (svd); x (knn)"),
+    (rows_of("fold_in"), "fold-in rows: none (svd); x (knn)"),
     (setting(fit_on="all"), "fit_on: train (svd); all (knn)"),
     (
         lambda record: replace(record, split=replace(record.split, evaluated="validation")),
