@@ -24,12 +24,14 @@ def factor_scores(user, item):
 
 
 def full_sort(scores, users, k, seen=None, allowed=None):
-    """Lists from a full matrix of scores; ``seen`` is a set of items for each user."""
+    """Lists from a full matrix of scores; ``seen`` is a sparse matrix of what each user has."""
     n_items = scores.shape[1]
     items = np.full((len(users), k), -1, np.int32)
     best = np.full((len(users), k), -np.inf, np.float32)
     for row, user in enumerate(users):
-        barred = seen[user] if seen is not None else set()
+        barred = (
+            set() if seen is None else set(seen.indices[seen.indptr[user] : seen.indptr[user + 1]].tolist())
+        )
         codes = [i for i in range(n_items) if i not in barred and (allowed is None or allowed[i])]
         codes.sort(key=lambda i: (-float(scores[user, i]), i))
         codes = codes[:k]

@@ -36,16 +36,12 @@ def score_problems(draw):
     return scores, users, draw(st.sampled_from((1, 3, 10, 70, 650))), seen, allowed
 
 
-def sets(seen):
-    return [set(seen.indices[a:b].tolist()) for a, b in zip(seen.indptr[:-1], seen.indptr[1:], strict=True)]
-
-
 @settings(max_examples=100, deadline=None)
 @given(score_problems(), st.integers(1, 2))
 def test_blocks_of_scores(problem, n_threads):
     scores, users, k, seen, allowed = problem
     items, best = top_k(lambda block: scores[block], users, k, seen=seen, items=allowed, n_threads=n_threads)
-    expected, expected_best = full_sort(scores, users, k, sets(seen), allowed)
+    expected, expected_best = full_sort(scores, users, k, seen, allowed)
     assert_array_equal(items, expected)
     assert_array_equal(best, expected_best)
 
@@ -60,7 +56,7 @@ def test_item_weights(problem, is_sparse, density):
     weights = (rng.standard_normal(shape) * (rng.random(shape) < density)).astype(np.float32)
     source = ItemWeights(rows, sparse.csc_array(weights) if is_sparse else weights)
     items, best = top_k(source, users, k, seen=seen, items=allowed)
-    expected, expected_best = full_sort(item_sums(rows, weights), users, k, sets(seen), allowed)
+    expected, expected_best = full_sort(item_sums(rows, weights), users, k, seen, allowed)
     assert_array_equal(items, expected)
     assert_array_equal(best, expected_best)
 
