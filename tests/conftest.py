@@ -2,6 +2,7 @@
 
 import gc
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 # Tests run side by side, and small products on two threads mostly wait for each other: an SVD of 40 x 40 has
@@ -60,6 +61,32 @@ def mirror() -> str:
     if os.environ.get("RECGAUGE_REQUIRE_DATA") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+class RecordedProgress:
+    """Remembers what it was told."""
+
+    def __init__(self):
+        self.notes = []
+        self.steps = []
+
+    @contextmanager
+    def step(self, name, total, unit):
+        done = [0]
+        self.steps.append((name, total, unit, done))
+
+        def advance(more):
+            done[0] += more
+
+        yield advance
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.fixture
+def progress() -> RecordedProgress:
+    return RecordedProgress()
 
 
 def make_checkerboard(n_users: int = 40, n_items: int = 40) -> tuple[Interactions, np.ndarray]:

@@ -6,6 +6,7 @@ import pytest
 from recgauge.conventions import get_convention
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.experiment import prepare, run_experiment
+from recgauge.models.fitting import rows_to_fit
 from recgauge.models.svd import SVD
 from recgauge.splits import RandomRows, StrongGeneralisation
 from recgauge.utils.progress import NoProgress, Timings
@@ -56,6 +57,15 @@ def test_the_final_model_may_learn_from_validation_rows():
     assert final.validation is None
     n_rows = f"{len(whole.train):,} training and {len(whole.validation):,} validation rows"
     assert final.steps[-1].note == f"train is {n_rows} (fit_on=train_validation)"
+
+
+def test_a_model_may_learn_from_every_row_where_an_article_leaks(demo):
+    whole = parts()
+    rows = rows_to_fit(whole, "all")
+    assert pairs(rows) == pairs(demo.interactions)
+    assert len(rows) == len(whole.train) + len(whole.validation) + len(whole.test)
+    with pytest.raises(ConfigError, match="fit_on must be one of train, train_validation, all; got 'test'"):
+        rows_to_fit(whole, "test")
 
 
 def test_held_out_validation_users_become_training_users():

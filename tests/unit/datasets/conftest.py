@@ -1,37 +1,10 @@
 import zipfile
 from collections.abc import Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from unit.datasets.faulty_server import FaultyServer
-
-
-class RecordedProgress:
-    """Remembers what it was told."""
-
-    def __init__(self):
-        self.notes = []
-        self.steps = []
-
-    @contextmanager
-    def step(self, name, total, unit):
-        done = [0]
-        self.steps.append((name, total, unit, done))
-
-        def advance(more):
-            done[0] += more
-
-        yield advance
-
-    def note(self, text):
-        self.notes.append(text)
-
-
-@pytest.fixture
-def progress() -> RecordedProgress:
-    return RecordedProgress()
 
 
 def write_zip(path: Path, members: Mapping[str, bytes]) -> Path:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import RecordedProgress
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import _keeper as keeper
 from recgauge.datasets import prepared
@@ -25,7 +26,6 @@ from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.prepared import Prepared
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError
-from unit.datasets.conftest import RecordedProgress
 from unit.datasets.test_movielens import MADE
 
 CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"

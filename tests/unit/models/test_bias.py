@@ -12,15 +12,7 @@ RNG = np.random.default_rng(0)
 
 def ratings(rows):
     users, items, values = zip(*rows, strict=True)
-    n = 4
-    return Interactions(
-        np.array(users, np.int32),
-        np.array(items, np.int32),
-        np.array(values, np.float32),
-        None,
-        np.arange(n),
-        np.arange(n),
-    )
+    return Interactions(users, items, values, None, np.arange(4), np.arange(4))
 
 
 ROWS = st.lists(

@@ -1,22 +1,7 @@
 import numpy as np
 import pytest
 
-from recgauge.data.interactions import Interactions
 from recgauge.models.biased_mf import BiasedMF
-
-
-@pytest.fixture
-def train():
-    rng = np.random.default_rng(5)
-    user, item = rng.integers(0, 29, 600), rng.integers(0, 19, 600)
-    return Interactions(
-        user.astype(np.int32),
-        item.astype(np.int32),
-        rng.integers(1, 6, 600).astype(np.float32),
-        None,
-        np.arange(30),
-        np.arange(20),
-    )
 
 
 def fit(train, seed=0, **settings):
@@ -48,14 +33,6 @@ def test_descent_equals_a_loop(train):
     expected = reference(train, 0, 3, 2, 0.02, 0.1)
     predicted = model.predict(train.user, train.item)
     np.testing.assert_allclose(predicted, expected[train.user, train.item], rtol=1e-5)
-
-
-def test_learning_lowers_the_error(train):
-    errors = [
-        float(np.mean((fit(train, n_epochs=n).predict(train.user, train.item) - train.value) ** 2))
-        for n in (1, 20, 80)
-    ]
-    assert errors == sorted(errors, reverse=True)
 
 
 def test_epochs_yield_the_mean_squared_error(train):

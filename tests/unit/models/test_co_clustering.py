@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from recgauge.data.interactions import Interactions
 from recgauge.models.co_clustering import CoClustering
 
 
@@ -73,13 +72,3 @@ def test_scores_with_one_known_side_are_its_mean(train):
     assert scores[29, 19] == pytest.approx(train.value.mean(), rel=1e-6)
     pairs = np.array([29, 0, 29], np.int32), np.array([0, 19, 19], np.int32)
     assert np.isnan(model.predict(*pairs)).all()
-
-
-def test_folded_user_with_the_rows_of_another_gets_the_same(train):
-    model = fit(train, n_epochs=50)
-    own = train.take(train.user == 4)
-    rows = Interactions(np.full(len(own), 29), own.item, own.value, None, np.arange(30), np.arange(20))
-    before = model.score(np.arange(29, dtype=np.int32))
-    after = model.fold_in(rows).score(np.arange(30, dtype=np.int32))
-    assert np.array_equal(after[:29], before)
-    np.testing.assert_allclose(after[29], after[4], rtol=1e-6)

@@ -1,9 +1,13 @@
-"""What several models promise alike: settings that are checked, scores that are predictions, divergence."""
+"""What several models promise alike: settings that are checked, scores that are predictions, users folded in,
+nothing that threads change, memory that is told of before work starts.
+"""
 
 import numpy as np
 import pytest
 
+from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError
+from recgauge.models import _gram
 from recgauge.models.bias import Bias
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.bpr import BPR
@@ -18,9 +22,11 @@ from recgauge.models.random import Random
 from recgauge.models.rating_knn import RatingKNN
 from recgauge.models.rp3beta import RP3beta
 from recgauge.models.slim import SLIM
+from recgauge.models.slope_one import SlopeOne
 from recgauge.models.svd import SVD
 from recgauge.models.svd_pp import SVDpp
 from recgauge.models.user_knn import UserKNN
+from recgauge.utils import threads
 
 NEIGHBOURS = {
     "k": 0, "similarity": "euclid", "values": "stars", "shrinkage": -1.0, "alpha": 1.5,
@@ -78,3 +84,54 @@ def test_scores_are_predictions_and_the_mean_for_the_unknown(model, train):
 def test_divergence_is_told_with_the_epoch_and_the_remedy(model, train):
     with pytest.raises(FitError, match=r"diverged in epoch \d+ of .*Lower learning_rate"):
         model.fit(train, rng=np.random.default_rng(0))
+
+
+SERVED = [CoClustering(), EASE(), EASE(max_items=8), ItemKNN(), P3alpha(), RP3beta(), SLIM(), SlopeOne()]
+
+
+@pytest.mark.parametrize("model", SERVED, ids=repr)
+def test_a_new_user_with_the_rows_of_another_has_their_scores_and_moves_no_others(model, train):
+    model.fit(train, rng=np.random.default_rng(0))
+    before, own = model.score(np.arange(29, dtype=np.int32)), train.take(train.user == 4)
+    new = Interactions(np.full(len(own), 29), own.item, own.value, None, train.user_ids, train.item_ids)
+    after = model.fold_in(new).score(np.arange(30, dtype=np.int32))
+    assert np.array_equal(after[:29], before)
+    np.testing.assert_allclose(after[29], before[4], rtol=1e-6)
+
+
+SMALL_BLOCKS = {
+    "ials.ROWS_AT_A_TIME": 7,
+    "nmf._CODES_AT_A_TIME": 4,
+    "slope_one._ITEMS_AT_A_TIME": 3,
+    "_neighbours.usable_cpus": lambda: 3,
+}
+IN_BLOCKS = [IALS(5, 3), ItemKNN(k=7), NMF(3, 5), P3alpha(top_k=20), RP3beta(top_k=20), SLIM(), SlopeOne()]
+
+
+@pytest.mark.parametrize("model", IN_BLOCKS, ids=repr)
+def test_threads_and_blocks_change_no_bit(model, part, monkeypatch):
+    users = np.arange(300, dtype=np.int32)
+    monkeypatch.setattr(threads, "usable_cpus", lambda: 1)
+    whole = model.fit(part, rng=np.random.default_rng(0)).score(users)
+    monkeypatch.setattr(threads, "usable_cpus", lambda: 3)
+    for name, value in SMALL_BLOCKS.items():
+        monkeypatch.setattr(f"recgauge.models.{name}", value)
+    assert np.array_equal(model.fit(part, rng=np.random.default_rng(0)).score(users), whole)
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (
+            EASE(),
+            r"EASE: weights of 1,500 x 1,500 items need 9,000,000 bytes \(9 MB\).*1 MB can be had.*max_items",
+        ),
+        (SLIM(), "SLIM: pairs of 1,500 items need .* bytes"),
+        (P3alpha(), "P3alpha: weights of 1,500 items need 3,600,000 bytes.*top_k"),
+        (RP3beta(), "RP3beta: weights of 1,500 items need 3,600,000 bytes.*top_k"),
+    ],
+)
+def test_memory_that_is_not_there_is_told_before_work_starts(model, told, demo, monkeypatch):
+    monkeypatch.setattr(_gram, "free_memory", lambda: 1_000_000)
+    with pytest.raises(FitError, match=told):
+        model.fit(demo.interactions, rng=np.random.default_rng(0))

@@ -6,23 +6,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from conftest import make_checkerboard
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import _gram, ease
+from recgauge.models import ease
 from recgauge.models.ease import EASE
 from recgauge.models.recommend import recommend, source_of
 from recgauge.utils import memory, threads
 from recgauge.utils.progress import NoProgress
 from recgauge.utils.randomness import stream
-
-
-class Notes(NoProgress):
-    def __init__(self):
-        self.texts = []
-
-    def note(self, text):
-        self.texts.append(text)
 
 
 def fitted(rows, progress=None, **settings):
@@ -37,7 +28,7 @@ def in_float64(rows, l2):
     return x, weights
 
 
-@pytest.mark.parametrize(("l2", "error"), [(0.5, 1e-4), (20.0, 5e-6), (500.0, 1e-6)])
+@pytest.mark.parametrize(("l2", "error"), [(0.5, 1e-4), (500.0, 1e-6)])
 def test_weights_are_those_of_the_closed_form(demo, l2, error):
     x, weights = in_float64(demo.interactions, l2)
     model = fitted(demo.interactions, l2=l2)
@@ -48,20 +39,19 @@ def test_weights_are_those_of_the_closed_form(demo, l2, error):
 
 def test_weights_do_not_depend_on_the_number_of_threads(demo, monkeypatch):
     found = []
-    for n_threads in (1, 2, 3):
+    for n_threads in (1, 3):
         monkeypatch.setattr(threads, "usable_cpus", lambda n=n_threads: n)
         with threadpool_limits(n_threads, "blas"):
             found.append(fitted(demo.interactions).item_weights().weights)
-    assert np.array_equal(found[0], found[1])
-    assert np.array_equal(found[0], found[2])
+    assert np.array_equal(*found)
 
 
-def test_only_popular_items_take_part(demo):
-    rows, notes = demo.interactions, Notes()
-    model = fitted(rows, notes, max_items=200)
+def test_only_popular_items_take_part(demo, progress):
+    rows = demo.interactions
+    model = fitted(rows, progress, max_items=200)
     ranked = np.argsort(-rows.item_counts(), kind="stable")
     kept, others = np.sort(ranked[:200]), ranked[200:]
-    assert "200 of 1,500 items take part" in notes.texts[0]
+    assert "200 of 1,500 items take part" in progress.notes[0]
     scores = model.score(np.arange(50, dtype=np.int32))
     assert scores.shape == (50, 1500)
     assert (scores[:, kept].min(axis=1) > scores[:, others].max(axis=1)).all()
@@ -77,30 +67,10 @@ def test_only_popular_items_take_part(demo):
     assert np.array_equal(lists.items[0, -len(unseen) :], unseen)
 
 
-@pytest.mark.parametrize("max_items", [None, 8])
-def test_users_are_folded_in(max_items):
-    train, _ = make_checkerboard(12, 12)
-    known = train.user < 10
-    whole = fitted(train.take(known), l2=1.0, max_items=max_items)
-    direct = whole.score(np.array([2], np.int32))
-    moved = train.take(train.user == 2)
-    new = Interactions(np.full(len(moved), 11), moved.item, moved.value, None, train.user_ids, train.item_ids)
-    assert np.array_equal(whole.fold_in(new).score(np.array([11], np.int32)), direct)
-
-
-def test_large_catalogues_are_told_how_long_they_take(demo, monkeypatch):
+def test_large_catalogues_are_told_how_long_they_take(demo, progress, monkeypatch):
     monkeypatch.setattr(ease, "_LARGE", 1000)
-    notes = Notes()
-    fitted(demo.interactions, notes)
-    assert "take 9 MB; the inverse takes about 0.1 minutes here" in notes.texts[0]
-
-
-def test_memory_that_is_not_there_is_told_before_work_starts(demo, monkeypatch):
-    monkeypatch.setattr(_gram, "free_memory", lambda: 8_000_000)
-    with pytest.raises(FitError, match=r"1,500 x 1,500 items need 9,000,000 bytes \(9 MB\).*8 MB can be had.*"
-                                       r"max_items"):  # fmt: skip
-        fitted(demo.interactions)
-    fitted(demo.interactions, max_items=1000)
+    fitted(demo.interactions, progress)
+    assert "take 9 MB; the inverse takes about 0.1 minutes here" in progress.notes[0]
 
 
 @pytest.mark.parametrize("size", [7, 64, 100, 512])

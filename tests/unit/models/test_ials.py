@@ -4,7 +4,6 @@ import pytest
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models.ials import IALS
-from recgauge.utils import threads
 
 
 @pytest.fixture
@@ -68,24 +67,6 @@ def test_folding_in_the_training_rows_solves_their_systems(train):
     after = model.fold_in(train).factors()
     assert np.array_equal(before.item, after.item)
     np.testing.assert_allclose(after.user, before.user, atol=0.03)
-
-
-def test_fold_in_leaves_other_users_alone(train):
-    model = fit(train)
-    before = model.factors().user
-    after = model.fold_in(train.take(train.user == 7)).factors().user
-    assert np.array_equal(np.delete(before, 7, axis=0), np.delete(after, 7, axis=0))
-    assert not np.array_equal(before[7], after[7])
-
-
-@pytest.mark.parametrize("cpus", [1, 3])
-def test_threads_change_nothing(train, cpus, monkeypatch):
-    here = fit(train).factors()
-    monkeypatch.setattr(threads, "usable_cpus", lambda: cpus)
-    monkeypatch.setattr("recgauge.models.ials.ROWS_AT_A_TIME", 7)
-    there = fit(train).factors()
-    assert np.array_equal(here.user, there.user)
-    assert np.array_equal(here.item, there.item)
 
 
 def test_users_and_items_without_rows_have_no_factors(train):

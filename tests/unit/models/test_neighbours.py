@@ -7,7 +7,6 @@ from scipy import sparse
 from recgauge.data.interactions import Interactions
 from recgauge.engine import top_k
 from recgauge.errors import ConfigError, FitError
-from recgauge.models import _neighbours
 from recgauge.models.item_knn import ItemKNN
 from recgauge.models.user_knn import UserKNN
 
@@ -118,23 +117,10 @@ def test_users_are_given_what_their_neighbours_have(settings, k, of, documents):
     assert lists.shape == (len(users), 5)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_neighbours_are_the_same_on_any_number_of_threads(monkeypatch, n_threads):
-    rng = np.random.default_rng(3)
-    taken = sparse.csr_array((rng.random((300, 200)) < rng.random(200) ** 3).astype(np.float32))
-    model = ItemKNN(k=7)
-    expected = model.nearest(taken, None, is_first=True)
-    monkeypatch.setattr(_neighbours, "usable_cpus", lambda: n_threads)
-    found = model.nearest(taken, None, is_first=True)
-    assert (np.diff(found.indptr) <= 7).all()
-    for name in ("indptr", "indices", "data"):
-        assert np.array_equal(getattr(found, name), getattr(expected, name))
-
-
 def test_many_things_with_few_entries_take_the_sparse_way():
     rng = np.random.default_rng(4)
-    rows, things = rng.integers(0, 2000, 6000), rng.integers(0, 3000, 6000)
-    taken = sparse.coo_array((np.ones(6000, np.float32), (rows, things)), shape=(2000, 3000)).tocsr()
+    rows, things = rng.integers(0, 700, 2000), rng.integers(0, 1000, 2000)
+    taken = sparse.coo_array((np.ones(2000, np.float32), (rows, things)), shape=(700, 1000)).tocsr()
     taken.data[:] = rng.choice([1.0, 2.0], taken.nnz)
     model = ItemKNN(k=3, values="rating")
     expected = nearest(
@@ -143,16 +129,6 @@ def test_many_things_with_few_entries_take_the_sparse_way():
     np.testing.assert_allclose(
         model.nearest(taken, None, is_first=True).toarray(), expected, rtol=1e-6, atol=1e-9
     )
-
-
-def test_users_can_be_folded_in():
-    train = random_ratings(5)
-    new = train.take(train.user == 2)
-    model = ItemKNN(k=5, values="rating").fit(train.take(train.user != 2), rng=RNG)
-    weights = model.learned_weights().weights
-    model.fold_in(new)
-    found = model.score(np.array([2], np.int32))
-    np.testing.assert_allclose(found, (new.to_csr() @ weights).toarray()[[2]], rtol=1e-5)
 
 
 def test_settings_that_do_not_fit_together_are_refused():

@@ -47,14 +47,6 @@ def test_unknown_users_and_items_are_impossible_and_score_nothing(train):
     assert not model.score(np.array([29], np.int32)).any()
 
 
-def test_blocks_of_users_change_no_bit(train, monkeypatch):
-    first = fit(train).factors()
-    monkeypatch.setattr("recgauge.models.nmf._CODES_AT_A_TIME", 4)
-    other = fit(train).factors()
-    assert np.array_equal(first.user, other.user)
-    assert np.array_equal(first.item, other.item)
-
-
 def test_ratings_of_zero_leave_nothing_undefined(train):
     rows = Interactions(
         train.user, train.item, np.where(train.user < 3, 0, train.value), None, np.arange(30), np.arange(20)

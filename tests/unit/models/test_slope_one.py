@@ -50,26 +50,6 @@ def test_scores_are_predictions_and_the_users_mean_for_unknown_items(train):
     np.testing.assert_allclose(fit(train).score(np.arange(30, dtype=np.int32)), expected, rtol=1e-6)
 
 
-def test_order_of_rows_and_blocks_of_items_change_no_bit(train, monkeypatch):
-    users, first = np.arange(30, dtype=np.int32), fit(train)
-    monkeypatch.setattr("recgauge.models.slope_one._ITEMS_AT_A_TIME", 3)
-    other = fit(train.take(np.arange(len(train))[::-1]))
-    assert np.array_equal(first.score(users), other.score(users))
-
-
-def test_folded_users_are_served_from_their_rows(train):
-    rows = Interactions([29, 29, 29], [3, 7, 1], [5.0, 1.0, 2.0], None, np.arange(30), np.arange(20))
-    model = fit(train)
-    before = model.score(np.arange(29, dtype=np.int32))
-    folded = model.fold_in(rows)
-    known = np.unique(train.item)
-    expected = by_definition(train, rows)[29, known]
-    assert np.array_equal(folded.score(np.arange(29, dtype=np.int32)), before)
-    np.testing.assert_allclose(folded.score(np.array([29], np.int32))[0, known], expected, rtol=1e-6)
-    predicted = folded.predict(np.full(len(known), 29, np.int32), known.astype(np.int32))
-    np.testing.assert_allclose(predicted, expected, rtol=1e-6)
-
-
 def test_memory_that_cannot_be_had_is_refused():
     rows = Interactions([0], [0], [1.0], None, np.arange(1), np.arange(10_000_000))
     with pytest.raises(FitError, match=r"SlopeOne: deviations between 10,000,000 items need .*n_core"):

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.datasets.movielens import MovieLens
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.evaluation.predict import predict_ratings
-from recgauge.models.bias import Bias
 from recgauge.splits.held_out_users import KFoldUsers
 from recgauge.splits.k_fold import KFold, SurpriseKFold
 from recgauge.utils.randomness import stream
@@ -46,22 +43,6 @@ def test_the_folds_of_surprise(n_rows, n_splits, seed):
 def test_the_folds_of_surprises_benchmark(fold):
     rows = held_out(SurpriseKFold(fold=fold), plain(100_000)).astype("<i8")
     assert hashlib.sha256(rows.tobytes()).hexdigest() == SURPRISE_100K[fold]
-
-
-def test_the_published_baseline_comes_out_on_the_folds_of_surprise(mirror):
-    data = MovieLens("ml_100k", mirror=mirror).load()
-    errors = []
-    for fold in range(5):
-        split = SurpriseKFold(fold=fold).split(data.interactions, rng=np.random.default_rng(0))
-        assert len(split.test) == 20_000
-        model = Bias().fit(split.train, rng=np.random.default_rng(0))
-        predictions = predict_ratings(model, split.test, (1.0, 5.0))
-        error = predictions.predicted.astype(np.float64) - predictions.actual
-        errors.append([np.sqrt((error**2).mean()), np.abs(error).mean()])
-    rmse, mae = np.mean(errors, axis=0)
-    assert (round(rmse, 3), round(mae, 3)) == (0.944, 0.748)
-    assert abs(rmse - 0.94397) < 1e-5
-    assert abs(mae - 0.74837) < 1e-5
 
 
 @pytest.mark.parametrize("kind", [KFold, SurpriseKFold])
