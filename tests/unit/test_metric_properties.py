@@ -162,21 +162,6 @@ def test_ap_by_hits_can_fall_when_a_list_finds_more() -> None:
     assert metric.per_user(two, None)[0] < metric.per_user(one, None)[0] == 1.0
 
 
-@given(cases(min_users=2), CUTOFFS)
-def test_the_order_of_users_does_not_matter(case, k) -> None:
-    rows, relevant = case
-    lists = {user: [int(item) for item in row if item >= 0] for user, row in enumerate(rows)}
-    backwards = dict(reversed(lists.items()))
-    names = ("precision", "recall", "f1", "hit", "rr", "ap", "ar", "ndcg", "dcg", "rbp", "micro_precision")
-    one = recgauge.evaluate(lists, relevant, metrics=names, cutoffs=(k,))
-    other = recgauge.evaluate(backwards, dict(reversed(relevant.items())), metrics=names, cutoffs=(k,))
-    assert one.values() == pytest.approx(other.values())
-    for key in one.to_frame():
-        assert dict(zip(one.users, one.per_user(key), strict=True)) == pytest.approx(
-            dict(zip(other.users, other.per_user(key), strict=True)), nan_ok=True
-        )
-
-
 @given(cases(min_users=2), CUTOFFS, st.integers(1, 5))
 def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
     judged = judged_of(*case)
@@ -189,7 +174,7 @@ def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
         assert sum(pooled.sums(block, k) for block in blocks) == pytest.approx(pooled.sums(judged, k))
 
 
-@settings(max_examples=25)  # of some hundred metrics each
+@settings(max_examples=12)  # of some hundred metrics each
 @given(cases(), CUTOFFS)
 def test_every_convention_gives_a_number_or_says_why_not(case, k) -> None:
     rows, relevant = case

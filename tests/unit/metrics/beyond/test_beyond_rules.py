@@ -209,11 +209,6 @@ def test_training_without_rows_is_refused(metric: Metric) -> None:
         compute(metric, replace(beyond_example(), catalogue=empty))
 
 
-def test_a_seen_item_counts_as_seen() -> None:
-    assert SeenShare().per_user(lists([0, 3], [1, 2]), None).tolist() == [0.5, 0.0]
-    assert UnseenShare().per_user(lists([0, 3], [1, 2]), None).tolist() == [0.5, 1.0]
-
-
 def test_popularity_as_share_and_quantile() -> None:
     judged = lists([0, 3])
     assert ItemPopularity("share").per_user(judged, None)[0] == pytest.approx(3 / 6 / 2)

@@ -82,14 +82,6 @@ def test_samples_need_several_labels_a_row_and_binary_one():
         ClassRecall(average="binary").value([[1, 0]], [[1, 1]])
 
 
-@given(rows=ROWS, average=st.sampled_from(["macro", "micro", "weighted"]))
-def test_range_and_best(rows, average):
-    actual, predicted = columns(rows)
-    for metric in METRICS:
-        assert 0 <= metric(average=average).value(actual, predicted) <= 1
-        assert metric(average=average).value(actual, actual) == pytest.approx(1)
-
-
 def test_beta_weighs_recall():
     # precision 1/2, recall 1
     value = ClassFScore(average="binary", beta=2).value([1, 0], [1, 1])

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -83,16 +83,6 @@ def test_one_more_negative_than_there_is(block):
     np.testing.assert_allclose(AUC(negatives="plus_one").per_user(place_of(scores, kinds)), expected)
 
 
-@given(block=blocks())
-def test_step_average_precision_equals_loops(block):
-    scores, kinds = block
-    values = StepAveragePrecision().per_user(place_of(scores, kinds))
-    for value, row, kind in zip(values, scores, kinds, strict=True):
-        positive, negative = split_row(row, kind)
-        shares = [(positive >= p).sum() / ((positive >= p).sum() + (negative >= p).sum()) for p in positive]
-        assert value == pytest.approx(np.mean(shares) if shares else math.nan, nan_ok=True)
-
-
 @given(block=blocks(), cut=st.integers(0, 4))
 def test_blocks_merge_to_the_whole(block, cut):
     scores, kinds = block
@@ -117,16 +107,6 @@ def test_curves_and_areas_agree(rows):
             assert roc.area() == pytest.approx(AUC().value(rankings))
             assert (np.diff(roc.true_positive_rate) >= 0).all()
             assert (np.diff(roc.false_positive_rate) >= 0).all()
-
-
-@given(rows=ROWS, row=st.integers(0, 14), lift=st.sampled_from([0.3, 5.0]))
-def test_raising_a_relevant_score_never_hurts_auc(rows, row, lift):
-    relevant, scores = columns(rows)
-    row %= len(rows)
-    assume(relevant[row] and not all(relevant))
-    before = AUC().value(rank_one(relevant, scores))
-    scores[row] += lift
-    assert AUC().value(rank_one(relevant, scores)) >= before - 1e-12
 
 
 def test_weighted_by_relevant_candidates():

@@ -12,7 +12,7 @@ from recgauge.errors import ConfigError
 from recgauge.metrics.rating import JudgedRatings
 from recgauge.metrics.rating.correlations import Pearson, RSquared, Spearman
 from recgauge.metrics.rating.errors import MAE, MSE, RMSE, MedianAbsoluteError, Minkowski
-from recgauge.metrics.rating.pairs import ConcordantPairs, Kendall, count_pairs
+from recgauge.metrics.rating.pairs import ConcordantPairs, Kendall
 
 STARS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 3.7, 4.0, 5.0])
 ROWS = st.lists(st.tuples(st.integers(0, 3), STARS, STARS), min_size=1, max_size=25)
@@ -99,46 +99,12 @@ def test_r_squared_equals_the_formula(rows):
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.label)
-@given(rows=ROWS, seed=st.integers(0, 99))
-def test_order_of_rows_does_not_matter(metric, rows, seed):
-    shuffled = [rows[place] for place in np.random.default_rng(seed).permutation(len(rows))]
-    first, second = metric.value(judged(rows)), metric.value(judged(shuffled))
-    assert first == pytest.approx(second, nan_ok=True, abs=1e-9)
-
-
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.label)
 @given(rows=ROWS)
 def test_perfect_predictions_are_the_best(metric, rows):
     assume(len({r for _, r, _ in rows}) > 1)
     value = metric.value(judged([(user, r, r) for user, r, _ in rows]))
     best = 1.0 if metric.higher_is_better else 0.0
     assert value == pytest.approx(best, abs=1e-12) or math.isnan(value)
-
-
-@given(rows=ROWS)
-def test_errors_are_ordered(rows):
-    ratings = judged(rows)
-    powers = [Minkowski(q=q).value(ratings) for q in (0.5, 1, 2, 3, 50)]
-    assert all(low <= high + 1e-12 for low, high in itertools.pairwise(powers))
-    assert powers[1] == pytest.approx(MAE().value(ratings))
-    assert powers[2] == pytest.approx(RMSE().value(ratings))
-
-
-@given(rows=ROWS, level=st.sampled_from([-3.0, 0.25]), stretch=st.sampled_from([0.5, 4.0]))
-def test_correlations_ignore_level_and_spread(rows, level, stretch):
-    moved = [(user, r, level + stretch * p) for user, r, p in rows]
-    for metric in CORRELATIONS:
-        value = metric.value(judged(rows))
-        assert metric.value(judged(moved)) == pytest.approx(value, nan_ok=True, abs=1e-9)
-        assert math.isnan(value) or -1 <= value <= 1
-
-
-@given(rows=ROWS)
-def test_pairs_add_up(rows):
-    counts = count_pairs(judged(rows))
-    tied = counts.tied_actual + counts.tied_predicted - counts.tied_both
-    assert (counts.concordant + counts.discordant + tied == counts.all).all()
-    assert (counts.concordant >= 0).all()
 
 
 @given(rows=ROWS)
