@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from recgauge.data.ids import encode_sorted
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from strategies import interactions
 
 
 def build(**changes):
@@ -55,23 +56,10 @@ def test_ids_of_any_sortable_type_become_codes():
     assert rows.item_ids[rows.item].tolist() == ["x", "y", "y"]
 
 
-@given(interactions())
-def test_matrix_holds_every_row(rows):
-    matrix = rows.to_csr()
-    assert matrix.nnz == len(rows)
-    assert np.array_equal(np.asarray(matrix.todense())[rows.user, rows.item], rows.value)
-    assert matrix.has_sorted_indices
-
-
-@given(interactions())
-def test_counts_add_up(rows):
-    assert rows.user_counts().sum() == rows.item_counts().sum() == len(rows)
-    assert len(rows.user_counts()) == rows.n_users
-    assert len(rows.item_counts()) == rows.n_items
-
-
-@given(interactions())
-def test_take_keeps_order_and_ids(rows):
-    kept = rows.take(rows.value >= 3)
-    assert np.array_equal(kept.value, rows.value[rows.value >= 3])
-    assert kept.n_users == rows.n_users
+@given(st.lists(st.integers(-3, 60)), st.sampled_from([1, 2**20]))
+def test_codes_follow_sorted_ids(ids, stretch):
+    ids = np.array(ids, dtype=np.int64) * stretch
+    distinct, codes = encode_sorted(ids)
+    assert (codes.dtype, distinct.dtype) == (np.int32, ids.dtype)
+    assert distinct.tolist() == sorted(set(ids.tolist()))
+    assert distinct[codes].tolist() == ids.tolist()

@@ -10,8 +10,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import apart, held_out_repeat, order_of_pairs, pair_codes, stored
 from recgauge.data.relevance import Relevant
 from recgauge.evaluation.ranking_task import _best_first
-from recgauge.models import Random, random
-from recgauge.models.recommend import recommend
+from recgauge.models import Random
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import pair_bits
 
@@ -115,13 +114,6 @@ def test_random_rows_are_those_of_a_permutation_of_their_numbers(n_rows, seed, t
     assert drawn.random() == expected.random()
 
 
-@pytest.mark.parametrize("dtype", [np.bool_, np.int64])
-def test_rows_are_taken_by_mask_or_position(dtype):
-    rows = part([(0, 1), (2, 3), (4, 5)])
-    chosen = np.array([True, False, True]) if dtype is np.bool_ else np.array([0, 2])
-    assert rows.take(chosen).user.tolist() == [0, 4]
-
-
 def test_random_scores_are_the_top_bits_of_the_pairs_hash():
     train = part([(user, item) for user in range(6) for item in range(6)])
     users = np.array([5, 0, 3] * 20, np.int32)
@@ -130,15 +122,3 @@ def test_random_scores_are_the_top_bits_of_the_pairs_hash():
     bits = pair_bits(key, users[:, None], np.arange(6)[None, :])
     np.testing.assert_array_equal(scores, (bits >> np.uint64(40)).astype(np.float32) / np.float32(2**24))
     assert scores.dtype == np.float32
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_random_lists_depend_neither_on_blocks_nor_on_threads(monkeypatch, n_threads):
-    train = part([(user, user) for user in range(6)])
-    model, users = Random().fit(train, rng=np.random.default_rng(1)), np.arange(6, dtype=np.int32)
-    expected = np.argsort(-model.score(users), axis=1, kind="stable")[:, :3]
-    assert model.users_at_once > 6
-    monkeypatch.setattr(random, "_NEAR", 48)
-    assert model.users_at_once == 2
-    lists = recommend(model, users, 3, n_threads=n_threads)
-    np.testing.assert_array_equal(lists.items, expected)
