@@ -109,29 +109,16 @@ def test_server_that_always_cuts_is_given_up_and_what_came_is_kept(fetch, server
     assert server.requests[-1][1] == "bytes=100000-"
 
 
-@pytest.mark.parametrize("code", [500, 503, 429])
-def test_passing_trouble_of_the_server_is_waited_for(fetch, server, content, code, progress):
-    server.faults += [status(code, {"Retry-After": "3600"}), status(502)]
+def test_passing_trouble_of_the_server_is_waited_for(fetch, server, content, progress):
+    server.faults += [status(503, {"Retry-After": "3600"}), status(429)]
     assert fetch().path.read_bytes() == content
-    assert f"({code} " in progress.notes[0]
+    assert "(503 " in progress.notes[0]
     assert "asking again in 0.05 s" in progress.notes[0]  # no longer than patience allows
 
 
-def test_lasting_trouble_of_the_server_is_told(fetch, server):
-    server.faults += [status(500)] * 9
-    with pytest.raises(
-        MissingDataError, match=r"publisher http.*the server failed \(500 Internal Server Error\)"
-    ):
-        fetch()
-    assert len(server.requests) == 3
-
-
-@pytest.mark.parametrize(
-    ("code", "words"), [(403, "refuses access"), (410, "no longer has"), (418, "gave no")]
-)
-def test_final_refusals_are_not_repeated(fetch, server, code, words):
-    server.faults += [status(code)]
-    with pytest.raises(MissingDataError, match=words):
+def test_final_refusals_are_not_repeated(fetch, server):
+    server.faults += [status(403)]
+    with pytest.raises(MissingDataError, match="refuses access"):
         fetch()
     assert len(server.requests) == 1
 
@@ -305,6 +292,6 @@ def test_killed_download_is_continued_by_the_next_job(start_job, server, content
 
 def test_parallel_jobs_fetch_once(start_job, server):
     server.faults += [trickle(20_000, 0.05)]
-    jobs = [start_job() for _ in range(3)]
-    assert [job.communicate()[0].strip() for job in jobs] == [PUBLISHED] * 3
+    jobs = [start_job() for _ in range(2)]
+    assert [job.communicate()[0].strip() for job in jobs] == [PUBLISHED] * 2
     assert len(server.requests) == 1

@@ -70,7 +70,6 @@ MUSIC = [
 ]
 
 READ = {
-    "pandas": ("shop.csv", FRAME.to_csv(index=False), ROWS),
     "pandas with its index": ("shop.csv", FRAME.to_csv(), ROWS),
     "pandas, tabs, quoted": ("shop.tsv", FRAME.to_csv(index=False, sep="\t", quoting=1), ROWS),
     "pandas, times with a zone": ("shop.csv", ZONED.to_csv(index=False), ROWS),
@@ -80,9 +79,7 @@ READ = {
         FRAME.to_json(orient="records", lines=True, date_format="iso"),
         ROWS,
     ),
-    "pandas, parquet": ("shop.parquet", parquet(FRAME), ROWS),
     "pandas, gzip": ("shop.csv.gz", gzip.compress(FRAME.to_csv(index=False).encode()), ROWS),
-    "polars": ("shop.csv", FRAME.to_csv(index=False, date_format="%Y-%m-%dT%H:%M:%S.%f"), ROWS),
     "polars, milliseconds": ("shop.csv", MILLIS.to_csv(index=False), ROWS),
     "Excel in Europe": ("Mappe1.csv", "\ufeff" + EXCEL, ROWS),
     "Excel that says its separator": ("Mappe1.csv", "sep=;\r\n" + EXCEL, ROWS),
@@ -92,13 +89,6 @@ READ = {
         text('"9{t}","{u}","{i}","1","{moment}+00"', ORDERS, ROWS),
         without(ROWS, "rating"),
     ),
-    "a database's pipes": (
-        "events.txt",
-        text("{moment}Z|{i}|{u}|9.90", "event_time|product_id|user_id|price", ROWS),
-        without(ROWS, "rating"),
-    ),
-    "MovieLens": ("ratings.csv", text("{u},{i},{r},{t}", "userId,movieId,rating,timestamp"), MOVIES),
-    "MovieLens 1M": ("ratings.dat", text("{u}::{i}::{r}::{t}"), MOVIES),
     "retailrocket": ("events.csv", text("{t}137,{u},view,{i},", VIEWS, VISITS), VISITS),
     "Amazon's ratings": (
         "ratings_Books.csv",
@@ -126,11 +116,6 @@ READ = {
         without(MOVIES, "rating", "time"),
     ),
     "pairs of numbers without a header": ("pairs.csv", text("{u},{i}"), without(MOVIES, "rating", "time")),
-    "pairs of codes without a header": (
-        "pairs.tsv",
-        text("u{u}\ti{i}"),
-        [(f"u{u}", f"i{i}", 1.0, None) for u, i, _, _ in MOVIES],
-    ),
     "a time in the third column": ("log.csv", text("{u},{i},{t}"), without(MOVIES, "rating")),
     "one item 0 in all rows": (
         "u.data",
@@ -142,18 +127,13 @@ READ = {
         "ann,tea\nann,milk\nbob,tea\n",
         [("ann", "tea", 1.0, None), ("ann", "milk", 1.0, None), ("bob", "tea", 1.0, None)],
     ),
-    "zip from Kaggle": ("archive.zip", zipped("data/shop.csv", FRAME.to_csv(index=False)), ROWS),
-    "RecBole": ("ml.inter", text("{u}\t{i}\t{r}\t{t:.1f}", TYPED), MOVIES),
 }
 
 REFUSED = {
     "two unknown names over words": ("shop.csv", "wer;was\nann;tea\nbob;milk\n", ["dataset.header=false"]),
     "unknown names over numbers": ("shop.csv", "usr_key,thing,stars\n1,2,3\n", ["user", "item"]),
-    "unknown names over codes": ("shop.csv", "who;what\nu1;i1\nu2;i2\n", ["user", "item"]),
     "one name known": ("shop.csv", "customer_id;what\nu1;i1\nu2;i2\n", ["item"]),
-    "columns of R without names": ("shop.csv", '"V1","V2"\n1,2\n3,4\n', ["user", "item"]),
     "pandas without names": ("shop.csv", pd.DataFrame([[5, 7], [5, 9]]).to_csv(index=False), ["header"]),
-    "Spark without names": ("part-00000.csv", "_c0,_c1\nann,tea\nbob,milk\n", ["header"]),
     "arrow without names": ("shop.parquet", parquet(pd.DataFrame({"f0": [1], "f1": [2]})), ["user", "item"]),
     "two items": ("shop.csv", "user_id,artist_id,track_id\n1,2,3\n", ["item"]),
     "Steam": (

@@ -161,12 +161,3 @@ def test_real_archives(mirror, tmp_path, progress, name, counts, mean, values, t
     assert dataset.provenance.endswith(provenance)
     assert dataset.licence.startswith("research use")
     assert len(progress.notes) == (1 if name == "ml_1m" else 0)  # zipped anew is no news
-
-
-@pytest.mark.data
-def test_titles_keep_accents(mirror, tmp_path):
-    small = MovieLens("ml_latest_small", mirror=mirror, cache=str(tmp_path), offline=True).load()
-    assert any("Misérables" in title for title in small.item_titles)
-    old = MovieLens("ml_100k", mirror=mirror, cache=str(tmp_path), offline=True).load()
-    assert "Shall We Dance? (1996)" in old.item_titles
-    assert any("é" in title for title in old.item_titles)

@@ -1,4 +1,7 @@
+"""Where an archive is looked for, and what is taken for the publisher's."""
+
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +11,9 @@ from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Locations, Pu
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 
 CLOSED = "http://127.0.0.1:9"  # the discard port: nobody listens
+MEMBERS = {"toy/a": b"abc" * 100, "toy/b": b"10,A,Drama\n"}
+REORDERED = {"toy/README": b"hello", **dict(reversed(MEMBERS.items()))}
+PINNED = "not the publisher's archive: pinned by "
 
 
 @pytest.fixture(autouse=True)
@@ -15,114 +21,147 @@ def ask_once(monkeypatch):
     monkeypatch.setattr(_download, "ATTEMPTS", 1)
 
 
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 @pytest.fixture
-def toy(tmp_path, make_zip):
-    """The publisher's archive, its description and one folder for each place."""
-    original = make_zip({"toy/a": b"abc" * 100}, "toy.zip")
-    content = original.read_bytes()
+def toy(make_zip):
+    """The publisher's archive, as it is described."""
+    original = make_zip(MEMBERS, "toy.zip")
+    members = {name: hashlib.sha256(content).hexdigest() for name, content in MEMBERS.items()}
+    size = original.stat().st_size
+    return PublishedFile("toy.zip", f"{CLOSED}/toy.zip", size, sha256(original), members, "Mind the gap.")
+
+
+@pytest.fixture
+def put(tmp_path, toy, make_zip):
+    """Put the publisher's archive, or another one, into a folder."""
+
+    def put(folder, members=MEMBERS):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        return make_zip(members, f"{folder}/toy.zip")
+
+    return put
+
+
+@pytest.fixture
+def find(tmp_path, toy, progress):
     for name in ("cache", "mirror"):
-        (tmp_path / name).mkdir()
-    digests = {"toy/a": hashlib.sha256(b"abc" * 100).hexdigest()}
-    return PublishedFile(
-        "toy.zip", f"{CLOSED}/toy.zip", len(content), hashlib.sha256(content).hexdigest(), digests
-    )
+        (tmp_path / name).mkdir(exist_ok=True)
+
+    def find(published=toy, **changes):
+        places = {"cache": str(tmp_path / "cache"), "mirror": str(tmp_path / "mirror"), **changes}
+        return find_archive(published, Locations(**places), progress)
+
+    return find
 
 
-def places(tmp_path, **changes):
-    return Locations(**{"cache": str(tmp_path / "cache"), "mirror": str(tmp_path / "mirror"), **changes})
+def test_the_cache_comes_before_the_mirror_which_is_read_in_place(find, put):
+    mirrored = put("mirror")
+    assert (find().path, find().provenance) == (mirrored, PUBLISHED)
+    cached = put("cache", REORDERED)
+    assert (find().path, find().provenance) == (cached, REZIPPED)
 
 
-def put(tmp_path, folder, make_zip=None, members=None):
-    target = tmp_path / folder / "toy.zip"
-    if members is None:
-        target.write_bytes((tmp_path / "toy.zip").read_bytes())
-    else:
-        make_zip(members, f"{folder}/toy.zip")
-    return target
-
-
-def test_cache_comes_before_the_mirror(toy, tmp_path, make_zip, progress):
-    cached = put(tmp_path, "cache", make_zip, {"toy/a": b"abc" * 100, "toy/b": b""})
-    put(tmp_path, "mirror")
-    found = find_archive(toy, places(tmp_path), progress)
-    assert (found.path, found.provenance) == (cached, REZIPPED)
-
-
-def test_mirror_folder_is_read_in_place(toy, tmp_path, progress):
-    mirrored = put(tmp_path, "mirror")
-    found = find_archive(toy, places(tmp_path), progress)
-    assert (found.path, found.provenance) == (mirrored, PUBLISHED)
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
-def test_named_archive_comes_first_and_alone(toy, tmp_path, progress):
-    put(tmp_path, "cache")
-    archive = tmp_path / "toy.zip"
-    assert find_archive(toy, places(tmp_path, archive=str(archive)), progress).path == archive
+def test_named_archive_comes_first_and_alone(find, put, tmp_path):
+    put("cache")
+    assert find(archive=str(tmp_path / "toy.zip")).path == tmp_path / "toy.zip"
     with pytest.raises(MissingDataError, match="there is no such file"):
-        find_archive(toy, places(tmp_path, archive=str(tmp_path / "absent.zip")), progress)
+        find(archive=str(tmp_path / "absent.zip"))
 
 
 @pytest.mark.parametrize("as_text", [True, False])
-def test_several_mirrors_are_asked_in_order(toy, tmp_path, make_zip, progress, as_text):
-    folders = [tmp_path / name for name in ("empty", "first", "second")]
-    for folder in folders:
-        folder.mkdir()
-    put(tmp_path, "first", make_zip, {"toy/a": b"abc" * 100, "toy/b": b""})
-    put(tmp_path, "second")
-    mirrors = [str(folder) for folder in folders]
-    found = find_archive(toy, places(tmp_path, mirror=" | ".join(mirrors) if as_text else mirrors), progress)
-    assert found.path == folders[1] / "toy.zip"
+def test_several_mirrors_are_asked_in_order(find, put, tmp_path, as_text):
+    first, second = put("first", REORDERED), put("second")
+    (tmp_path / "empty").mkdir()
+    mirrors = [str(folder) for folder in (tmp_path / "empty", first.parent, second.parent)]
+    assert find(mirror=" | ".join(mirrors) if as_text else mirrors).path == first
+
+
+def test_the_users_pin_makes_a_file_theirs_and_refuses_even_the_publishers(find, put):
+    other = put("cache", {"toy/a": b"changed"})
+    digest = sha256(other)
+    found = find(sha256=digest.upper())
+    assert (found.provenance, found.sha256) == (PINNED + "dataset.sha256", digest)
+    other.unlink()
+    put("mirror")
+    with pytest.raises(IntegrityError, match=r"dataset\.sha256 asks for sha256"):
+        find(sha256=digest)
 
 
 @pytest.mark.parametrize("form", ["{}  toy.zip\n", "{} *toy.zip\n", "# list\n{}  ./toy.zip"])
-def test_sums_of_a_mirror_folder_pin_its_file(toy, tmp_path, make_zip, progress, form):
-    other = put(tmp_path, "mirror", make_zip, {"toy/a": b"changed"})
+def test_sums_of_a_mirror_folder_pin_its_file(find, put, form):
+    other = put("mirror", {"toy/a": b"changed"})
     with pytest.raises(IntegrityError):
-        find_archive(toy, places(tmp_path), progress)
-    sums = form.format(hashlib.sha256(other.read_bytes()).hexdigest().upper())
-    (tmp_path / "mirror" / "SHA256SUMS").write_text(sums)
-    found = find_archive(toy, places(tmp_path), progress)
-    assert found.provenance == "not the publisher's archive: pinned by the mirror's SHA256SUMS"
+        find()
+    (other.parent / "SHA256SUMS").write_text(form.format(sha256(other).upper()))
+    assert find().provenance == PINNED + "the mirror's SHA256SUMS"
 
 
-def test_sums_do_not_vouch_for_other_files(toy, tmp_path, make_zip, progress):
-    put(tmp_path, "mirror", make_zip, {"toy/a": b"changed"})
-    (tmp_path / "mirror" / "SHA256SUMS").write_text(f"{'0' * 64}  other.zip\n")
-    with pytest.raises(IntegrityError):
-        find_archive(toy, places(tmp_path), progress)
+def test_sums_neither_vouch_for_other_files_nor_refuse_the_publishers(find, put):
+    sums = put("mirror").parent / "SHA256SUMS"
+    sums.write_text(f"{'0' * 64}  toy.zip\n")
+    assert find().provenance == PUBLISHED
+    put("mirror", {"toy/a": b"changed"})
+    with pytest.raises(IntegrityError, match="not the file that the mirror's SHA256SUMS"):
+        find()
+    sums.write_text(f"{'0' * 64}  other.zip\n")
+    with pytest.raises(IntegrityError, match="its member toy/a is not the publisher's"):
+        find()
 
 
-def test_users_pin_counts_everywhere(toy, tmp_path, make_zip, progress):
-    other = put(tmp_path, "cache", make_zip, {"toy/a": b"changed"})
-    digest = hashlib.sha256(other.read_bytes()).hexdigest()
-    found = find_archive(toy, places(tmp_path, sha256=digest.upper()), progress)
-    assert found.provenance == "not the publisher's archive: pinned by dataset.sha256"
-    other.unlink()
-    put(tmp_path, "mirror")
-    with pytest.raises(IntegrityError, match="asks for"):
-        find_archive(toy, places(tmp_path, sha256=digest), progress)
+def test_another_member_is_refused_with_expected_found_and_remedy(find, put, toy):
+    wrong = put("cache", {**MEMBERS, "toy/b": b"10,B,Drama\n"})
+    with pytest.raises(IntegrityError) as caught:
+        find()
+    for part in (
+        str(wrong),
+        toy.sha256,
+        f"{toy.size:,} bytes",
+        sha256(wrong),
+        "its member toy/b is not the publisher's",
+        "Mind the gap.",
+        f"download {CLOSED}/toy.zip again",
+        f"pin it with dataset.sha256={sha256(wrong)}",
+    ):
+        assert part in str(caught.value)
+    put("cache", {"toy/a": MEMBERS["toy/a"]})
+    with pytest.raises(IntegrityError, match="it has no member toy/b"):
+        find()
+    put("cache", REORDERED)
+    with pytest.raises(IntegrityError, match="single files are not known"):
+        find(replace(toy, members={}))
 
 
-def test_wrong_file_in_the_cache_is_refused_not_replaced(toy, tmp_path, progress):
-    cached = tmp_path / "cache" / "toy.zip"
-    cached.write_bytes(b"PK\x03\x04 cut")
-    put(tmp_path, "mirror")
-    with pytest.raises(IntegrityError, match="truncated"):
-        find_archive(toy, places(tmp_path), progress)
-    assert cached.exists()
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"\n<!DOCTYPE html><p>Sign in", "looks like a web page"),
+        (b"user,item\n", "it is not a zip archive"),
+        (b"PK\x03\x04 cut", "truncated"),
+    ],
+)
+def test_what_is_no_archive_is_refused_without_advice_to_pin_and_not_replaced(find, put, content, reason):
+    put("mirror")
+    cached = put("cache")
+    cached.write_bytes(content)
+    with pytest.raises(IntegrityError, match=reason) as caught:
+        find()
+    assert "pin it" not in str(caught.value)
+    assert cached.read_bytes() == content
 
 
-def test_missing_mirror_folder_is_an_error_at_once(toy, tmp_path, progress):
+def test_missing_mirror_folder_is_an_error_at_once(find, tmp_path):
     with pytest.raises(MissingDataError, match=r"no such folder.*RECGAUGE_MIRROR"):
-        find_archive(toy, places(tmp_path, mirror=str(tmp_path / "typo")), progress)
+        find(mirror=str(tmp_path / "typo"))
 
 
 @pytest.mark.parametrize("offline", [True, False])
-def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, offline):
+def test_error_names_every_place_and_the_way_by_hand(find, tmp_path, offline):
     with pytest.raises(MissingDataError) as caught:
-        find_archive(toy, places(tmp_path, offline=offline), progress)
-    message = str(caught.value)
+        find(offline=offline)
     for part in (
         f"cache folder {tmp_path / 'cache'}: has no toy.zip",
         f"mirror {tmp_path / 'mirror'}: has no toy.zip",
@@ -131,7 +170,7 @@ def test_error_names_every_place_and_the_way_by_hand(toy, tmp_path, progress, of
         f"Download {CLOSED}/toy.zip by hand",
         f"put it at {tmp_path / 'cache' / 'toy.zip'}",
     ):
-        assert part in message
+        assert part in str(caught.value)
     assert not (tmp_path / "cache" / "toy.zip").exists()
 
 

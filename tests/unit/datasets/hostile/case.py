@@ -9,6 +9,7 @@ import os
 import socket
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +63,35 @@ def zipped(*members: tuple[str, bytes | str], **options: Any) -> bytes:
 
 def many_members(path: Path) -> None:
     path.write_bytes(zipped(*((f"member-{n}.csv", b"") for n in range(50_000))))
+
+
+def packed_blocks(block: bytes, times: int) -> Write:
+    """Return what writes a gzip of a block so many times."""
+
+    def write(path: Path) -> None:
+        packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+        with path.open("wb") as file:
+            for _ in range(times):
+                file.write(packer.compress(block))
+            file.write(packer.flush())
+
+    return write
+
+
+def zeros_in_zip(path: Path) -> None:
+    options = {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 1}
+    with (
+        zipfile.ZipFile(path, "w", **options) as archive,
+        archive.open("r.csv", "w", force_zip64=True) as member,
+    ):
+        for _ in range(3 << 10):
+            member.write(bytes(1 << 20))
+
+
+def one_line_of_gigabytes(path: Path) -> None:
+    with path.open("wb") as file:
+        file.write(b"user,item\n1,2\n")
+        file.truncate(3 << 30)
 
 
 def encrypted() -> bytes:

@@ -20,7 +20,7 @@ import pyarrow.parquet  # noqa: F401 - what every load imports, once for all
 from recgauge.datasets.table import Table
 from recgauge.errors import RecgaugeError
 
-SECONDS, MEBIBYTES = 10, 1536  # beyond what the process has already
+SECONDS, MEBIBYTES = 10, 1024  # beyond what the process has already
 
 
 def _used() -> int:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from unit.datasets.hostile.case import FIRST, GOOD, LONG, Case, csv
+from unit.datasets.hostile.case import FIRST, GOOD, LONG, Case, csv, one_line_of_gigabytes
 
 TOO_LONG = "line 2: the item is longer than"
 SKIP, USER_LINES = {"on_bad_rows": "skip"}, {"format": "user_lines"}
@@ -34,6 +34,8 @@ TEXT = [
         "line 1: longer than 16,777,216 bytes.{,300}$",
         slow=True,
     ),
+    Case("one line of 3 GiB", "r.csv", one_line_of_gigabytes, "line 3: longer than", slow=True),
+    Case("10 million columns", "r.csv", b"," * 10**7 + b"\n", "10,000,001 columns", slow=True),
     Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
     of("encoding that is none of text", "rot13", "encoding must be"),
     of("encoding from bytes to bytes", "base64", "encoding must be"),
