@@ -72,7 +72,8 @@ $(VENV)-clusters/.installed: pyproject.toml constraints.txt
 
 differential: differential-metrics differential-models differential-export  ## compare metrics, models, statistics and exported files live with other libraries
 
-differential-metrics: PEER_TESTS := tests/differential/test_live.py tests/differential/test_fuzz.py
+differential-metrics: PEER_TESTS := tests/differential/test_fuzz.py
+differential-metrics: export RECGAUGE_FUZZ_CASES ?= 300
 differential-models: PEER_TESTS := $(wildcard tests/differential/test_models_*.py) tests/differential/test_comparison.py \
   tests/contracts/test_adapters.py 'tests/e2e/test_pages.py::test_a_page_does_what_it_says[models]'
 differential-metrics differential-models: differential-%: $(VENV)-differential-%/.installed
