@@ -1,10 +1,8 @@
 import hashlib
 import os
-import subprocess
-import sys
-import textwrap
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -240,58 +238,9 @@ def test_read_only_cache_is_told(fetch, tmp_path):
         fetch(cache=read_only)
 
 
-JOB = """
-    import sys
-    from recgauge.datasets.published_files import Locations
-    from recgauge.datasets.published_files import PublishedFile
-    from recgauge.datasets.archives import find_archive
-    from recgauge.utils.progress import NoProgress
-    address, size, sha256, cache = sys.argv[1:]
-    published = PublishedFile("toy.zip", address, int(size), sha256)
-    print(find_archive(published, Locations(cache=cache), NoProgress()).provenance)
-"""
-
-
-@pytest.fixture
-def start_job(server, content, tmp_path):
-    server.files["/toy.zip"] = content
-    arguments = [f"{server.address}/toy.zip", str(len(content)), hashlib.sha256(content).hexdigest()]
-
-    def start_job():
-        return subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(JOB), *arguments, str(tmp_path / "cache")],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    return start_job
-
-
-def wait_until(condition, seconds=20.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-
-
-def test_killed_download_is_continued_by_the_next_job(start_job, server, content, tmp_path):
-    server.faults += [trickle(5_000, 0.05)]
-    job = start_job()
-    parts = tmp_path / "cache"
-    wait_until(lambda: sum(path.stat().st_size for path in parts.glob(".*.part")) > 20_000)
-    job.kill()
-    job.communicate()
-    assert not (parts / "toy.zip").exists()
-    job = start_job()
-    assert job.communicate()[0].strip() == PUBLISHED
-    assert (parts / "toy.zip").read_bytes() == content
-    start = int(server.requests[-1][1].removeprefix("bytes=").removesuffix("-"))
-    assert start > 20_000
-    assert listing(parts) == [".toy.zip.lock", "toy.zip"]
-
-
-def test_parallel_jobs_fetch_once(start_job, server):
-    server.faults += [trickle(20_000, 0.05)]
-    jobs = [start_job() for _ in range(2)]
-    assert [job.communicate()[0].strip() for job in jobs] == [PUBLISHED] * 2
+def test_parallel_jobs_fetch_once(fetch, server, content):
+    server.faults += [trickle(20_000, 0.01)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: fetch(), range(3)))
+    assert [each.path.read_bytes() for each in found] == [content] * 3
     assert len(server.requests) == 1

@@ -3,10 +3,6 @@
 import mmap
 import os
 import resource
-import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 from pathlib import Path
@@ -306,37 +302,3 @@ def test_kept_data_are_listed_and_cleared(ratings, cache, tmp_path):
     assert mapped.value.tolist() == [4.0, 3.5, 0.5, 5.0]  # whoever uses it is not disturbed
     assert [found.name for found in prepared.clear(cache)] == [""]
     assert prepared.entries(cache) == []
-
-
-JOB = """
-    import os, sys, time
-    sync = os.fsync
-    def slow(descriptor):  # a slow disk, so that there is a middle to be killed in
-        os.write(1, b"writing\\n")
-        time.sleep(0.5)
-        sync(descriptor)
-    if sys.argv[3] == "slow":
-        os.fsync = slow
-    from recgauge.datasets.table import Table
-    rows = Table(sys.argv[1], cache=sys.argv[2]).load().interactions
-    print(len(rows), rows.sha256(), flush=True)
-"""
-
-
-def test_a_job_killed_while_it_writes_leaves_nothing_in_the_way(tmp_path, cache):
-    path = tmp_path / "long.csv"
-    path.write_text("user,item\n" + "".join(f"{row},{row % 977}\n" for row in range(120_000)))
-    assert path.stat().st_size > 1 << 20
-    command = [sys.executable, "-c", textwrap.dedent(JOB), str(path), cache]
-    job = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)
-    assert job.stdout.readline().strip() == "writing"
-    os.kill(job.pid, signal.SIGKILL)
-    assert "120000 " not in job.communicate()[0]
-    assert list(Path(cache, "prepared").glob(".*.tmp"))
-    assert prepared.entries(cache) == []
-    expected = f"120000 {Table(str(path), prepared=False).load().interactions.sha256()}"
-    for _ in range(2):
-        done = subprocess.run([*command, "fast"], stdout=subprocess.PIPE, text=True, check=True)
-        assert done.stdout.strip() == expected
-    assert not list(Path(cache, "prepared").glob(".*.tmp"))
-    assert len(prepared.entries(cache)) == 1
