@@ -1,5 +1,6 @@
-"""Judged lists and catalogues from plain Python lists, for tests of metrics beyond accuracy."""
+"""Judged lists and catalogues from plain Python lists, for tests of metrics."""
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,23 @@ from recgauge.judging.judge import JudgedTopK, Relevant, judge
 
 
 def judged_lists(
-    lists: list[list[int]], relevant: list[list[int]], users: list[int], catalogue: Catalogue
+    lists: Sequence[Sequence[int]],
+    relevant: Sequence[Collection[int] | Mapping[int, float]],
+    users: Sequence[int] | None = None,
+    catalogue: Catalogue | None = None,
 ) -> JudgedTopK:
-    """Join lists with relevant items; a user may lack either."""
+    """Join lists with relevant items, which may have grades; a user may lack either."""
     width = max(1, *(len(codes) for codes in lists), 1)
     items = np.full((len(lists), width), -1, np.int32)
-    scores = np.full(items.shape, -np.inf, np.float32)
     for row, codes in enumerate(lists):
         items[row, : len(codes)] = codes
-        scores[row, : len(codes)] = -np.arange(len(codes))
-    codes_of_users = np.array(users, np.int32)
-    start = np.concatenate(([0], np.cumsum([len(codes) for codes in relevant])))
-    wanted = np.array([code for codes in relevant for code in sorted(codes)], np.int32)
-    known = Relevant(codes_of_users, start, wanted, np.ones(len(wanted), np.float32), 0)
-    return judge(TopK(codes_of_users, items, scores), known, catalogue)
+    scores = np.where(items >= 0, -np.arange(width, dtype=np.float32), -np.inf).astype(np.float32)
+    who = np.array(range(len(lists)) if users is None else users, np.int32)
+    graded = [own if isinstance(own, Mapping) else dict.fromkeys(own, 1.0) for own in relevant]
+    start = np.concatenate(([0], np.cumsum([len(own) for own in graded])))
+    wanted = np.array([code for own in graded for code in sorted(own)], np.int32)
+    gains = np.array([own[code] for own in graded for code in sorted(own)], np.float64)
+    return judge(TopK(who, items, scores), Relevant(who, start, wanted, gains, 0), catalogue)
 
 
 def cosine(rows: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:

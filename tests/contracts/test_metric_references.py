@@ -20,11 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from beyond_lists import judged_lists
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
-from recgauge.judging.judge import judge
 from recgauge.metrics import FullRankingMetric, UserMetric, metric_classes
 from recgauge.metrics.curves.full_ranking import rank_one
 
@@ -70,14 +68,7 @@ def judged(n_items, train, grades, lists, features):
     user, item = np.array(rows, np.int32).T
     log = Interactions(user, item, np.ones(len(rows), np.float32), None, users, ids)
     catalogue = Catalogue.from_train(log, sparse.csr_array(np.array(features, float)))
-    width = max(1, *map(len, lists))
-    items = np.array([[*one, *[-1] * (width - len(one))] for one in lists], np.int32)
-    scores = np.where(items >= 0, -np.arange(width, dtype=np.float32), -np.inf).astype(np.float32)
-    start = np.concatenate(([0], np.cumsum([len(own) for own in grades])))
-    pairs = [sorted(own.items()) for own in grades]
-    codes, gains = np.array([pair for own in pairs for pair in own], float).T
-    relevant = Relevant(users, start, codes.astype(np.int32), gains, 0)
-    return judge(TopK(users, items, scores), relevant, catalogue)
+    return judged_lists(lists, grades, catalogue=catalogue)
 
 
 def expected_values(function, world, k):

@@ -1,4 +1,4 @@
-"""Areas under curves of lists against walks down one list, and precision and recall over k."""
+"""Precision and recall over k against counting, and areas under curves of lists at their edges."""
 
 import math
 
@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from beyond_lists import judged_lists
 from recgauge.data.catalogue import Catalogue
-from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
-from recgauge.judging.judge import Relevant, judge
 from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, PartialAUC
 from recgauge.metrics.curves.points import precision_recall_over_k
 from recgauge.metrics.examples import judged_example
@@ -31,14 +30,8 @@ def cases(draw):
 
 
 def judged(lists, relevant, catalogue=True):
-    users = np.arange(len(lists), dtype=np.int32)
-    items = np.array([[*one, *[-1] * (6 - len(one))] for one in lists], np.int32)
-    scores = np.where(items >= 0, -np.arange(6.0), -np.inf).astype(np.float32)
-    start = np.concatenate(([0], np.cumsum([len(one) for one in relevant])))
-    flat = np.concatenate(relevant).astype(np.int32)
-    truth = Relevant(users, start, flat, np.ones(len(flat), np.float32), 0)
-    seen = sparse.csr_array(np.tile(np.arange(N_ITEMS) < 2, (len(users), 1)).astype(np.int8))
-    return judge(TopK(users, items, scores), truth, Catalogue(N_ITEMS, seen=seen) if catalogue else None)
+    seen = sparse.csr_array(np.tile(np.arange(N_ITEMS) < 2, (len(lists), 1)).astype(np.int8))
+    return judged_lists(lists, relevant, catalogue=Catalogue(N_ITEMS, seen=seen) if catalogue else None)
 
 
 def walk(one, relevant):

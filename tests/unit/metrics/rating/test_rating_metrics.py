@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError
@@ -79,6 +79,7 @@ REFERENCE = [
 
 
 @pytest.mark.parametrize(("metric", "formula"), REFERENCE, ids=lambda part: getattr(part, "label", ""))
+@settings(max_examples=30)
 @given(rows=ROWS)
 def test_every_group_equals_the_formula(metric, formula, rows):
     expected = [formula(group) for group in by_user(rows)]
@@ -99,6 +100,7 @@ def test_r_squared_equals_the_formula(rows):
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.label)
+@settings(max_examples=15)
 @given(rows=ROWS)
 def test_perfect_predictions_are_the_best(metric, rows):
     assume(len({r for _, r, _ in rows}) > 1)
