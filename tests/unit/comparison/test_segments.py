@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recgauge.comparison import compare_item_groups, compare_segments, cut_groups, extreme_users
-from recgauge.comparison.tests_of_pairs import equal_means
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.report.segment_tables import claims
 
@@ -145,10 +144,3 @@ def test_what_cannot_be_compared_is_refused(values):
         compare_segments(values, dict.fromkeys(values.index, "x"), baseline="ease")
     with pytest.raises(SchemaError, match="columns user, item and one per run"):
         compare_item_groups(pd.DataFrame({"user": [1], "a": [1]}), {})
-
-
-def test_equal_means_is_alexander_and_govern_s_test(rng):
-    for _ in range(50):
-        sizes = rng.integers(2, 60, rng.integers(2, 7))
-        groups = [rng.normal(0.3 * rng.random(), 0.05 + rng.random(), size) for size in sizes]
-        assert equal_means(groups) == pytest.approx(stats.alexandergovern(*groups).pvalue, rel=1e-9)

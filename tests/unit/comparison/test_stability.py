@@ -75,17 +75,6 @@ def test_models_of_equal_values_share_a_place_and_never_turn():
     assert axis.winner("one") == "a"
 
 
-def test_the_weighted_tau_counts_the_top_more():
-    def of(*means):
-        return {name: [mean] * 3 for name, mean in zip("abcd", means, strict=True)}
-
-    axes = {"x": {"ref": of(4, 3, 2, 1), "top": of(3, 4, 2, 1), "bottom": of(4, 3, 1, 2)}}
-    (axis,) = compare_orders(axes).axes
-    (tau_top, top), (tau_bottom, bottom) = axis.agreement("top"), axis.agreement("bottom")
-    assert tau_top == tau_bottom == pytest.approx(4 / 6)
-    assert top < bottom
-
-
 @given(st.lists(st.permutations(range(5)), min_size=2, max_size=4))
 def test_turned_pairs_are_those_whose_order_differs(orders):
     axes = {"x": {str(i): {f"m{m}": [float(v)] * 2 for m, v in enumerate(o)} for i, o in enumerate(orders)}}

@@ -98,14 +98,6 @@ def test_bootstrap_intervals_are_scipys_of_the_same_samples(rng, method, confide
     assert ours == pytest.approx((theirs.low, theirs.high), rel=1e-9)
 
 
-def test_bca_is_that_of_samples_scipy_draws(rng):
-    values = ndcg_like(rng, 300, n_runs=1)[0]
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=10_000, rng=1).confidence_interval
-    means = bootstrap_means(Rounded.of(values[None, None]), 10_000, seed=0)[:, 0, 0]
-    ours = bootstrap_interval(means, values, 0.95)
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.05 * (theirs.high - theirs.low))
-
-
 def test_samples_have_the_means_and_variance_of_drawing_with_replacement(rng):
     values = ndcg_like(rng, 500, n_runs=1)[0]
     means = bootstrap_means(Rounded.of(values[None, None]), 10_000, seed=0)[:, 0, 0]
@@ -225,14 +217,6 @@ def test_effect_size_and_shares():
     assert pair.effect_size == pytest.approx(d.mean() / d.std(ddof=1))
     assert (pair.better, pair.equal, pair.worse) == (0.25, 0.5, 0.25)
     assert pair.relative == pytest.approx(d.mean() / 0.375)
-
-
-def test_max_t_in_blocks_is_max_t(monkeypatch, rng):
-    values = rng.random((1, 6, 40)) + np.linspace(0, 0.2, 6)[None, :, None]
-    table = UserValues(np.arange(40), tuple("abcdef"), ("x",), values, (True,))
-    whole = compare_values([table], Procedure(n_resamples=500))
-    monkeypatch.setattr("recgauge.comparison.one_metric._BLOCK_BYTES", 8 * 15 * 7)
-    assert compare_values([table], Procedure(n_resamples=500)) == whole
 
 
 def test_more_pairs_than_memory_holds_are_refused_and_a_baseline_helps(rng):

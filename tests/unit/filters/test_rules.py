@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
@@ -29,6 +29,7 @@ def test_n_core_leaves_only_users_and_items_with_enough_rows(rows, n, item_n):
     assert NCore(n, item_n).keep(kept).all()
 
 
+@settings(max_examples=20)  # of 256 parts each
 @given(logs(max_users=4, max_items=4, max_rows=10), st.integers(1, 3))
 def test_n_core_is_the_largest_such_part(rows, n):
     """Every part of users and items that satisfies the limits lies inside the core."""
