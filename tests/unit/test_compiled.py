@@ -73,9 +73,10 @@ def check(models, cache):
 
 
 @pytest.mark.slow
-def test_compiling_any_model_counts_for_no_other_stage(tmp_path):
+def test_compiling_any_model_counts_for_no_other_stage_and_a_later_process_compiles_nothing(tmp_path):
     seconds = list(check(names_of_models(), tmp_path))
     assert sum(taken > 0 for taken in seconds) > 10
+    assert not any(check(names_of_models(), tmp_path))
 
 
 @pytest.fixture

@@ -22,10 +22,6 @@ def test_default_metrics():
     assert list(evaluate_ratings(ACTUAL, PREDICTED).values()) == ["mae", "rmse"]
 
 
-def test_one_name_may_stand_alone():
-    assert list(evaluate_ratings(ACTUAL, PREDICTED, metrics="mse").values()) == ["mse"]
-
-
 def test_users_get_values_and_a_standard_error():
     evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[MAE(aggregate="user")])
     assert evaluation.user_ids.tolist() == ["ann", "bob", "cy"]
