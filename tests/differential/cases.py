@@ -1,7 +1,5 @@
-"""Random inputs of the fuzz, and how a failing one is made small."""
+"""Random inputs of the fuzz."""
 
-from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -75,58 +73,3 @@ def full_case(rng: np.random.Generator) -> Case:
         values = (0,) if rng.random() < 0.2 else grades
         case.truth[user] = {item: rng.choice(values).item() for item in items}
     return case
-
-
-def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """Leave out users, items and training while the case still fails."""
-    found = True
-    while found:
-        found = next((smaller for smaller in _smaller(case) if fails(smaller)), None)
-        case = found or case
-    return case
-
-
-def _smaller(case: Case) -> Iterator[Case]:
-    for user in case.train:
-        yield _without(case, "train", user)
-    for user in case.truth:
-        yield _without(case, "truth", user)
-    if len(case.lists) > 1:
-        for user in case.lists:
-            yield _without(_without(case, "lists", user), "scores", user)
-    everywhere = [*case.lists.values(), *case.truth.values()]
-    for item in ITEMS:
-        if any(item in items for items in everywhere):
-            yield _without_item(case, item)
-    yield from _without_one_row(case)
-
-
-def _without_one_row(case: Case) -> Iterator[Case]:
-    for user, items in case.lists.items():
-        for place in range(len(items)):
-            smaller = deepcopy(case)
-            del smaller.lists[user][place], smaller.scores[user][place]
-            yield smaller
-    for user, grades in case.truth.items():
-        for item in grades:
-            smaller = deepcopy(case)
-            del smaller.truth[user][item]
-            yield smaller
-
-
-def _without(case: Case, part: str, user: str) -> Case:
-    smaller = deepcopy(case)
-    del getattr(smaller, part)[user]
-    return smaller
-
-
-def _without_item(case: Case, item: str) -> Case:
-    """Leave an item out of every list and every user's grades."""
-    smaller = deepcopy(case)
-    for user, items in case.lists.items():
-        kept = [place for place, listed in enumerate(items) if listed != item]
-        smaller.lists[user] = [items[place] for place in kept]
-        smaller.scores[user] = [case.scores[user][place] for place in kept]
-    for grades in smaller.truth.values():
-        grades.pop(item, None)
-    return smaller
