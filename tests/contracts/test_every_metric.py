@@ -2,8 +2,6 @@
 
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
@@ -111,39 +109,6 @@ def test_suites_are_the_files_that_hold_names_only() -> None:
     }
     plain = {name for name, content in files.items() if all(key == value for key, value in content.items())}
     assert set(SUITES) == plain
-
-
-def test_no_other_value_than_the_choices_is_checked_by_hand() -> None:
-    """Literals are checked for every metric by the base class; a check of its own would be a second list."""
-    for leaf in CLASSES:
-        checked = re.findall(r"check_choice\(\"\w+: (\w+)\"", inspect.getsource(leaf))
-        assert checked == (["ties"] if leaf.__name__ == "AUC" else []), leaf.__name__
-
-
-def loaded(code: str, package: str) -> set[str]:
-    printed = subprocess.run(
-        [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return {name.removeprefix(package) for name in printed.split() if name.startswith(package)}
-
-
-def test_the_default_suite_loads_its_own_metrics_and_no_library() -> None:
-    code = (
-        "from recgauge.conventions import get_convention; from recgauge.metrics import SUITES; "
-        "[get_convention('standard').definition(name) for name in SUITES['ranking']]"
-    )
-    own = {"metric", "precision", "recall", "reading", "average_precision", "dcg", "ndcg"}
-    assert loaded(code, "recgauge.metrics.") == own
-    assert loaded(code, "recgauge.conventions.") == set()
-
-
-def test_a_convention_loads_its_own_module_only() -> None:
-    code = "from recgauge.conventions import get_convention; get_convention('trec')"
-    assert loaded(code, "recgauge.conventions.libraries.") == {"trec"}
-    assert not {name for name in loaded(code, "recgauge.metrics.") if name.startswith(("beyond", "rating"))}
 
 
 def test_a_side_setting_shows_where_it_matters() -> None:
