@@ -138,14 +138,6 @@ def test_svd_orders_factors_and_fixes_signs(demo):
     assert (peaks > 0).all()
 
 
-def test_svd_of_ones_ignores_ratings(demo):
-    users = np.arange(5, dtype=np.int32)
-    rows = demo.interactions
-    ones = Interactions(rows.user, rows.item, np.ones(len(rows)), None, rows.user_ids, rows.item_ids)
-    binary = SVD(4, values="binary").fit(rows, rng=stream(0, "fit")).score(users)
-    np.testing.assert_allclose(binary, SVD(4).fit(ones, rng=stream(0, "fit")).score(users), atol=1e-5)
-
-
 def test_svd_refuses_more_factors_than_the_matrix_has():
     with pytest.raises(FitError, match="below the 2 users and 2 items, got 2"):
         SVD(2).fit(Interactions.from_ids([1, 2], [1, 2]), rng=np.random.default_rng(0))

@@ -135,18 +135,6 @@ def test_the_expected_value_is_the_mean_over_every_order(case):
         assert entry.per_user == pytest.approx(np.array(mean), abs=1e-12), entry.definition
 
 
-@given(case=tied_scores())
-def test_what_ties_beyond_the_list_is_counted(case):
-    scores, grades, k = case
-    lists = lists_of(scores, grades, k)
-    for user in range(len(scores)):
-        last = lists.scores[user, -1]
-        others = np.setdiff1d(np.flatnonzero(scores[user] == last), lists.items[user])
-        assert lists.beyond.size[user] == len(others)
-        found = lists.beyond.gains[lists.beyond.start[user] : lists.beyond.start[user + 1]]
-        assert found.tolist() == sorted(grades[user, others][grades[user, others] > 0])
-
-
 def many_ties(n_users=300, n_items=700, seed=3):
     rng = np.random.default_rng(seed)
     levels = rng.integers(1, 30, n_users)  # some users have one score for all items
@@ -214,20 +202,6 @@ def test_random_orders_are_uniform():
     assert len(counts) == 24
     chi_square = ((counts - 1000) ** 2 / 1000).sum()
     assert chi_square < 49.7  # 23 degrees of freedom: exceeded by one in a thousand
-
-
-def test_shuffled_lists_keep_scores_and_draw_from_beyond():
-    scores, grades = many_ties()
-    lists = lists_of(scores, grades, 10, draws=Draws(2, seed=1))
-    first, again, other = shuffled(lists, 1, 0), shuffled(shuffled(lists, 1, 0), 1, 0), shuffled(lists, 1, 1)
-    users = np.arange(len(scores))[:, None]
-    for one in (first, other):
-        assert (scores[users, one.items] == lists.scores).all()
-        assert all(len(set(row)) == 10 for row in one.items.tolist())
-    assert (first.items == again.items).all()
-    assert (first.items != other.items).any()
-    from_beyond = ~(first.items[..., None] == lists.items[:, None]).any(axis=2)
-    assert from_beyond[lists.beyond.size > 100].mean() > 0.5
 
 
 def test_drawn_means_converge_to_the_formula():

@@ -89,12 +89,6 @@ def test_cut_connection_is_continued(fetch, server, content, progress):
     assert [done[0] for *_, done in progress.steps] == [100_000, 250_000, len(content)]
 
 
-def test_server_that_cannot_continue_starts_anew(fetch, server, content):
-    server.ranges = False
-    server.faults += [cut_after(100_000)]
-    assert fetch().path.read_bytes() == content
-
-
 def test_server_that_always_cuts_is_given_up_and_what_came_is_kept(fetch, server, content, tmp_path):
     server.ranges = False
     server.faults += [cut_after(100_000)] * 20

@@ -86,7 +86,6 @@ def test_text_in_a_number_column_is_refused(load, name):
     ("name", "member", "content"),
     [
         ("ml_100k", "ml-100k/u.item", b"5|A\n"),
-        ("ml_1m", "ml-1m/movies.dat", b"x::A::Drama\n"),
         ("ml_latest_small", "ml-latest-small/movies.csv", b"movieId,title,genres\n5,A\n"),
         ("ml_latest_small", "ml-latest-small/movies.csv", b"movieId,title,genres\n5,\xff,Drama\n"),
     ],
@@ -123,7 +122,6 @@ def test_single_source_digest_is_a_question(make_zip):
     [
         ({"name": "ml_50k"}, "one of ml_100k, ml_latest_small, ml_1m"),
         ({"name": "ml_1m", "relevant_from": "4"}, "relevant_from"),
-        ({"name": "ml_1m", "sha256": "0"}, "sha256"),
     ],
 )
 def test_constructor_checks(wrong, message):

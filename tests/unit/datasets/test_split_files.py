@@ -133,10 +133,7 @@ def test_files_that_hold_something_else_than_declared_are_refused(split_of):
     [
         ({"sha": "0"}, r"train must be a mapping with filename, address, size, sha256 and perhaps format"),
         ({"filename": "../a"}, r"train: filename must be a path below the mirror's folder"),
-        ({"filename": "/a"}, r"train: filename must be a path below the mirror's folder"),
-        ({"size": 0}, r"train: size must be"),
         ({"sha256": "0"}, r"train: sha256 must be 64"),
-        ({"format": "xml"}, r"train: format must be one of"),
     ],
 )
 def test_a_wrong_declaration_names_the_setting(change, message):

@@ -67,12 +67,6 @@ def test_only_popular_items_take_part(demo, progress):
     assert np.array_equal(lists.items[0, -len(unseen) :], unseen)
 
 
-def test_large_catalogues_are_told_how_long_they_take(demo, progress, monkeypatch):
-    monkeypatch.setattr(ease, "_LARGE", 1000)
-    fitted(demo.interactions, progress)
-    assert "take 9 MB; the inverse takes about 0.1 minutes here" in progress.notes[0]
-
-
 @pytest.mark.parametrize("size", [7, 64, 100, 512])
 def test_an_inverse_is_made_in_blocks(rng, size):
     rows = rng.random((900, 300), np.float32)

@@ -53,26 +53,12 @@ def test_enough_steps_solve_the_systems(train):
         np.testing.assert_allclose(h[i], np.linalg.solve(system, own.sum(axis=0)), rtol=1e-3, atol=1e-5)
 
 
-def test_few_steps_come_to_the_same(train):
-    few, many = (
-        list(IALS(n_factors=5, n_epochs=60, n_steps=n).epochs(train, rng=np.random.default_rng(0)))[-1]
-        for n in (3, 50)
-    )
-    assert few == pytest.approx(many, rel=0.01)
-
-
 def test_folding_in_the_training_rows_solves_their_systems(train):
     model = fit(train, n_epochs=100)
     before = model.factors()
     after = model.fold_in(train).factors()
     assert np.array_equal(before.item, after.item)
     np.testing.assert_allclose(after.user, before.user, atol=0.03)
-
-
-def test_users_and_items_without_rows_have_no_factors(train):
-    factors = fit(train).factors()
-    assert not factors.user[60:].any()
-    assert not factors.item[40].any()
 
 
 def test_an_epochs_factors_stay_as_they_are(train):

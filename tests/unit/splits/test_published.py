@@ -202,7 +202,6 @@ def test_a_data_set_without_a_split_of_its_own_asks_for_files(folder):
         ({"fold": "u1", "test": "a.csv"}, "set either, not both"),
         ({"train": "a.csv"}, "train needs test=FILE"),
         ({"test": ""}, "Published: test must name a file"),
-        ({"test": "a.csv", "format": "xls"}, "format must be one of"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(settings, message):

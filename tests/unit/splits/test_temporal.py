@@ -104,7 +104,6 @@ def test_windows_may_slide_and_have_a_validation_part():
     [
         ({"window": 5}, "window must be a whole number from 0 to 4 \\(n_windows is 5\\), got 5"),
         ({"test_days": 1e-9}, "at least a second"),
-        ({"validation_days": -1}, "validation_days"),
     ],
 )
 def test_windows_that_cannot_be_meant_are_refused(settings, message):

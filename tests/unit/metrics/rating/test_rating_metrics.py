@@ -109,14 +109,6 @@ def test_perfect_predictions_are_the_best(metric, rows):
     assert value == pytest.approx(best, abs=1e-12) or math.isnan(value)
 
 
-@given(rows=ROWS)
-def test_mean_over_users_leaves_undefined_ones_out(rows):
-    metric = Pearson(aggregate="user")
-    per_user = metric.per_group(judged(rows))
-    expected = np.nanmean(per_user) if (~np.isnan(per_user)).any() else math.nan
-    assert metric.value(judged(rows)) == pytest.approx(expected, nan_ok=True)
-
-
 def test_a_high_power_does_not_overflow():
     ratings = JudgedRatings(np.array([0.0, 100.0]), np.array([100.0, 0.0]), np.array([0, 2]))
     assert Minkowski(q=500).value(ratings) == 100.0
