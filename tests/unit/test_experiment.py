@@ -87,6 +87,13 @@ def test_both_lanes_of_one_model():
     assert result.counts["users_evaluated"] == len(result.ranking.relevant.users)
 
 
+def test_predictions_stay_on_the_scale():
+    result = run_experiment(experiment(Bias(), metrics=("rmse",)))
+    assert result.ranking is None
+    predicted = result.rating.predictions.predicted
+    assert 0.5 <= predicted.min() <= predicted.max() <= 5.0
+
+
 def test_a_metric_that_its_convention_refuses_costs_no_other():
     result = run_experiment(experiment(Random(), conventions="cornac"))
     assert set(result.ranking.refused) == {"mrr"}

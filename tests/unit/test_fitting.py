@@ -8,7 +8,7 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.models import Recommender
+from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.bias import METHODS, Bias
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.fitting import fit, models_that_fold_in
@@ -108,6 +108,12 @@ def test_biased_mf_folds_in_one_row_without_regularization():
     new = Interactions(np.array([2]), np.array([0]), np.array([5.0]), None, *ids)
     model = BiasedMF(n_factors=4, regularization=0.0).fit(wider, rng=np.random.default_rng(0)).fold_in(new)
     assert model.predict(new.user, new.item) == pytest.approx([5.0], abs=1e-3)
+
+
+def test_folded_users_are_known_to_rating_metrics(held_out):
+    for model in (Bias(), BiasedMF(n_factors=4, n_epochs=2)):
+        assert isinstance(fitted(model, held_out), RatingPredictor)
+        assert model.known().users[held_out.test_users].all()
 
 
 def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):

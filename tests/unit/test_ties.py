@@ -204,6 +204,22 @@ def test_random_orders_are_uniform():
     assert chi_square < 49.7  # 23 degrees of freedom: exceeded by one in a thousand
 
 
+def test_shuffled_lists_keep_scores_and_draw_from_beyond():
+    scores, grades = many_ties()
+    lists = lists_of(scores, grades, 10, draws=Draws(2, seed=1))
+    first, again, other = shuffled(lists, 1, 0), shuffled(shuffled(lists, 1, 0), 1, 0), shuffled(lists, 1, 1)
+    users = np.arange(len(scores))[:, None]
+    for one in (first, other):
+        assert (scores[users, one.items] == lists.scores).all()
+        assert all(len(set(row)) == 10 for row in one.items.tolist())
+    assert (first.items == again.items).all()
+    assert (first.items != other.items).any()
+    from_beyond = ~(first.items[..., None] == lists.items[:, None]).any(axis=2)
+    assert from_beyond[lists.beyond.size > 100].mean() > 0.5
+    whole = lists_of(np.zeros((5, 8), np.float32), np.ones((5, 8), int), 8)  # nothing is beyond these
+    assert (shuffled(whole, 1, 0).items != shuffled(whole, 1, 1).items).any()
+
+
 def test_drawn_means_converge_to_the_formula():
     scores, grades = many_ties(n_users=100)
     lists = lists_of(scores, grades, 10, draws=Draws(64, seed=2))

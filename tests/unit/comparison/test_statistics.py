@@ -219,6 +219,14 @@ def test_effect_size_and_shares():
     assert pair.relative == pytest.approx(d.mean() / 0.375)
 
 
+def test_max_t_in_blocks_is_max_t(monkeypatch, rng):
+    values = rng.random((1, 6, 40)) + np.linspace(0, 0.2, 6)[None, :, None]
+    table = UserValues(np.arange(40), tuple("abcdef"), ("x",), values, (True,))
+    whole = compare_values([table], Procedure(n_resamples=500))
+    monkeypatch.setattr("recgauge.comparison.one_metric._BLOCK_BYTES", 8 * 15 * 7)
+    assert compare_values([table], Procedure(n_resamples=500)) == whole
+
+
 def test_more_pairs_than_memory_holds_are_refused_and_a_baseline_helps(rng):
     names = tuple(f"run{i}" for i in range(120))
     table = UserValues(np.arange(8), names, ("x",), rng.random((1, 120, 8)), (True,))
