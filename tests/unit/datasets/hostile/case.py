@@ -57,7 +57,8 @@ def zipped(*members: tuple[str, bytes | str], **options: Any) -> bytes:
     with zipfile.ZipFile(packed, "w", **options) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a name that is there twice
         for name, content in members:
-            archive.writestr(name, content)
+            made = zipfile.ZipInfo(name)  # of 1980: with the time of day a byte in it may end the first line
+            archive.writestr(made, content, archive.compression)
     return packed.getvalue()
 
 
