@@ -3,7 +3,7 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError, ScoreError
-from recgauge.evaluation.predict import predict_ratings
+from recgauge.evaluation.predict import RatingPredictions, predict_ratings
 from recgauge.models import KnownRatings, RatingPredictor
 from recgauge.models.bias import Bias
 from recgauge.models.svd import SVD
@@ -95,3 +95,11 @@ def test_other_ids():
 def test_wrong_predictions(predicted, message):
     with pytest.raises(ScoreError, match=message):
         predict_ratings(fixed(*predicted), TRAIN, SCALE)
+
+
+def test_columns_must_fit():
+    column, flags, codes = np.zeros(2, np.float32), np.zeros(2, bool), np.zeros(2, np.int32)
+    with pytest.raises(SchemaError, match=r"actual must have shape \(2,\)"):
+        RatingPredictions(codes, codes, column[:1], column, flags, flags)
+    with pytest.raises(SchemaError, match="predicted must be finite"):
+        RatingPredictions(codes, codes, column, column + np.nan, flags, flags)

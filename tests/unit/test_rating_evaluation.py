@@ -6,6 +6,7 @@ from recgauge.evaluation.evaluate_ratings import evaluate_predictions, evaluate_
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.rating.correlations import Pearson
 from recgauge.metrics.rating.errors import MAE
+from recgauge.metrics.recall import HitRate
 
 ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
 USERS = ["ann", "ann", "ann", "bob", "cy"]
@@ -55,8 +56,10 @@ def test_predictions_of_a_model():
         ({"predicted": PREDICTED[:4]}, "predicted must have one rating for each of the 5 of actual, got 4"),
         ({"actual": [], "predicted": []}, "actual must be one column with at least one rating"),
         ({"actual": [1, 2, float("nan"), 4, 5]}, "actual must be finite, got nan in row 2"),
+        ({"actual": ["good"] * 5}, "actual must be an array of numbers, got list"),
         ({"users": np.array([1, "a", 2, 3, 4], dtype=object)}, "users must be ids of one sortable type"),
         ({"users": USERS[:2]}, r"users must have one id for each of the 5 ratings, got \(2,\)"),
+        ({"users": [1, 2, float("nan"), 4, 5]}, "users must not hold missing ids"),
     ],
 )
 def test_wrong_columns(arguments, message):
@@ -68,7 +71,9 @@ def test_wrong_columns(arguments, message):
     ("metrics", "message"),
     [
         (["rmsle"], "'rmsle' is unknown. Rating metrics are fcp, kendall, liked_score, mae"),
+        (["mae", MAE(aggregate="user")], "two share a name; pass a mapping"),
         ({"mae": 3}, "mae must be a recgauge metric, got int"),
+        ({"hit": HitRate()}, "hit must be a rating metric, got HitRate"),
         ([MAE(aggregate="user")], "mae: .* is a metric of users; pass users="),
     ],
 )

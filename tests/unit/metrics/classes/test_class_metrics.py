@@ -94,10 +94,12 @@ def test_binary_needs_its_label():
     ("actual", "predicted", "message"),
     [
         ([], [], "actual must be one column with at least one label"),
+        ([[1], [0, 1]], [[1], [0, 1]], "its rows differ in length"),
         ([1, 2], [1], "predicted must have one label for each of the 2 of actual, got 1"),
         ([1, 2], [1, float("nan")], "predicted must not hold missing labels"),
         (np.array([1, "a"], object), [1, 2], "labels of one sortable type"),
         ([[1, 2]], [[1, 0]], "actual is a table, which must hold 1 where a row has a label"),
+        ([[1, 0]], [[1, 0, 0]], r"predicted must have the shape of actual, \(1, 2\), got \(1, 3\)"),
     ],
 )
 def test_wrong_columns(actual, predicted, message):
