@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,8 @@ from recgauge.report import gathering
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
 from recgauge.report.figures.svg import svg_text
-from recgauge.report.gathering import Effort, report_data, write_page
-from recgauge.report.page import report_page
+from recgauge.report.gathering import Effort, report_data, write_figures, write_page
+from recgauge.report.page import pictures, report_page
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.report.page.words import protocol_words
 from recgauge.tracking import find_runs
@@ -162,6 +163,13 @@ def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, und
     assert "no run has nothing" in capsys.readouterr().err
     assert main(["report", "--out", str(tmp_path / "r.pdf"), *map(str, folders[:2])]) == 1
     assert "must end in one of .html" in capsys.readouterr().err
+
+
+def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(gathering, "pictures", lambda data: islice(pictures(data), 2))
+    files = write_figures(data, tmp_path / "figures")
+    assert {path.suffix for path in files} == {".png", ".svg"}
+    assert all(path.stat().st_size > 500 for path in files)
 
 
 def test_the_protocol_counts_the_users_of_every_seed(tmp_path):

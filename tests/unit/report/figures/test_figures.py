@@ -5,17 +5,30 @@ import pytest
 
 from recgauge.errors import ConfigError, DataError, MetricError
 from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
+from recgauge.report.data_card.build import data_card
 from recgauge.report.distributions import long_tail
 from recgauge.report.figures import (
     plot_bars,
     plot_coverage,
+    plot_drift,
     plot_long_tail,
     plot_metric_over_k,
+    plot_over_time,
+    plot_personalization_and_similarity,
     plot_precision_recall_curve,
     plot_predicted_against_actual,
     plot_roc,
 )
 from recgauge.report.figures.compared import plot_popularity_shares
+from recgauge.splits.shares import RandomRows
+from recgauge.utils.randomness import stream
+
+DAY = 86_400
+
+
+@pytest.fixture(scope="module")
+def split(demo):
+    return RandomRows().split(demo.interactions, rng=stream(0, "split"))
 
 
 def texts(axes):
@@ -71,6 +84,36 @@ def test_predictions_are_summed_up_per_actual_rating():
     assert wide[1][:, 1] == pytest.approx([2.1, 3.9])
     assert narrow[0][:, 1] == pytest.approx([1.25, 1.75])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1\n101", "3\n101"]
+
+
+def test_personalization_and_similarity_keep_one_order():
+    figure = plot_personalization_and_similarity({"a": 0.9, "b": 0.1}, {"b": 0.3, "a": 0.2})
+    left, right = figure.axes
+    assert [bar.get_width() for bar in left.patches] == [0.9, 0.1]
+    assert [bar.get_width() for bar in right.patches] == [0.2, 0.3]
+    with pytest.raises(MetricError, match="same labels"):
+        plot_personalization_and_similarity({"a": 0.9}, {"b": 0.3})
+
+
+def test_rows_over_time_are_stacked():
+    figure = plot_over_time({"train": np.array([0, DAY, DAY]), "test": np.array([DAY])})
+    (axes,) = figure.axes
+    assert [part.get_label() for part in axes.collections] == ["train", "test"]
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() == 2
+    assert axes.collections[1].get_paths()[0].vertices[:, 1].max() == 3
+    assert axes.get_ylabel() == "rows per day"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["train", "test"]
+
+
+def test_drift_shows_shares_of_both_parts(demo, split):
+    card = data_card(demo, split)
+    ratings, popularity, times = plot_drift(card).axes
+    heights = np.array([bar.get_height() for bar in ratings.patches]).reshape(2, -1)
+    assert heights.sum(axis=1) == pytest.approx([1, 1])
+    assert heights[1, 0] == pytest.approx(dict(card.parts["test"].ratings.values)[0.5] / 12_000)
+    assert len(popularity.patches) == 20
+    assert times.lines[1].get_ydata()[1] == pytest.approx(card.over_time.counts["test"][0] / 12_000)
+    assert times.lines[1].get_ydata()[-1] == pytest.approx(1)
 
 
 def test_the_most_popular_items_are_drawn_at_one_on_the_right():
