@@ -6,6 +6,8 @@ from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import (
     Row,
@@ -18,6 +20,8 @@ from recgauge.studies import (
     plain_table,
     where,
 )
+from recgauge.utils.checks import DoubleArray
+from recgauge.utils.randomness import stream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,8 +30,9 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("dataset", "model", "seed", "trials", "metric", "value", "stderr"),
-    *("validation", "chosen", "definition", "reason"),
+    *("validation", "chosen", "drawn", "definition", "reason"),
 )
+_N_DRAWS, _TUNED = 10_000, 20
 Values = dict[str, dict[int, float]]
 """Mean over seeds by model and number of trials."""
 
@@ -50,8 +55,13 @@ class TunedOrNot(Study):
         entry, search = record.result(self.metric), record.search
         if entry is None or search is None:
             return []
-        chosen = search.chosen
-        return [number_row(entry) | {"validation": f"{chosen.value:.4f}", "chosen": chosen.words}]
+        drawn = [trial.value for trial in search.trials[1:] if trial.value is not None]
+        told = {
+            "validation": f"{search.chosen.value:.4f}",
+            "chosen": search.chosen.words,
+            "drawn": " ".join(f"{value:.5f}" for value in drawn),
+        }
+        return [number_row(entry) | told]
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return values by budget, who wins if who was tuned, the pairs that turn, and what was chosen."""
@@ -66,6 +76,8 @@ class TunedOrNot(Study):
                 _winners(values),
                 "### How many pairs of models turn",
                 _turns(values),
+                "### And if the others are taken with any settings",
+                _careless(rows),
                 folded("Chosen settings, and their value on validation rows", _chosen(rows)),
             ]
         return "\n\n".join(parts)
@@ -138,7 +150,7 @@ def _by_budget(rows: Sequence[Row], values: Values) -> str:
 
 
 def _winners(values: Values) -> str:
-    """Return, for each model, what becomes of it if it alone is tuned, and if all others are."""
+    """Return, for each model, what becomes of it if it alone is tuned."""
     none, most = min(next(iter(values.values()))), max(next(iter(values.values())))
     lines = []
     for tuned, others in (("nobody", none), ("everybody", most)):
@@ -149,12 +161,6 @@ def _winners(values: Values) -> str:
         rank = str(order.index(model) + 1)
         lines.append(
             {"tuned": f"{model} alone", "best": order[0], "its rank": rank, "order": " > ".join(order)}
-        )
-    for model in values:
-        order = order_of(values, dict.fromkeys(values, most) | {model: none})
-        rank = str(order.index(model) + 1)
-        lines.append(
-            {"tuned": f"all but {model}", "best": order[0], "its rank": rank, "order": " > ".join(order)}
         )
     return f"{plain_table(lines, 4)}\n\nTuned: with {most} trials. Its rank: of the model that is named."
 
@@ -180,6 +186,46 @@ def _turns(values: Values) -> str:
             }
         )
     return f"{plain_table(lines, 0)}\n\nOf {len(pairs)} pairs of models."
+
+
+def _careless(rows: Sequence[Row]) -> str:
+    """Return by model what drawn settings are worth, and how often it is best if it alone is tuned."""
+    most = max(distinct(rows, "trials"), key=int)
+    drawn = {
+        row["model"]: np.array(row["drawn"].split(), np.float64)
+        for row in where(rows, trials=most, seed=rows[0]["seed"])
+    }
+    if not all(map(len, drawn.values())):
+        return "No settings were drawn."
+    rng = stream(0, "drawn settings")
+    one, best = (
+        {model: rng.choice(values, (_N_DRAWS, n)).max(axis=1) for model, values in drawn.items()}
+        for n in (1, _TUNED)
+    )
+    lines = []
+    for model in sorted(drawn, key=lambda model: -best[model].mean()):
+        others = np.array([values for name, values in one.items() if name != model])
+        tuned = np.array([values for name, values in best.items() if name != model])
+        lines.append(
+            {
+                "model": model,
+                "one setting": f"{one[model].mean():.4f}",
+                f"best of {_TUNED}": f"{best[model].mean():.4f}",
+                "best, if nobody is tuned": _share(one[model], others),
+                "if it alone is": _share(best[model], others),
+                "if all are": _share(best[model], tuned),
+                "if all but it": _share(one[model], tuned),
+            }
+        )
+    return f"{plain_table(lines)}\n\n" + (
+        f"Means of {label(rows[0]['metric'])} on validation rows, and how often the model is best. "
+        f"Settings are drawn {_N_DRAWS:,} times from the trials: one for a model that is not tuned, the "
+        f"best of {_TUNED} for one that is. A trial that was pruned has its last value."
+    )
+
+
+def _share(own: DoubleArray, others: DoubleArray) -> str:
+    return f"{100 * float((own > others.max(axis=0)).mean()):.0f} %"
 
 
 def _chosen(rows: Sequence[Row]) -> str:
