@@ -11,7 +11,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel
 from recgauge.models._gram import check_memory, lower_gram, mirrored
-from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_bool, check_real
+from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_bool, check_int, check_real
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks
 
@@ -44,6 +44,11 @@ class SLIM(ItemWeightModel):
         Only weights >= 0, as in the paper.
     tol : float
         The descent of an item ends when no weight would move by more than this, > 0.
+    top_k : int, optional
+        Most items i that are kept for an item j, those of the largest weights; None: all.
+    drop_smallest : bool
+        Whether each item j loses its smallest weight, also where it has fewer than `top_k`. Only to repeat
+        numbers of the code of [3]_, which keeps ``min(top_k, n - 1)`` of an item's n weights.
 
     Raises
     ------
@@ -71,6 +76,9 @@ class SLIM(ItemWeightModel):
     .. [1] X. Ning, G. Karypis, "SLIM: sparse linear methods for top-N recommender systems", ICDM 2011.
     .. [2] J. Friedman, T. Hastie, R. Tibshirani, "Regularization paths for generalized linear models via
        coordinate descent", Journal of Statistical Software 33(1), 2010: covariance updates.
+    .. [3] M. Ferrari Dacrema, S. Boglio, P. Cremonesi, D. Jannach, "A troubling analysis of reproducibility
+       and progress in recommender systems research", ACM TOIS 39(2), 2021:
+       MaurizioFD/RecSys2019_DeepLearning_Evaluation, ``SLIM_ElasticNet``.
 
     Examples
     --------
@@ -84,12 +92,17 @@ class SLIM(ItemWeightModel):
     l2: float = 100.0
     non_negative: bool = True
     tol: float = 1e-5
+    top_k: int | None = None
+    drop_smallest: bool = False
 
     def __post_init__(self) -> None:
         self.l1 = check_real("SLIM: l1", self.l1, low=0.0, high=np.inf)
         self.l2 = check_real("SLIM: l2", self.l2, low=0.0, high=np.inf, low_open=True)
         self.tol = check_real("SLIM: tol", self.tol, low=0.0, high=1.0, low_open=True)
         check_bool("SLIM: non_negative", self.non_negative)
+        if self.top_k is not None:
+            self.top_k = check_int("SLIM: top_k", self.top_k, minimum=1)
+        check_bool("SLIM: drop_smallest", self.drop_smallest)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Regress every item on the others.
@@ -120,8 +133,21 @@ class SLIM(ItemWeightModel):
             )
         starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         by_target = sparse.csc_array((weights, codes, starts), shape=(n_items, n_items))
+        if self.top_k is not None or self.drop_smallest:
+            by_target = self._cut(by_target)
         self._item_weights = ItemWeights(rows, by_target.tocsr())
         return self
+
+    def _cut(self, by_target: sparse.csc_array) -> sparse.csc_array:
+        """Return the largest weights of each column alone."""
+        n_weights = np.diff(by_target.indptr)
+        most = np.minimum(n_weights - self.drop_smallest, self.top_k or len(n_weights))
+        target = np.repeat(np.arange(len(n_weights)), n_weights)
+        order = np.lexsort((by_target.indices, -np.abs(by_target.data), target))
+        place = np.arange(len(order)) - by_target.indptr[target]
+        by_target.data[order[place >= most[target]]] = 0.0
+        by_target.eliminate_zeros()
+        return by_target
 
 
 def _gram(
