@@ -41,6 +41,7 @@ ORDER = (
         "runs",
         "experiment",
         "comparison",
+        "checks",
         "report",
         "studies",
         "tracking",

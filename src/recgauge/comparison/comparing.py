@@ -85,12 +85,19 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
         for dataset, of_dataset in read.items()
     ]
     for table in tables:
-        _check_protocols(read[table.dataset], table.metrics)
+        check_protocols(read[table.dataset], table.metrics)
     return compare_values(tables, procedure)
 
 
-def _check_protocols(runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str]) -> None:
-    """Refuse runs of recgauge that differ in more than the model."""
+def check_protocols(
+    runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str = "compare"
+) -> None:
+    """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`.
+
+    Raises
+    ------
+    ConfigError
+    """
     from recgauge.runs.protocol import differences, protocol
 
     known = {}
@@ -104,7 +111,7 @@ def _check_protocols(runs: Mapping[str, RunValues | Sequence[RunValues]], metric
     ]
     if lines:
         raise ConfigError(
-            "compare: these runs differ in more than the model, so their numbers cannot be compared: "
+            f"{subject}: these runs differ in more than the model, so their numbers cannot be compared: "
             f"{'; '.join(lines)}. To compare all the same, give their per-user values as data frames."
         )
 

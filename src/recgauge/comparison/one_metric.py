@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite, sqrt
+from math import inf, sqrt
 
 import numpy as np
 
@@ -14,17 +14,18 @@ from recgauge.comparison.tests_of_pairs import (
     benjamini_hochberg,
     compact_letters,
     corrected_resampled_t,
+    detectable_difference,
     holm,
     max_t,
     paired_t,
     sign_test,
     student_quantile,
+    users_to_show,
     wilcoxon,
 )
 from recgauge.comparison.user_values import UserValues
 from recgauge.utils.checks import DoubleArray
 
-_POWER = 0.8
 _BLOCK_BYTES = 1 << 25  # of the statistics of all pairs at once: memory must not grow with resamples x pairs
 _ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
 
@@ -244,11 +245,8 @@ class _Measure:
     def _decided(self, pair: Pair, p_adjusted: float, critical: float) -> Pair:
         """Return a pair with its decision, and what as many users could have decided."""
         n = self.values.shape[1]
-        errors = critical + student_quantile(_POWER, n - 1)
-        detectable = errors * pair.stderr if isfinite(errors) else None
-        users = None
-        if detectable is not None and pair.difference:
-            users = max(2, ceil(n * (detectable / pair.difference) ** 2))
+        detectable = detectable_difference(pair.stderr, n, critical)
+        users = users_to_show(pair.difference, detectable, n)
         differs = p_adjusted <= self.procedure.alpha
         return replace(
             pair, p_adjusted=p_adjusted, differs=differs, detectable=detectable, users_needed=users

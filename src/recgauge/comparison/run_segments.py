@@ -172,7 +172,7 @@ def segments_by(
         return _by_items(runs, key, options, split)
     values = runs.values(key)
     values.index = values.index.map(str)
-    groups = _grouped(_attribute(by, runs, own, dataset, split), options.groups)
+    groups = grouped(user_attribute(by, runs, own, dataset, split), options.groups)
     groups.index = groups.index.map(str)
     entry = runs.first.record.result(key)
     return compare_segments(
@@ -186,7 +186,7 @@ def segments_by(
     )
 
 
-def _attribute(
+def user_attribute(
     by: str, runs: Condition, own: "pd.DataFrame | None", dataset: Dataset, split: Split
 ) -> "pd.Series":
     """Return a number or a word for every user, by user id."""
@@ -208,8 +208,8 @@ def _attribute(
     raise ConfigError(f"--by: there is no {by}. {hint}There are {listed([*BUILT_IN, *columns])}.{own_hint}")
 
 
-def _grouped(values: "pd.Series", n_groups: int) -> "pd.Series":
-    """Return groups: numbers cut where there are many different ones, words as they are."""
+def grouped(values: "pd.Series", n_groups: int) -> "pd.Series":
+    """Return the group of each user: numbers cut where there are many different ones, words as they are."""
     if values.dtype.kind in "iuf" and values.nunique() > n_groups:
         return cut_groups(values, n_groups)
     return values.dropna()

@@ -90,10 +90,10 @@ def compare_runs(
         lines += different
         names |= named.keys()
         known |= {(dataset, name): series for name, series in named.items()}
-        values = {name: _values(series, some, keys) for name, series in named.items()}
+        values = {name: series_values(series, some, keys) for name, series in named.items()}
         tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
     procedure = replace(procedure, baseline=known_baseline(procedure.baseline, names))
-    costs = {place: _cost(series) for place, series in known.items()}
+    costs = {place: cost_of(series) for place, series in known.items()}
     return ComparedRuns(compare_values(tables, procedure), costs, tuple(lines), (*notes, *told), known)
 
 
@@ -292,7 +292,7 @@ def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
     )
 
 
-def _values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list[RunValues]:
+def series_values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list[RunValues]:
     """Read the per-user values of every seed and fold of a run."""
     folds = {_fold(job): None for one in some for job in one.jobs}
     several = any(len({_fold(job) for job in one.jobs}) > 1 for one in some)
@@ -310,7 +310,7 @@ def _fold(job: JobOutcome) -> tuple[str, ...]:
     return tuple(str(split.get(name)) for name in FOLDS) if isinstance(split, Mapping) else ()
 
 
-def _cost(series: Series) -> Cost:
+def cost_of(series: Series) -> Cost:
     """Return the mean over seeds and folds of what a run took."""
     records = records_of(series)
 

@@ -214,7 +214,7 @@ def compare_segments(
 
     # sums of floats depend on their order, results must not depend on that of the users
     frame = pd.DataFrame(dict(values.items())).dropna().sort_index(key=lambda users: users.map(str))
-    names, codes = _codes(pd.Series(groups).reindex(frame.index))
+    names, codes = group_codes(pd.Series(groups).reindex(frame.index))
     if len(frame) == 0 or not names:
         grouped = listed(pd.Series(groups).index[:3])
         raise SchemaError(
@@ -277,7 +277,7 @@ def compare_item_groups(
     runs = tuple(str(name) for name in hits.columns if name not in ("user", "item"))
     if missing or not runs:
         raise SchemaError(f"hits: needs columns user, item and one per run, got {listed(hits.columns)}.")
-    names, codes = _codes(pd.Series(groups).reindex(hits["item"]))
+    names, codes = group_codes(pd.Series(groups).reindex(hits["item"]))
     if not names:
         raise SchemaError(f"{by}: none of the items of the test rows has a group.")
     users, rows = np.unique(hits["user"].to_numpy(), return_inverse=True)
@@ -396,7 +396,7 @@ def _uneven(cells: _Cells, order: Sequence[int]) -> dict[str, float]:
     return {cells.runs[run]: float(p) for run, p in zip(order[1:], adjusted, strict=True)}
 
 
-def _codes(groups: "pd.Series") -> tuple[tuple[str, ...], IntArray]:
+def group_codes(groups: "pd.Series") -> tuple[tuple[str, ...], IntArray]:
     """Return the names of the groups that occur, in their order, and the code of each row, -1 without one."""
     import pandas as pd
 

@@ -1,6 +1,7 @@
 """Tests of paired differences, corrections for many of them, and letters for runs that do not differ."""
 
 from collections.abc import Collection, Iterable, Sequence
+from math import ceil, isfinite
 from string import ascii_lowercase
 
 import numpy as np
@@ -130,6 +131,59 @@ def equal_means(groups: Sequence[DoubleArray]) -> float:
     return float(chdtrc(len(groups) - 1, (z**2).sum()))
 
 
+def t_above(mean: float, stderr: float, n: int) -> float:
+    """Return the one-sided p-value of Student's t-test that a mean of n values is above zero.
+
+    Values that are all equal have no t; the p-value is then that all n random signs are the same.
+
+    Examples
+    --------
+    >>> round(t_above(0.02, 0.01, 100), 4), round(t_above(-0.02, 0.01, 100), 4), t_above(0.5, 0.0, 10)
+    (0.0241, 0.9759, 0.0009765625)
+    """
+    from scipy.special import stdtr
+
+    if n < 2:
+        return 1.0
+    if stderr == 0:
+        return 0.5**n if mean > 0 else 1.0
+    return float(stdtr(n - 1, -mean / stderr))
+
+
+def detectable_difference(stderr: float, n: int, critical: float, power: float = 0.8) -> float | None:
+    """Return the smallest true difference that n users would show with this power, None if none can be shown.
+
+    Parameters
+    ----------
+    stderr : float
+        Standard error of the mean difference of n users.
+    n : int
+    critical : float
+        The t from which on there is a difference.
+    power : float
+
+    Examples
+    --------
+    >>> round(detectable_difference(0.01, 100, student_quantile(0.975, 99)), 4)
+    0.0283
+    """
+    errors = critical + student_quantile(power, n - 1)
+    return errors * stderr if isfinite(errors) else None
+
+
+def users_to_show(difference: float, detectable: float | None, n: int) -> int | None:
+    """Return how many users would show a true difference if n would show one of `detectable`.
+
+    Examples
+    --------
+    >>> users_to_show(0.01, 0.02, 1000)
+    4000
+    """
+    if detectable is None or not difference:
+        return None
+    return max(2, ceil(n * (detectable / difference) ** 2))
+
+
 def student_quantile(share: float, degrees: int) -> float:
     """Return a quantile of Student's t.
 
@@ -171,6 +225,28 @@ def holm(p: npt.ArrayLike) -> DoubleArray:
     order = np.argsort(values, kind="stable")
     scaled = values[order] * np.arange(len(values), 0, -1)
     return _placed(np.minimum(np.maximum.accumulate(scaled), 1.0), order)
+
+
+def hochberg(p: npt.ArrayLike) -> DoubleArray:
+    """Return p-values corrected so that the chance of any false finding is bounded; the largest one stays.
+
+    Steps up where Holm's method steps down, so it finds as much or more. The bound holds for independent and
+    for positively dependent one-sided tests (Simes' inequality), and nearly for others.
+
+    References
+    ----------
+    .. [1] Y. Hochberg, "A sharper Bonferroni procedure for multiple tests of significance", Biometrika 75(4),
+       1988.
+
+    Examples
+    --------
+    >>> hochberg([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    return _placed(np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0), order)
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> DoubleArray:

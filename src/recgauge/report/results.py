@@ -1,15 +1,18 @@
 """Comparisons that show themselves: results of `recgauge.comparison` with tables and figures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
+from recgauge.checks import checking
+from recgauge.checks.checking import CheckResult
 from recgauge.comparison import comparing, over_datasets, segments, stability
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
+from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown
 from recgauge.report.comparison_tables import comparison_blocks, latex
 from recgauge.report.html import render_html
 from recgauge.report.markdown import render_markdown
@@ -18,6 +21,8 @@ from recgauge.report.stability_tables import stability_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from recgauge.checks.sides import Source
 
 P = ParamSpec("P")
 Shown = TypeVar("Shown")
@@ -92,6 +97,26 @@ class ShownStability(Stability):
         return plot_stability(self)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownCheck(CheckResult):
+    """The verdicts of a check that show themselves."""
+
+    def to_markdown(self) -> str:
+        """Return a few lines for a pull request, with all verdicts folded away."""
+        return check_markdown(self)
+
+    def to_json(self) -> str:
+        """Return everything as JSON, not rounded."""
+        return check_json(self)
+
+    def to_junit(self) -> str:
+        """Return a test suite in JUnit's XML, a case for each rule and group."""
+        return check_junit(self)
+
+    def _repr_html_(self) -> str:
+        return render_html(check_blocks(self))
+
+
 def _as(kind: Callable[..., Shown], result: Any) -> Shown:
     return kind(**{field.name: getattr(result, field.name) for field in fields(result)})
 
@@ -111,6 +136,52 @@ def _comparison(**parts: Any) -> ShownComparison:
     return replace(ShownComparison(**parts), over_datasets=of_datasets)
 
 
+def assert_not_worse(
+    candidate: "Source",
+    baseline: "Source",
+    margins: "Mapping[str, float | str]",
+    *,
+    confidence: float = 0.95,
+    undecided: Literal["fail", "pass"] = "fail",
+) -> ShownCheck:
+    """Fail a test unless a candidate is shown to be not worse than a baseline by more than margins.
+
+    Parameters
+    ----------
+    candidate, baseline
+        As of `check`.
+    margins : mapping of str to float or str
+        By metric, in its own units or as a share of the baseline's value: ``{"ndcg@10": "2%"}``.
+    confidence : float
+    undecided : {"fail", "pass"}
+        What becomes of metrics that the users cannot decide.
+
+    Returns
+    -------
+    ShownCheck
+
+    Raises
+    ------
+    AssertionError
+        With the verdicts, as `ShownCheck.to_markdown` writes them.
+    ConfigError, SchemaError
+        As of `check`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> old = pd.DataFrame({"ndcg": np.linspace(0, 1, 50)})
+    >>> assert_not_worse(old + 0.01, old, {"ndcg": "2%"}).passed
+    True
+    """
+    rules = {"not_worse": margins, "confidence": confidence, "undecided": undecided}
+    result = check(candidate, baseline, rules)
+    if not result.passed:
+        raise AssertionError(result.to_markdown())
+    return result
+
+
+check = _showing(checking.check, ShownCheck)
 compare = _showing(comparing.compare, _comparison)
 compare_datasets = _showing(over_datasets.compare_datasets, ShownDatasets)
 compare_item_groups = _showing(segments.compare_item_groups, ShownSegments)

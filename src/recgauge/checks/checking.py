@@ -1,0 +1,295 @@
+"""May a candidate replace a baseline: the public functions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.checks.judge import Estimate, Outcome, Verdict, judge_number, judge_users
+from recgauge.checks.looks import Look, climbs, holm_level, others
+from recgauge.checks.rules import CostRule, MetricRule, Rules
+from recgauge.checks.sides import Side, read_side
+from recgauge.comparison.comparing import check_protocols
+from recgauge.comparison.conditions import label
+from recgauge.comparison.inputs import RunValues
+from recgauge.comparison.run_segments import BUILT_IN, grouped, user_attribute
+from recgauge.comparison.user_values import UserValues
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.runs.stored import RunFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recgauge.checks.sides import Source
+
+Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
+_OF_USERS = tuple(by for by in BUILT_IN if by != "items")
+_FEW = 30
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of every rule.
+
+    Parameters
+    ----------
+    candidate, baseline : str
+        Names.
+    rules : Rules
+    verdicts : tuple of Verdict
+        In the order of the rules, then of the groups; none if `look` was not released.
+    level : float
+        What bounds the chance of a false *shown*, and that of a false *worse*: alpha, or less after other
+        candidates.
+    look : Look
+        This check, as later ones count it.
+    before : tuple of Look, or None
+        Other candidates on the same test rows; None if nobody has counted.
+    notes : tuple of str
+        What a reader must know.
+    """
+
+    candidate: str
+    baseline: str
+    rules: Rules
+    verdicts: tuple[Verdict, ...]
+    level: float
+    look: Look
+    before: tuple[Look, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """``worse`` if any rule is, else ``undecided`` if any is, else ``shown``."""
+        return _outcome(self.verdicts) if self.look.released else "undecided"
+
+    @property
+    def passed(self) -> bool:
+        """Whether every rule is shown; or undecided, if `Rules.undecided` is ``pass``."""
+        return self.outcome == "shown" or (self.outcome == "undecided" and self.rules.undecided == "pass")
+
+    def of(self, outcome: Outcome) -> tuple[Verdict, ...]:
+        """Return the verdicts with this outcome."""
+        return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)
+
+
+def check(
+    candidate: "Source",
+    baseline: "Source",
+    rules: "Rules | Mapping[str, Any] | str | Path",
+    *,
+    users: "pd.DataFrame | None" = None,
+    looks: Sequence[Look] | None = None,
+    load: Load | None = None,
+    packages: Sequence[str] = (),
+) -> CheckResult:
+    """Say of every rule whether the candidate is shown to keep it, shown to break it, or neither.
+
+    Parameters
+    ----------
+    candidate, baseline : Evaluation, data frame, path, RunValues, or sequence of JobOutcome
+        What `recgauge.compare` takes as a run: an evaluation, a table with a row per user and a column per
+        metric or its file, or the output folder of a run; or finished runs of `recgauge.tracking.find_runs`.
+    rules : Rules, mapping, or path of a YAML file
+        See `Rules`.
+    users : pandas.DataFrame, optional
+        A row per user id, and columns that `segments` name.
+    looks : sequence of Look, optional
+        Earlier checks, of which those on the same test rows count.
+    load : callable, optional
+        Loads data and split of a finished run, for `segments` by activity, popularity, age and genre.
+    packages : sequence of str
+        Packages whose classes `load` may use.
+
+    Returns
+    -------
+    CheckResult
+
+    Raises
+    ------
+    ConfigError
+        If the two cannot be compared, or rules name what there is not.
+    SchemaError
+        If a table is not what `read_run` describes.
+
+    Notes
+    -----
+    Student's one-sided tests over users, paired, corrected over all rules and groups by Hochberg's method:
+    all rules are shown exactly if each of them is at level alpha (an intersection-union test, which needs no
+    correction, whatever the rules' dependence), and otherwise the chance of any false *shown*, and that of
+    any false *worse*, is bounded by alpha.
+
+    References
+    ----------
+    R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 1982.
+    Y. Hochberg, "A sharper Bonferroni procedure for multiple tests of significance", Biometrika 75(4), 1988.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> old = pd.DataFrame({"ndcg": rng.random(400)}, index=pd.Index(range(400), name="user"))
+    >>> new = old + 0.1 * rng.random((400, 1))
+    >>> result = check(new, old, {"not_worse": {"ndcg": "1%"}, "better_by": {"ndcg": 0.2}})
+    >>> result.passed, [(verdict.rule, verdict.outcome) for verdict in result.verdicts]
+    (False, [('not_worse.ndcg', 'shown'), ('better_by.ndcg', 'worse')])
+    """
+    settings = Rules.of(rules)
+    sides = [
+        read_side(source, role, keys=settings.keys)
+        for source, role in ((candidate, "candidate"), (baseline, "baseline"))
+    ]
+    return judge(sides[0], sides[1], settings, users=users, looks=looks, load=load, packages=packages)
+
+
+def judge(
+    candidate: Side,
+    baseline: Side,
+    rules: Rules,
+    *,
+    users: "pd.DataFrame | None" = None,
+    looks: Sequence[Look] | None = None,
+    load: Load | None = None,
+    packages: Sequence[str] = (),
+) -> CheckResult:
+    """Do the same as `check` with two sides that have been read."""
+    sides = candidate, baseline
+    names = _two_names(candidate.name, baseline.name)
+    runs = dict(zip(names, (side.values for side in sides), strict=True))
+    _check_sides(rules, sides, runs)
+    before = None if looks is None else others(looks, candidate.sha256, baseline.test_sha256)
+    of_users = [rule for rule in rules.metrics if all(rule.metric in one.values[0].values for one in sides)]
+    measured = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
+    measured += [_judge_cost(cost, sides) for cost in rules.cost]
+    if not of_users:
+        look = _look(measured, candidate, baseline)
+        return CheckResult(*names, rules, _in_order(measured, rules), rules.alpha, look, before)
+    table = UserValues.of(runs, metrics=list(dict.fromkeys(rule.metric for rule in of_users)))
+    groups = _groups(candidate, rules, users, load, packages)
+    tested = judge_users(table, of_users, groups, rules.alpha, rules.correction)
+    level, look = rules.alpha, _look([*measured, *tested], candidate, baseline)
+    if rules.looks == "ladder" and not _climbs(table, of_users[0].metric, before or ()):
+        look = replace(look, p=1.0, outcome="undecided", released=False)
+        return CheckResult(*names, rules, (), level, look, before, table.notes)
+    if rules.looks == "holm" and before:
+        level = holm_level(look.p, [one.p for one in before], rules.alpha)
+        tested = judge_users(table, of_users, groups, level, rules.correction)
+        look = _look([*measured, *tested], candidate, baseline)
+    verdicts = _in_order([*tested, *measured], rules)
+    return CheckResult(*names, rules, verdicts, level, look, before, (*table.notes, *_notes(tested)))
+
+
+def _in_order(verdicts: Iterable[Verdict], rules: Rules) -> tuple[Verdict, ...]:
+    """Return verdicts in the order of the rules; those of groups stay in theirs."""
+    places = [*(rule.place for rule in rules.metrics), *(cost.place for cost in rules.cost)]
+    return tuple(sorted(verdicts, key=lambda verdict: places.index(verdict.rule)))
+
+
+def _look(verdicts: Sequence[Verdict], candidate: Side, baseline: Side) -> Look:
+    """Return what later checks on the same rows count: the p-value of a pass is the largest of its rules."""
+    outcome = _outcome(verdicts)
+    broken = any(verdict.outcome == "worse" for verdict in verdicts if not verdict.tested)
+    tested = [verdict for verdict in verdicts if verdict.tested]
+    p = 1.0 if broken else max((verdict.p_shown or 0.0 for verdict in tested), default=0.0)
+    first = next((verdict for verdict in tested if not verdict.segment), None)
+    named = ("", 0.0) if first is None or first.candidate is None else (first.metric, first.candidate)
+    return Look(candidate.sha256, baseline.test_sha256, p, outcome, *named)
+
+
+def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
+    outcomes = {verdict.outcome for verdict in verdicts}
+    return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
+
+
+def _climbs(table: UserValues, metric: str, before: Sequence[Look]) -> bool:
+    """Whether the Ladder lets the verdicts of a candidate be read."""
+    which = table.metrics.index(metric)
+    candidate, baseline = (values[np.isfinite(values)] for values in table.contributions[which])
+    higher, difference = table.higher_is_better[which], Estimate.of(candidate - baseline)
+    let_out = [look.value for look in before if look.released and look.metric == metric]
+    best = (max if higher else min)([float(baseline.mean()), *let_out])
+    return climbs(float(candidate.mean()), difference.stderr, best, higher=higher)
+
+
+def _two_names(first: str, second: str) -> tuple[str, str]:
+    return (first, second) if first != second else (f"{first} (candidate)", f"{second} (baseline)")
+
+
+def _check_sides(rules: Rules, sides: Sequence[Side], runs: Mapping[str, Sequence[RunValues]]) -> None:
+    """Refuse rules of metrics that one side has not, and sides that were not measured in the same way."""
+    for rule in rules.metrics:
+        _check_known(rule, sides)
+    for key in rules.keys:
+        texts = dict.fromkeys(side.definitions[key] for side in sides if key in side.definitions)
+        if len(texts) > 1:
+            raise ConfigError(f"check: the two measure {label(key)} differently: {' against '.join(texts)}.")
+    check_protocols(runs, rules.keys, "check")
+
+
+def _check_known(rule: MetricRule, sides: Sequence[Side]) -> None:
+    have = [side.metrics for side in sides]
+    if lacking := [one.name for one, metrics in zip(sides, have, strict=True) if rule.metric not in metrics]:
+        common = [label(key) for key in have[0] if key in have[1]]
+        hint = did_you_mean(label(rule.metric), common)
+        told = f"Both have {listed(common)}" if common else "The two have no metric in common"
+        raise ConfigError(f"{rule.place}: not in {listed(lacking)}. {hint}{told}.")
+    of_all = [rule.metric in side.totals for side in sides]
+    if any(of_all) and (rule.by or not all(of_all)):
+        raise ConfigError(f"{rule.place}: {label(rule.metric)} is one number for all users, not one of each.")
+
+
+def _groups(
+    side: Side, rules: Rules, users: "pd.DataFrame | None", load: Load | None, packages: Sequence[str]
+) -> "dict[str, pd.Series]":
+    """Return the group of each user by attribute, from a table of users, else from the run's data."""
+    columns = [] if users is None else [str(name) for name in users.columns]
+    data: tuple[Dataset, Split] | None = None
+    found = {}
+    for by in rules.attributes:
+        if users is not None and by in columns:
+            found[by] = grouped(users[by], rules.groups)
+            continue
+        if by not in _OF_USERS:
+            hint = did_you_mean(by, [*_OF_USERS, *columns])
+            raise ConfigError(
+                f"segments: there is no {by}. {hint}There are {listed([*_OF_USERS, *columns])}"
+                f"{'' if columns else '; a column of your own needs a table of users'}."
+            )
+        if side.condition is None or load is None:
+            raise ConfigError(
+                f"segments.{by}: needs the data of a finished run, and {side.name} is none. Give a table of "
+                "users with a column of that name."
+            )
+        data = data or load(side.condition.first, packages)
+        found[by] = grouped(user_attribute(by, side.condition, None, *data), rules.groups)
+    return found
+
+
+def _judge_total(rule: MetricRule, sides: Sequence[Side]) -> Verdict:
+    (first, higher), (second, _) = (one.totals[rule.metric] for one in sides)
+    return judge_number(rule, first, second, higher=higher)
+
+
+def _judge_cost(rule: CostRule, sides: Sequence[Side]) -> Verdict:
+    taken: list[float | None] = [getattr(side.cost, rule.what) for side in sides]
+    needed = taken if rule.bound.relative else taken[:1]
+    if None in needed:
+        side = sides[needed.index(None)]
+        raise ConfigError(f"{rule.place}: nobody knows what {side.name} took; only runs of recgauge say it.")
+    known = [float(value) for value in taken if value is not None]
+    bound = rule.bound.value * (known[-1] if rule.bound.relative else 1.0)
+    outcome: Outcome = "shown" if known[0] <= bound else "worse"
+    return Verdict(
+        rule.place, str(rule), rule.what, "", outcome, taken[0], taken[1], known[0], None, None, bound, False
+    )
+
+
+def _notes(verdicts: Sequence[Verdict]) -> list[str]:
+    few = min((verdict.n_users for verdict in verdicts), default=_FEW)
+    return [
+        f"{few} users stand behind a verdict: below {_FEW} the level is rough where values are skewed."
+    ] * (few < _FEW)

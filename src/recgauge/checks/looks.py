@@ -1,0 +1,143 @@
+"""Candidates judged on the same test rows before, and what that does to the level.
+
+Each candidate that is judged has its own chance to pass wrongly, and who chooses the next one by the
+verdicts of those before fits the test rows. Two corrections are offered:
+
+``holm``
+    The p-values of all candidates on these rows, each the largest of its rules, are one more family. It
+    bounds the chance that any candidate passes wrongly if none was chosen by earlier verdicts.
+``ladder``
+    Nothing is said of a candidate unless its first metric is better than that of the best one before by more
+    than a standard error. So little is learned from the rows that even candidates that were chosen by earlier
+    verdicts seldom pass by fitting them, whatever their number.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from recgauge.comparison.tests_of_pairs import holm
+from recgauge.errors import SchemaError
+from recgauge.utils.plain import from_plain
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A candidate that was judged.
+
+    Parameters
+    ----------
+    candidate : str
+        Digest of its run, or of its values.
+    test_sha256 : str
+        Digest of the test rows.
+    p : float
+        The largest p-value of its rules: that of a pass.
+    outcome : str
+    metric : str
+        The first one of the rules that was tested; empty if there is none.
+    value : float
+        Its mean.
+    released : bool
+        Whether the Ladder let its verdicts be read.
+    """
+
+    candidate: str
+    test_sha256: str
+    p: float
+    outcome: str
+    metric: str = ""
+    value: float = 0.0
+    released: bool = True
+
+
+def others(looks: Iterable[Look], candidate: str, test_sha256: str) -> tuple[Look, ...]:
+    """Return the last look at each other candidate on these test rows."""
+    of_rows = (look for look in looks if look.test_sha256 == test_sha256 and look.candidate != candidate)
+    return tuple({look.candidate: look for look in of_rows}.values())
+
+
+def holm_level(p: float, before: Sequence[float], alpha: float) -> float:
+    """Return the level at which a candidate is judged so that Holm's method holds over all candidates.
+
+    Parameters
+    ----------
+    p : float
+        Of the candidate.
+    before : sequence of float
+        Of the other candidates on these rows.
+    alpha : float
+
+    References
+    ----------
+    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+       Statistics 6(2), 1979.
+
+    Examples
+    --------
+    >>> round(holm_level(0.02, [0.3, 0.001], alpha=0.05), 4)
+    0.025
+    """
+    n_passed = int((holm([p, *before])[1:] <= alpha).sum())
+    return alpha / (len(before) + 1 - n_passed)
+
+
+def climbs(value: float, stderr: float, best: float, *, higher: bool) -> bool:
+    """Return whether the Ladder lets a candidate be read: better than the best before by a standard error.
+
+    Parameters
+    ----------
+    value, stderr : float
+        The candidate's mean, and the standard error of its difference from the baseline.
+    best : float
+        The best mean that was let out before, the baseline's among them.
+    higher : bool
+        Whether higher is better.
+
+    Notes
+    -----
+    The Ladder with a fixed step; its step is the standard error, as in its parameter-free form.
+
+    References
+    ----------
+    .. [1] A. Blum, M. Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", ICML
+       2015.
+
+    Examples
+    --------
+    >>> climbs(0.34, 0.01, 0.32, higher=True), climbs(0.325, 0.01, 0.32, higher=True)
+    (True, False)
+    """
+    return (value - best if higher else best - value) > stderr
+
+
+def read_looks(file: Path) -> list[Look]:
+    """Read the looks that `write_look` has written; none if there is no file.
+
+    Raises
+    ------
+    SchemaError
+        If a line is not a look.
+    """
+    if not file.is_file():
+        return []
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            look: Look = from_plain(Look, json.loads(line), "look")
+        except (ValueError, TypeError) as error:
+            raise SchemaError(
+                f"{file}, line {number}: is not a look that a check has written. Name another file, --looks."
+            ) from error
+        found.append(look)
+    return found
+
+
+def write_look(file: Path, look: Look) -> None:
+    """Add a look to a file: a line of JSON."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    plain: dict[str, Any] = asdict(look)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(plain) + "\n")

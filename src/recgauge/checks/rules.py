@@ -1,0 +1,287 @@
+"""The rules of a check: what a candidate must keep, read from YAML or a mapping."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+from recgauge.comparison.conditions import label
+from recgauge.comparison.inputs import as_key
+from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.utils.checks import check_choice, check_int, check_real
+
+Kind = Literal["not_worse", "better_by", "at_least", "at_most"]
+Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
+FamilyCorrection = Literal["hochberg", "holm", "none"]
+Repeats = Literal["none", "holm", "ladder"]
+Undecided = Literal["fail", "pass"]
+
+_LARGEST_FILE = 1 << 20
+_SECTIONS = (*get_args(Kind), "segments", "cost")
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A number of a rule: in the metric's own units, or a share of the baseline's value.
+
+    Examples
+    --------
+    >>> Bound.of("not_worse.ndcg@10", "2%"), str(Bound(0.005))
+    (Bound(value=0.02, relative=True), '0.005')
+    """
+
+    value: float
+    relative: bool = False
+
+    @classmethod
+    def of(cls, place: str, text: object) -> Self:
+        """Read ``0.005`` or ``2%``; ConfigError names the `place` of another value."""
+        match = re.fullmatch(rf"\s*({_NUMBER})\s*(%?)\s*", str(text)) if type(text) is not bool else None
+        if match is None:
+            raise ConfigError(
+                f"{place}: expected a number, such as 0.005, or a share of the baseline's value, such as 2%; "
+                f"got {text!r}."
+            )
+        value = check_real(place, float(match[1]), low=-1e300, high=1e300)
+        return cls(round(value / 100, 15), relative=True) if match[2] else cls(value)
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.6g} %" if self.relative else f"{self.value:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRule:
+    """What must hold for a metric.
+
+    Parameters
+    ----------
+    kind : {"not_worse", "better_by", "at_least", "at_most"}
+        Not worse than the baseline by `bound` or more; better than it by more than `bound`, both in the
+        direction that is better for the metric; or the candidate's own value above or below `bound`.
+    metric : str
+        Key, such as ``ndcg_at_10``.
+    bound : Bound
+        Relative: a share of the baseline's value.
+    by : str
+        An attribute of users, such as ``activity``: the rule must hold in each of its groups. Empty: all
+        users as one.
+
+    Raises
+    ------
+    ConfigError
+        If every candidate, or none, would keep the rule.
+    """
+
+    kind: Kind
+    metric: str
+    bound: Bound
+    by: str = ""
+
+    def __post_init__(self) -> None:
+        check_choice("a rule's kind", self.kind, get_args(Kind))
+        value = self.bound.value
+        if self.kind in ("not_worse", "better_by") and value < 0:
+            other = "better_by" if self.kind == "not_worse" else "not_worse"
+            raise ConfigError(
+                f"{self.place}: a margin must be >= 0, got {self.bound}; {other} says the other."
+            )
+        if self.kind == "not_worse" and self.bound.relative and value >= 1:
+            raise ConfigError(
+                f"{self.place}: a candidate that may lose {self.bound} of the baseline's value may lose all "
+                "of it; give less than 100%."
+            )
+        if self.kind in ("at_least", "at_most") and self.bound.relative and value <= 0:
+            raise ConfigError(f"{self.place}: a share of the baseline's value must be > 0, got {self.bound}.")
+
+    @property
+    def place(self) -> str:
+        """Where the rule stands in a file: ``segments.activity.ndcg@10``."""
+        return ".".join(filter(None, ["segments" if self.by else self.kind, self.by, label(self.metric)]))
+
+    def __str__(self) -> str:
+        words = {"not_worse": "not worse by", "better_by": "better by", "at_least": "at least"}
+        of = " of the baseline's" if self.bound.relative and self.kind in ("at_least", "at_most") else ""
+        return f"{words.get(self.kind, 'at most')} {self.bound}{of}"
+
+
+@dataclass(frozen=True, slots=True)
+class CostRule:
+    """What a candidate may take at most; measured once, so it is compared and not tested.
+
+    Parameters
+    ----------
+    what : {"fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"}
+    bound : Bound
+        Relative: a share of what the baseline took, such as ``150%``.
+
+    Raises
+    ------
+    ConfigError
+        If no run could keep the rule.
+    """
+
+    what: Cost
+    bound: Bound
+
+    def __post_init__(self) -> None:
+        if self.what not in get_args(Cost):
+            hint = did_you_mean(str(self.what), get_args(Cost))
+            raise ConfigError(f"cost: there is no {self.what}. {hint}There are {listed(get_args(Cost))}.")
+        if self.bound.value <= 0:
+            raise ConfigError(f"{self.place}: must be above 0, got {self.bound}.")
+
+    @property
+    def place(self) -> str:
+        """Where the rule stands in a file: ``cost.fit_seconds``."""
+        return f"cost.{self.what}"
+
+    def __str__(self) -> str:
+        return f"at most {self.bound}" + (" of the baseline's" if self.bound.relative else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a candidate must keep to be let in, and how sure that must be.
+
+    Parameters
+    ----------
+    metrics : tuple of MetricRule
+    cost : tuple of CostRule
+    confidence : float
+        1 - `alpha`: the chance that any rule is *shown* although it does not hold is at most alpha, and so is
+        that of any *worse* of a rule that holds.
+    correction : {"hochberg", "holm", "none"}
+        Over all rules and groups that are tested. ``none``: the level is that of each verdict alone, and of
+        a pass.
+    looks : {"none", "holm", "ladder"}
+        What is done about candidates that were judged on the same test rows before; see
+        `recgauge.checks.looks`.
+    undecided : {"fail", "pass"}
+        What a check does whose rules are shown or undecided.
+    groups : int
+        Into how many groups numbers of users, such as their activity, are cut.
+
+    Raises
+    ------
+    ConfigError
+        If there is no rule, one stands there twice, or a value is not valid.
+
+    Examples
+    --------
+    >>> rules = Rules.of({"not_worse": {"ndcg@10": "2%"}, "segments": {"activity": {"ndcg@10": 0.01}}})
+    >>> [(rule.place, str(rule)) for rule in rules.metrics]
+    [('not_worse.ndcg@10', 'not worse by 2 %'), ('segments.activity.ndcg@10', 'not worse by 0.01')]
+    """
+
+    metrics: tuple[MetricRule, ...] = ()
+    cost: tuple[CostRule, ...] = ()
+    confidence: float = 0.95
+    correction: FamilyCorrection = "hochberg"
+    looks: Repeats = "none"
+    undecided: Undecided = "fail"
+    groups: int = 4
+
+    def __post_init__(self) -> None:
+        check_real("confidence", self.confidence, low=0.5, high=0.9999)
+        check_choice("correction", self.correction, get_args(FamilyCorrection))
+        check_choice("looks", self.looks, get_args(Repeats))
+        check_choice("undecided", self.undecided, get_args(Undecided))
+        check_int("groups", self.groups, minimum=2)
+        places = [rule.place for rule in self.metrics] + [rule.place for rule in self.cost]
+        if not places:
+            raise ConfigError(f"rules: there is none. Give at least one of {listed(_SECTIONS)}.")
+        if twice := [place for place in places if places.count(place) > 1]:
+            raise ConfigError(f"rules: {twice[0]} is there twice.")
+
+    @property
+    def alpha(self) -> float:
+        """The largest corrected p with which a rule is shown, or worse."""
+        return round(1 - self.confidence, 12)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The metrics that rules name, each once."""
+        return tuple(dict.fromkeys(rule.metric for rule in self.metrics))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes whose groups are compared, each once."""
+        return tuple(dict.fromkeys(rule.by for rule in self.metrics if rule.by))
+
+    @classmethod
+    def of(cls, source: "Rules | Mapping[str, Any] | str | Path") -> "Rules":
+        """Return the rules of a mapping, or of a YAML file.
+
+        Raises
+        ------
+        ConfigError
+            If a file cannot be read, or a key or a value is not valid.
+        """
+        if isinstance(source, Rules):
+            return source
+        if isinstance(source, Mapping):
+            return cls._of_mapping(source)
+        path = Path(source)
+        try:
+            return cls._of_mapping(_read(path))
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from error
+
+    @classmethod
+    def _of_mapping(cls, content: Mapping[str, Any]) -> Self:
+        options = [field.name for field in fields(cls) if field.name not in ("metrics", "cost")]
+        known = [*_SECTIONS, *options]
+        if unknown := [str(key) for key in content if key not in known]:
+            hint = did_you_mean(unknown[0], known)
+            raise ConfigError(f"rules: there is no {unknown[0]}. {hint}There are {listed(known)}.")
+        metrics = [
+            MetricRule(kind, as_key(metric), Bound.of(f"{kind}.{metric}", value))
+            for kind in get_args(Kind)
+            for metric, value in _entries(kind, content.get(kind)).items()
+        ]
+        for by, margins in _entries("segments", content.get("segments")).items():
+            place = f"segments.{by}"
+            metrics += [
+                MetricRule("not_worse", as_key(metric), Bound.of(f"{place}.{metric}", value), by)
+                for metric, value in _entries(place, margins).items()
+            ]
+        costs: Any = _entries("cost", content.get("cost"))
+        cost = [CostRule(what, Bound.of(f"cost.{what}", value)) for what, value in costs.items()]
+        return cls(tuple(metrics), tuple(cost), **{key: content[key] for key in options if key in content})
+
+
+def _entries(place: str, value: object) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{place}: expected names with a value each, such as ndcg@10: 2%; got {value!r}.")
+    return {str(key): each for key, each in value.items()}
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """Read a YAML file that holds a mapping; a key that is there twice is refused."""
+    import yaml  # type: ignore[import-untyped]
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            if twice := [key for key in keys if keys.count(key) > 1]:
+                raise ConfigError(f"{twice[0]} is there twice.")
+            found: dict[Any, Any] = super().construct_mapping(node, deep)
+            return found
+
+    if not path.is_file():
+        raise ConfigError(
+            "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
+        )
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ConfigError(f"larger than {_LARGEST_FILE:,} bytes, so these are no rules.")
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader)
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError) as error:
+        raise ConfigError(f"is no YAML ({' '.join(str(error).split())}).") from error
+    if not isinstance(content, Mapping):
+        raise ConfigError("expected rules, such as not_worse: {ndcg@10: 2%}.")
+    return content

@@ -1,0 +1,217 @@
+"""A check told: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
+
+import json
+from dataclasses import asdict
+from xml.etree import ElementTree as ET
+
+from recgauge._version import __version__
+from recgauge.checks.checking import CheckResult
+from recgauge.checks.judge import Verdict
+from recgauge.errors import printable
+from recgauge.report.blocks import Block, Cell, Lines, Row, Section, TableBlock, lines
+from recgauge.report.comparison_tables import megabytes, number, seconds
+from recgauge.report.html import render_page
+from recgauge.report.markdown import escaped, render_markdown
+
+_LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
+_CORRECTED = {"hochberg": "Hochberg's correction over", "holm": "Holm's correction over"}
+_MOST_TOLD = 6  # verdicts in the few lines of a pull request
+
+
+def headline(result: CheckResult) -> str:
+    """Return the result in a sentence."""
+    pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
+    if not result.look.released:
+        return f"Undecided: nothing is said on whether {pair} (looks: ladder)."
+    if result.outcome == "shown":
+        return f"Passed: {pair}, {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
+    open_ = f"{len(result.of(result.outcome))} of {n} verdicts"
+    if result.outcome == "worse":
+        return f"Failed: {result.candidate} may not replace {result.baseline}, {open_} worse."
+    passes = ", which passes here (undecided: pass)" if result.passed else ""
+    return f"Undecided: not shown that {pair}, {open_} undecided{passes}."
+
+
+def sentence(verdict: Verdict) -> str:
+    """Return a verdict with its numbers."""
+    must = f"{'above' if verdict.above else 'below'} {_value(verdict, verdict.bound)} ({verdict.words})"
+    told = f"{_name(verdict)}: {verdict.outcome}. {_found(verdict)}, must be {must}"
+    if verdict.outcome != "undecided":
+        return f"{told}."
+    return f"{told}; {_needed(verdict)}."
+
+
+def _needed(verdict: Verdict) -> str:
+    if verdict.users_needed is None:
+        return f"{verdict.n_users:,} users cannot decide it"
+    return f"about {verdict.users_needed:,} users would decide it, {verdict.n_users:,} are here"
+
+
+def check_blocks(result: CheckResult) -> list[Block]:
+    """Return the verdicts as a table, with what they stand on."""
+    first: list[Block] = [Lines((headline(result),), "claims")]
+    table = [verdict_table(result)] if result.verdicts else []
+    return [*first, *table, *lines((level(result), *looks(result))), *lines(result.notes, "notes")]
+
+
+def verdict_table(result: CheckResult) -> TableBlock:
+    """Return a row for each rule and group."""
+    by_groups = any(verdict.segment for verdict in result.verdicts)
+    undecided = bool(result.of("undecided"))
+    header = ("rule", *(["group"] if by_groups else []), "verdict", "must be", "found", "users")
+    header += ("users to decide",) if undecided else ()
+    rows: list[Row] = []
+    for verdict in result.verdicts:
+        must = f"{'>' if verdict.above else '<'} {_value(verdict, verdict.bound)}"
+        cells = [verdict.rule, *([verdict.segment] if by_groups else [])]
+        outcome = Cell(verdict.outcome, look=_LOOKS[verdict.outcome])
+        users = f"{verdict.n_users:,}" if verdict.n_users else ""
+        needed = f"{verdict.users_needed:,}" if verdict.users_needed is not None else ""
+        last = [needed] if undecided else []
+        rows.append((*cells, outcome, must, _found(verdict), users, *last))
+    names = f"{result.candidate} against {result.baseline}"
+    note = "found: the difference from the baseline, or the value, with its one-sided bounds."
+    return TableBlock(names, header, tuple(rows), ("group", "verdict"), note, names=1 + by_groups)
+
+
+def level(result: CheckResult) -> str:
+    """Return what the level is of, and by what tests."""
+    n, share = sum(verdict.tested for verdict in result.verdicts), f"{100 * result.level:.3g} %"
+    if not n:
+        return "Numbers without values of users are compared, not tested."
+    if result.rules.correction == "none":
+        return f"Level {share} of each verdict and of a pass: one-sided t-tests over users, not corrected."
+    return (
+        f"Level {share}: the chance that any rule is wrongly shown, and that of any wrong worse; one-sided "
+        f"t-tests over users, {_CORRECTED[result.rules.correction]} {n} tests."
+    )
+
+
+def looks(result: CheckResult) -> list[str]:
+    """Return how many candidates have been judged on the test rows, and what that does to the level."""
+    if result.before is None:
+        return []
+    n, alpha = len(result.before) + 1, result.rules.alpha
+    if result.rules.looks == "ladder":
+        told = "is" if result.look.released else "is not"
+        return [
+            f"Candidate {n} on these test rows: it {told} better than the best before by a standard error, "
+            f"so the Ladder {'lets it be read' if result.look.released else 'says nothing of it'}."
+        ]
+    if n == 1:
+        return ["The first candidate that is judged on these test rows."]
+    if result.rules.looks == "holm":
+        return [
+            f"Candidate {n} on these test rows: judged at level {100 * result.level:.3g} %, so that the "
+            f"chance that any of them passes wrongly is at most {100 * alpha:.3g} % (looks: holm)."
+        ]
+    return [
+        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to "
+        f"{100 * min(1.0, n * alpha):.3g} %, not {100 * alpha:.3g} %; looks: holm, or ladder, bounds it."
+    ]
+
+
+def check_markdown(result: CheckResult) -> str:
+    """Return a few lines for a pull request, and all verdicts folded away."""
+    open_ = [*result.of("worse"), *result.of("undecided")]
+    told = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_TOLD]]
+    if len(open_) > _MOST_TOLD:
+        told.append(f"- {len(open_) - _MOST_TOLD} more below")
+    title, _, rest = headline(result).partition(":")
+    folded = render_markdown(check_blocks(result)[1:])
+    return "\n".join(
+        [
+            f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
+            *(["", *told] if told else []),
+            "",
+            f"<details><summary>{len(result.verdicts)} verdicts, level {100 * result.level:.3g} %</summary>",
+            "",
+            folded,
+            "",
+            "</details>",
+            "",
+        ]
+    )
+
+
+def check_junit(result: CheckResult) -> str:
+    """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
+    passes = result.rules.undecided == "pass"
+    cases = [_case(verdict, undecided_passes=passes) for verdict in result.verdicts]
+    if not result.look.released:
+        cases = [ET.Element("testcase", classname="recgauge.check", name="looks")]
+        ET.SubElement(cases[0], "failure", type="undecided", message=headline(result))
+    suite = ET.Element(
+        "testsuite",
+        name=f"recgauge check: {printable(result.candidate)} against {printable(result.baseline)}",
+        tests=str(len(cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
+        errors="0",
+        skipped=str(sum(case.find("skipped") is not None for case in cases)),
+    )
+    suite.extend(cases)
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
+    case = ET.Element("testcase", classname="recgauge.check", name=printable(_name(verdict)))
+    text = printable(sentence(verdict))
+    if verdict.outcome == "worse" or (verdict.outcome == "undecided" and not undecided_passes):
+        ET.SubElement(case, "failure", type=verdict.outcome, message=text)
+    elif verdict.outcome == "undecided":
+        ET.SubElement(case, "skipped", message=text)
+    else:
+        ET.SubElement(case, "system-out").text = text
+    return case
+
+
+def check_json(result: CheckResult) -> str:
+    """Return everything, not rounded."""
+    content = {
+        "recgauge": __version__,
+        "candidate": result.candidate,
+        "baseline": result.baseline,
+        "outcome": result.outcome,
+        "passed": result.passed,
+        "level": result.level,
+        "rules": asdict(result.rules),
+        "verdicts": [asdict(verdict) for verdict in result.verdicts],
+        "look": asdict(result.look),
+        "candidates_before": None if result.before is None else len(result.before),
+        "notes": [headline(result), *looks(result), *result.notes],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def check_page(result: CheckResult) -> str:
+    """Return a page that needs no other file."""
+    return render_page(
+        "recgauge check", f"{result.candidate} against {result.baseline}", [check_section(result)]
+    )
+
+
+def check_section(result: CheckResult) -> Section:
+    """Return the check as a section of a report."""
+    lead = "Whether the candidate is shown to keep every rule, shown to break it, or neither."
+    return Section("May it replace the baseline?", lead, tuple(check_blocks(result)))
+
+
+def _name(verdict: Verdict) -> str:
+    return f"{verdict.rule} {verdict.segment}".strip()
+
+
+def _found(verdict: Verdict) -> str:
+    value = _value(verdict, verdict.estimate)
+    if verdict.low is None or verdict.high is None:
+        return value
+    return f"{value} [{_value(verdict, verdict.low)}, {_value(verdict, verdict.high)}]"
+
+
+def _value(verdict: Verdict, value: float) -> str:
+    """Return a number in the unit of its rule: seconds, megabytes, or as a metric's."""
+    if verdict.rule.startswith("cost."):
+        return f"{seconds(value)} s" if verdict.metric.endswith("seconds") else f"{megabytes(value)} MB"
+    return number(value, sign=verdict.is_difference) if abs(value) < 100 else f"{value:,.1f}"

@@ -1,0 +1,84 @@
+"""Rules are read as they are written, and what cannot be meant is refused in one line."""
+
+import pytest
+
+from recgauge.checks import Bound, Rules
+from recgauge.errors import ConfigError
+
+FILE = """
+confidence: 0.9
+not_worse:
+  ndcg@10: 2%
+  recall@20: 0.005
+better_by: {map@10: 1e-3}
+at_most: {popularity@10: 110%}
+segments:
+  activity: {ndcg@10: 5%}
+cost: {fit_seconds: 60, model_bytes: 150%}
+"""
+
+
+def test_a_file_says_what_it_says(tmp_path):
+    path = tmp_path / "check.yaml"
+    path.write_text(FILE)
+    rules = Rules.of(path)
+    assert [(rule.place, str(rule)) for rule in (*rules.metrics, *rules.cost)] == [
+        ("not_worse.ndcg@10", "not worse by 2 %"),
+        ("not_worse.recall@20", "not worse by 0.005"),
+        ("better_by.map@10", "better by 0.001"),
+        ("at_most.popularity@10", "at most 110 % of the baseline's"),
+        ("segments.activity.ndcg@10", "not worse by 5 %"),
+        ("cost.fit_seconds", "at most 60"),
+        ("cost.model_bytes", "at most 150 % of the baseline's"),
+    ]
+    assert rules.metrics[0].bound == Bound(0.02, relative=True)
+    assert rules.alpha == 0.1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "rules: there is none"),
+        ({"not_wrose": {"ndcg": 1}}, "there is no not_wrose. Did you mean not_worse?"),
+        ({"not_worse": {"ndcg@10": "-2%"}}, "not_worse.ndcg@10: a margin must be >= 0"),
+        ({"not_worse": {"ndcg@10": "100%"}}, "may lose all of it"),
+        ({"not_worse": {"ndcg@10": "much"}}, "not_worse.ndcg@10: expected a number"),
+        ({"not_worse": {"ndcg@10": True}}, "not_worse.ndcg@10: expected a number"),
+        ({"not_worse": {"ndcg@10": float("nan")}}, "not_worse.ndcg@10: expected a number"),
+        ({"not_worse": "ndcg@10"}, "not_worse: expected names with a value each"),
+        ({"not_worse": {"ndcg@10": 0.1, "ndcg_at_10": 0.2}}, "not_worse.ndcg@10 is there twice"),
+        ({"segments": {"activity": 0.1}}, "segments.activity: expected names"),
+        ({"cost": {"fit": 3}}, "cost: there is no fit. There are fit_seconds, recommend_seconds"),
+        ({"cost": {"fit_seconds": 0}}, "cost.fit_seconds: must be above 0"),
+        ({"at_most": {"ndcg": "0%"}}, "must be > 0"),
+        ({"not_worse": {"ndcg": 0}, "confidence": 1.0}, "confidence must be"),
+        ({"not_worse": {"ndcg": 0}, "correction": "bonferroni"}, "hochberg, holm, none"),
+        ({"not_worse": {"ndcg": 0}, "undecided": "maybe"}, "fail, pass"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(content, message):
+    with pytest.raises(ConfigError) as error:
+        Rules.of(content)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("not_worse: {a: 1, a: 2}", "a is there twice"),
+        ("not_worse: [", "is no YAML"),
+        ("- 1", "expected rules"),
+        ("!!python/object/apply:os.getcwd []", "is no YAML"),
+        ("? {a: 1}\n: 2", "is no YAML"),
+        (None, "no such file"),
+    ],
+)
+def test_a_file_that_holds_no_rules_is_named(tmp_path, text, message):
+    path = tmp_path / "check.yaml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ConfigError, match=r"check\.yaml: ") as error:
+        Rules.of(path)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)

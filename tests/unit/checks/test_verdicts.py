@@ -1,0 +1,216 @@
+"""Shown, worse, undecided: what the interval says, for every kind of rule, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import recgauge
+from recgauge.checks import Estimate, decide
+from recgauge.errors import ConfigError
+
+N = 500
+IDS = pd.Index(range(N), name="user")
+
+
+@pytest.fixture
+def old(rng):
+    return pd.DataFrame({"ndcg@10": rng.random(N) ** 2, "recall@10": rng.random(N)}, index=IDS)
+
+
+def moved(old, rng, by, spread=0.05):
+    noise = rng.normal(0, spread, old.shape)
+    return old + by + noise - noise.mean(axis=0)
+
+
+def outcomes(result):
+    return {f"{one.rule} {one.segment}".strip(): one.outcome for one in result.verdicts}
+
+
+def test_the_three_verdicts_are_what_the_interval_says(old, rng):
+    for by, outcome in ((0.0, "shown"), (-0.02, "worse"), (-0.0101, "undecided")):
+        new = moved(old, rng, by)
+        result = recgauge.check(new, old, {"not_worse": {"ndcg@10": 0.01}})
+        (verdict,) = result.verdicts
+        half = stats.t.ppf(0.95, N - 1) * stats.sem(new["ndcg@10"] - old["ndcg@10"])
+        assert verdict.outcome == outcome
+        assert verdict.estimate == pytest.approx(by)
+        assert (verdict.low, verdict.high) == pytest.approx((by - half, by + half))
+        assert result.passed is (outcome == "shown")
+        assert (verdict.low > verdict.bound) is (outcome == "shown")
+        assert (verdict.high < verdict.bound) is (outcome == "worse")
+
+
+def test_a_share_of_the_baseline_is_a_contrast_of_the_two(old, rng):
+    new = moved(old, rng, -0.01)
+    (verdict,) = recgauge.check(new, old, {"not_worse": {"ndcg@10": "10%"}}).verdicts
+    contrast = new["ndcg@10"] - 0.9 * old["ndcg@10"]
+    assert verdict.p_shown == pytest.approx(stats.ttest_1samp(contrast, 0, alternative="greater").pvalue)
+    assert verdict.bound == pytest.approx(-0.1 * old["ndcg@10"].mean())
+    assert verdict.outcome == "shown"
+
+
+def test_every_kind_of_rule_has_its_good_side(old, rng):
+    new = moved(old, rng, 0.05)
+    mean = new["ndcg@10"].mean()
+    kept = {
+        "better_by": {"ndcg@10": 0.03},
+        "at_least": {"ndcg@10": mean - 0.05},
+        "at_most": {"ndcg@10": mean + 0.05, "recall@10": "120%"},
+    }
+    broken = {
+        "better_by": {"ndcg@10": "50%"},
+        "at_least": {"ndcg@10": mean + 0.05},
+        "at_most": {"ndcg@10": mean - 0.05, "recall@10": "101%"},
+    }
+    assert set(outcomes(recgauge.check(new, old, kept)).values()) == {"shown"}
+    assert set(outcomes(recgauge.check(new, old, broken)).values()) == {"worse"}
+
+
+def test_of_errors_less_is_better(rng):
+    old = pd.DataFrame({"mae": 1 + rng.random(N)}, index=IDS)
+    new = old + 0.1 + 0.01 * rng.random((N, 1))
+    rules = {"not_worse": {"mae": 0.05}, "better_by": {"mae": 0}, "at_most": {"mae": 2}}
+    assert set(outcomes(recgauge.check(new, old, rules)).values()) == {"worse", "shown"}
+    result = recgauge.check(old, new, rules)
+    assert result.passed
+    assert result.verdicts[0].bound == pytest.approx(0.05)  # the error may rise by less
+
+
+def test_swapped_roles_mirror_the_verdicts(old, rng):
+    new = moved(old, rng, [0.004, -0.02])
+    rules = {"better_by": {"ndcg@10": 0, "recall@10": 0}}
+    there, back = recgauge.check(new, old, rules), recgauge.check(old, new, rules)
+    mirror = {"shown": "worse", "worse": "shown", "undecided": "undecided"}
+    for one, other in zip(there.verdicts, back.verdicts, strict=True):
+        assert other.outcome == mirror[one.outcome]
+        assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
+    assert len({one.outcome for one in there.verdicts}) == 2
+
+
+def test_a_pass_needs_no_correction_and_a_claim_of_one_rule_does():
+    borderline = Estimate(0.02, 0.01, 1000)  # p = .023
+    hopeless = Estimate(0.0, 0.01, 1000)
+    assert [one.outcome for one in decide([borderline] * 8, 0.05)] == ["shown"] * 8
+    assert [one.outcome for one in decide([borderline, *[hopeless] * 7], 0.05)] == ["undecided"] * 8
+    assert decide([borderline, *[hopeless] * 7], 0.05, "none")[0].outcome == "shown"
+    assert [one.outcome for one in decide([borderline] * 8, 0.05, "holm")] == ["undecided"] * 8
+
+
+@pytest.mark.parametrize("correction", ["hochberg", "holm", "none"])
+def test_bounds_and_corrected_p_say_the_same(rng, correction):
+    for _ in range(200):
+        estimates = [Estimate(rng.normal(0.01, 0.02), 0.01, 300) for _ in range(rng.integers(1, 9))]
+        for one in decide(estimates, 0.05, correction):
+            assert (one.low >= 0) == (one.outcome == "shown") == (one.p_shown <= 0.05)
+            assert (one.high <= 0) == (one.outcome == "worse") == (one.p_worse <= 0.05)
+
+
+def test_no_group_may_lose_too_much(old, rng):
+    new = old + rng.normal(0, 0.02, old.shape)
+    plan = pd.DataFrame({"plan": np.where(np.arange(N) < 50, "paid", "free")}, index=IDS)
+    new.loc[plan["plan"] == "paid", "ndcg@10"] -= 0.1
+    rules = {"not_worse": {"ndcg@10": 0.02}, "segments": {"plan": {"ndcg@10": 0.02}}}
+    result = recgauge.check(new, old, rules, users=plan)
+    assert outcomes(result) == {
+        "not_worse.ndcg@10": "shown",
+        "segments.plan.ndcg@10 free": "shown",
+        "segments.plan.ndcg@10 paid": "worse",
+    }
+    assert [one.n_users for one in result.verdicts] == [500, 450, 50]
+    as_text = plan.set_axis(plan.index.astype(str))  # a CSV of ids that are numbers here
+    assert recgauge.check(new, old, rules, users=as_text).verdicts == result.verdicts
+
+
+def test_few_users_decide_nothing_and_the_number_that_would_is_told(old, rng):
+    new = moved(old, rng, 0.0, spread=0.1)
+    few = recgauge.check(new[:40], old[:40], {"not_worse": {"ndcg@10": 0.01}})
+    assert few.outcome == "undecided"
+    assert not few.passed
+    assert few.verdicts[0].users_needed > 40
+    rules = {"not_worse": {"ndcg@10": 0.01}, "undecided": "pass"}
+    assert recgauge.check(new[:40], old[:40], rules).passed
+
+
+def test_equal_values_are_shown_by_many_users_only(old):
+    rules = {"not_worse": {"ndcg@10": 0.01}}
+    assert recgauge.check(old, old, rules).passed
+    assert recgauge.check(old[:4], old[:4], rules).outcome == "undecided"
+
+
+def test_one_number_for_all_users_is_compared_and_not_tested(demo_runs):
+    new, old = demo_runs
+    rules = {"at_least": {"catalog_coverage@10": 0.05}, "cost": {"fit_seconds": 1e6, "model_bytes": "1%"}}
+    result = recgauge.check(new, old, rules)
+    assert [one.outcome for one in result.verdicts] == ["shown", "shown", "worse"]
+    assert not any(one.tested for one in result.verdicts)
+
+
+@pytest.fixture(scope="module")
+def demo_runs(tmp_path_factory):
+    from finished import finished
+
+    folder = tmp_path_factory.mktemp("runs")
+    words = ("metrics=[ranking,beyond_accuracy]", "cutoffs=[10]")
+    return [finished(folder, model, *words) for model in ("svd", "item_knn")]
+
+
+def test_groups_of_a_run_come_from_its_own_data(demo_runs):
+    from recgauge.cli.commands.run_data import data_again
+
+    rules = {"segments": {"activity": {"ndcg@10": "20%"}}}
+    new, old = demo_runs
+    result = recgauge.check(new, old, rules, load=data_again)
+    assert len(result.verdicts) == 4
+    assert sum(one.n_users for one in result.verdicts) == 937
+    assert (result.candidate, result.baseline) == ("svd", "item_knn")
+    with pytest.raises(ConfigError, match="needs the data of a finished run"):
+        recgauge.check(new, old, rules)
+
+
+def test_runs_that_cannot_be_compared_are_refused(demo_runs, old, rng, tmp_path):
+    from finished import finished
+
+    other = finished(
+        tmp_path, "svd", "metrics=[ranking,beyond_accuracy]", "cutoffs=[10]", "split.test_size=0.1"
+    )
+    with pytest.raises(ConfigError, match=r"check: .*split.test_size: 0.1 \(svd.*\), 0.2"):
+        recgauge.check(other, demo_runs[1], {"not_worse": {"ndcg@10": "1%"}})
+    with pytest.raises(ConfigError, match="other users: 1 have a value of ndcg@10 in one of them alone"):
+        recgauge.check(old[1:], old, {"not_worse": {"ndcg@10": "1%"}})
+    hidden = old.copy()
+    hidden.iloc[3, 0] = np.nan
+    with pytest.raises(ConfigError, match="other users"):
+        recgauge.check(hidden, old, {"not_worse": {"ndcg@10": "1%"}})
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (
+            {"not_worse": {"ndgc@10": 0.1}},
+            "not_worse.ndgc@10: not in candidate, baseline. Did you mean ndcg@10?",
+        ),
+        ({"not_worse": {"ndcg@10": 0.9}}, "every candidate would keep it"),
+        ({"segments": {"plann": {"ndcg@10": 0.1}}}, "there is no plann. Did you mean plan?"),
+        ({"segments": {"empty": {"ndcg@10": 0.1}}}, "segments.empty: no user of the two runs has a group"),
+        ({"cost": {"fit_seconds": 3}}, "cost.fit_seconds: nobody knows what candidate took"),
+    ],
+)
+def test_rules_that_cannot_be_judged_are_refused_in_one_line(old, rules, message):
+    users = pd.DataFrame({"plan": "free", "empty": None}, index=IDS)
+    with pytest.raises(ConfigError) as error:
+        recgauge.check(old, old, rules, users=users)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_evaluations_with_other_definitions_are_refused():
+    truth = {"ann": {"y": 3, "q": 1}, "bob": ["w"]}
+    lists = {"ann": ["x", "y"], "bob": ["z"]}
+    first, second = (
+        recgauge.evaluate(lists, truth, metrics=("ndcg",), cutoffs=(2,), conventions=name)
+        for name in ("ranx", "standard")
+    )
+    with pytest.raises(ConfigError, match="the two measure ndcg@2 differently"):
+        recgauge.check(first, second, {"not_worse": {"ndcg@2": "1%"}})
