@@ -27,6 +27,7 @@ GROUPS = {
     "metrics": "what is measured: suites, which add up, and single metrics ([metrics](metrics.md))",
     "conventions": "what the names of metrics mean ([metrics](metrics.md#conventions))",
     "tracking": "where results go",
+    "check": "rules of `recgauge check`, which a file of yours replaces ([check](check.md))",
     "hydra/sweeper": "which combinations of settings a sweep runs ([sweeps](sweeps.md))",
     "hydra/launcher": "where the jobs of a sweep run ([clusters](clusters.md))",
     "experiment": "a declared grid with a question ([experiments](experiments.md))",

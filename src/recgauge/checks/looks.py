@@ -121,10 +121,14 @@ def read_looks(file: Path) -> list[Look]:
     SchemaError
         If a line is not a look.
     """
-    if not file.is_file():
+    if not file.exists():
         return []
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SchemaError(f"{file}: cannot be read ({error}). Name another file, --looks.") from error
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
             look: Look = from_plain(Look, json.loads(line), "look")
         except (ValueError, TypeError) as error:

@@ -20,16 +20,21 @@ _MOST_TOLD = 6  # verdicts in the few lines of a pull request
 
 def headline(result: CheckResult) -> str:
     """Return the result in a sentence."""
+    words = {"shown": "Passed", "worse": "Failed", "undecided": "Undecided"}
+    return f"{words[result.outcome]}: {_reason(result)}"
+
+
+def _reason(result: CheckResult) -> str:
     pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
     if not result.look.released:
-        return f"Undecided: nothing is said on whether {pair} (looks: ladder)."
+        return f"nothing is said on whether {pair} (looks: ladder)."
     if result.outcome == "shown":
-        return f"Passed: {pair}, {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
-    open_ = f"{len(result.of(result.outcome))} of {n} verdicts"
+        return f"{pair}, {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
+    some = "its one rule is" if n == 1 else f"of {n} verdicts {len(result.of(result.outcome))}"
     if result.outcome == "worse":
-        return f"Failed: {result.candidate} may not replace {result.baseline}, {open_} worse."
+        return f"{result.candidate} may not replace {result.baseline}, {some} worse."
     passes = ", which passes here (undecided: pass)" if result.passed else ""
-    return f"Undecided: not shown that {pair}, {open_} undecided{passes}."
+    return f"whether {pair} is open, {some} undecided{passes}."
 
 
 def sentence(verdict: Verdict) -> str:
@@ -81,9 +86,10 @@ def level(result: CheckResult) -> str:
         return "Numbers without values of users are compared, not tested."
     if result.rules.correction == "none":
         return f"Level {share} of each verdict and of a pass: one-sided t-tests over users, not corrected."
+    corrected = f", {_CORRECTED[result.rules.correction]} {n} tests" if n > 1 else ""
     return (
         f"Level {share}: the chance that any rule is wrongly shown, and that of any wrong worse; one-sided "
-        f"t-tests over users, {_CORRECTED[result.rules.correction]} {n} tests."
+        f"t-tests over users{corrected}."
     )
 
 

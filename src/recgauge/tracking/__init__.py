@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from recgauge.tracking.checked import looks_in as looks_in
+    from recgauge.tracking.checked import record_check as record_check
     from recgauge.tracking.delivering import deliver as deliver
     from recgauge.tracking.delivering import delivered as delivered
     from recgauge.tracking.delivering import store_of as store_of
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from recgauge.tracking.page import experiment_tag as experiment_tag
     from recgauge.tracking.pages import address as address
     from recgauge.tracking.pages import run_address as run_address
+    from recgauge.tracking.registry import Registered as Registered
+    from recgauge.tracking.registry import promote as promote
+    from recgauge.tracking.registry import registered_run as registered_run
     from recgauge.tracking.store import Store as Store
     from recgauge.tracking.stored import RunStore as RunStore
     from recgauge.tracking.stored import fetch as fetch

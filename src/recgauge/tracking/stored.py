@@ -84,7 +84,7 @@ class RunStore:
         """Return the run with this id, None if there is none."""
         from mlflow.exceptions import MlflowException
 
-        client = self._client()
+        client = self.client()
         with explained(Store(self.uri), f"read run {run_id}"):
             try:
                 return client.get_run(run_id)
@@ -95,7 +95,7 @@ class RunStore:
 
     def experiments(self) -> list[str]:
         """Return the names of all experiments."""
-        client = self._client()
+        client = self.client()
         with explained(Store(self.uri), "look for experiments"):
             return [
                 str(experiment.name) for experiment in client.search_experiments(order_by=["experiment_id"])
@@ -105,7 +105,7 @@ class RunStore:
         """Return the runs of an experiment, newest first, which `where` may choose in MLflow's language."""
         from mlflow.exceptions import MlflowException
 
-        client = self._client()
+        client = self.client()
         with explained(Store(self.uri), "look for runs"):
             known = client.get_experiment_by_name(experiment)
             runs: list[Run] = []
@@ -134,7 +134,7 @@ class RunStore:
             folder = Path(mkdtemp(prefix="recgauge-"))
             register(rmtree, folder, ignore_errors=True)
             with explained(Store(self.uri), f"read run {run_id}"):
-                _copy(self._client(), run_id, names, folder)
+                _copy(self.client(), run_id, names, folder)
         elif status != "FINISHED":
             reason = f": {run.data.tags['error']}" if "error" in run.data.tags else ""
             raise MissingDataError(
@@ -152,13 +152,14 @@ class RunStore:
         """Delete a run and its files; MLflow keeps its row, marked as deleted, until ``mlflow gc``."""
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
-        client = self._client()
+        client = self.client()
         with explained(Store(self.uri), f"delete run {run.info.run_id}"):
             files: Any = get_artifact_repository(run.info.artifact_uri, tracking_uri=self.uri)
             files.delete_artifacts()
             client.delete_run(run.info.run_id)
 
-    def _client(self) -> "MlflowClient":
+    def client(self) -> "MlflowClient":
+        """Return MLflow's client of a store that is there."""
         if not self.exists:
             raise TrackingError(
                 f"the tracking store {Store(self.uri).shown} does not exist. Run something first, such as "

@@ -23,6 +23,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Judge and compare lists": {
         "compare": "which run is better, by how much, how sure",
+        "check": "may this run replace that one, by rules; for CI",
         "segments": "who gains and who loses",
         "stability": "whether the order of models stays",
         "report": "one page that shows the comparison",

@@ -1,0 +1,247 @@
+"""``recgauge check --candidate A --baseline B``: may A replace B, by rules; the exit code says it."""
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, get_args
+
+from recgauge.checks.checking import judge
+from recgauge.checks.looks import read_looks, write_look
+from recgauge.checks.rules import Rules, Undecided
+from recgauge.checks.sides import Side, read_side
+from recgauge.cli.commands.options import add_allowed, add_store, store_uri
+from recgauge.cli.commands.run_data import data_again
+from recgauge.comparison.conditions import label
+from recgauge.comparison.run_segments import own_table
+from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
+from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
+from recgauge.report.console import output, shown_path
+from recgauge.report.terminal import render_terminal
+from recgauge.runs.folder import file_digest
+from recgauge.runs.stored import TEST
+from recgauge.sweeps.places import conf_folder, work_folder
+from recgauge.tracking import Registered, RunStore, find_runs, looks_in, promote, record_check, registered_run
+from recgauge.tracking.checked import FOLDER, OUTCOME_TAG
+from recgauge.utils.messages import print_error
+from recgauge.utils.output_files import check_formats, text_writer, write_files
+
+if TYPE_CHECKING:
+    from recgauge.checks.checking import CheckResult
+    from recgauge.checks.looks import Look
+
+SHOWN, WORSE, WRONG_USE, UNDECIDED, NOT_PROMOTED = 0, 1, 2, 3, 4
+_WRITERS = {".md": check_markdown, ".xml": check_junit, ".json": check_json, ".html": check_page}
+_LOOKS = "looks.jsonl"
+_TRACKED = ("check.md", "check.json")
+_SOURCE = """id or folder of a run, models:/NAME@ALIAS, a table of users' values (.csv, .parquet), or, with
+--truth, a file of lists"""
+_CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
+{WRONG_USE} nothing could be judged, {NOT_PROMOTED} all are shown and the promotion was not done."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``check``."""
+    parser.epilog = _CODES
+    add: Any = parser.add_argument
+    add("--candidate", metavar="RUN", required=True, help=_SOURCE)
+    add("--baseline", metavar="RUN", required=True, help="what it is to replace; likewise")
+    add(
+        "--rules",
+        metavar="FILE",
+        type=Path,
+        help="YAML (default: check.yaml here, else one rule: ndcg@10 by 2%%)",
+    )
+    add(
+        "--truth", metavar="FILE", nargs="+", default=[], help="relevant items, where both are files of lists"
+    )
+    add("--train", metavar="FILE", nargs="+", default=[], help="who had what in training, likewise")
+    add(
+        "--conventions",
+        metavar="NAME",
+        default="standard",
+        help="whose definitions, of lists",
+    )
+    add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
+    add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
+    add(
+        "--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns that segments name"
+    )
+    add(
+        "--undecided",
+        choices=get_args(Undecided),
+        help="what becomes of undecided rules",
+    )
+    add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")
+    add(
+        "--promote",
+        metavar="MODEL",
+        nargs="?",
+        const="",
+        help="move models:/NAME@ALIAS (default: the baseline's)",
+    )
+    add_store(parser)
+    add_allowed(parser)
+    add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=f"also write {', '.join(_WRITERS)}")
+
+
+def carry_out(options: Namespace) -> int:
+    """Judge, print, write, track and promote; return the exit code."""
+    try:
+        check_formats(options.out, tuple(_WRITERS))
+        model = None if options.promote is None else _target(options)
+        rules = _rules(options)
+        candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
+        store = _Store.of(options, candidate)
+        users = own_table(options.users)
+        before = store.looks(baseline.test_sha256)
+        result = judge(
+            candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
+        )
+        _print(result, options)
+        store.write(result)
+    except RecgaugeError as error:
+        print_error(str(error))
+        return WRONG_USE
+    code = SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
+    return code if model is None else _promoted(result, model, store) or code
+
+
+@dataclass(frozen=True)
+class _Store:
+    """Where checks are kept: in the candidate's run of a tracking store, else in a file."""
+
+    uri: str
+    run_id: str | None
+    file: Path | None
+
+    @classmethod
+    def of(cls, options: Namespace, candidate: Side) -> Self:
+        uri, run_id = store_uri(options), candidate.run_id
+        if run_id is not None and (not RunStore(uri).exists or RunStore(uri).run(run_id) is None):
+            run_id = None  # a folder that another store has
+        in_file = run_id is None or options.looks is not None
+        return cls(uri, run_id, (options.looks or work_folder() / "outputs" / _LOOKS) if in_file else None)
+
+    def looks(self, test_sha256: str) -> "list[Look]":
+        """Return who was judged before."""
+        return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
+
+    def write(self, result: "CheckResult") -> None:
+        """Keep a check, and say where; the verdict stands without it."""
+        try:
+            if self.file is not None:
+                write_look(self.file, result.look)
+                output().print(f"looks    {shown_path(self.file)}", soft_wrap=True)
+            if self.run_id is not None:
+                texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
+                record_check(self.uri, self.run_id, result.look, texts)
+                place = f"run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/"
+                output().print(f"tracked  {place}", soft_wrap=True)
+        except (TrackingError, OSError) as error:
+            print_error(f"the check is not kept: {error}")
+
+
+def _rules(options: Namespace) -> Rules:
+    """Return the rules that are named, of the current folder, or ours."""
+    here = Path("check.yaml")
+    path = options.rules or (here if here.is_file() else conf_folder() / "check" / "default.yaml")
+    rules = Rules.of(path)
+    return rules if options.undecided is None else replace(rules, undecided=options.undecided)
+
+
+def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
+    return [
+        _side(source, role, rules, options)
+        for role, source in (("candidate", options.candidate), ("baseline", options.baseline))
+    ]
+
+
+def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
+    uri = store_uri(options)
+    if source.startswith("models:/"):
+        source = registered_run(uri, Registered.of(source))
+    elif Path(source).is_file():
+        return read_side(Path(source), role, keys=rules.keys)
+    elif not Path(source).is_dir() and (len(source) != 32 or set(source) - set("0123456789abcdef")):
+        raise ConfigError(
+            f"--{role}: {source} is no folder, no file, and no run's id. Give the folder or the id of a run, "
+            "models:/NAME@ALIAS, or a table of users' values."
+        )
+    runs, _ = find_runs([source], uri, experiment=options.experiment, wanted=(TEST,))
+    return read_side(runs, f"--{role}", keys=rules.keys)
+
+
+def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
+    """Return two files of lists, measured by the metrics of the rules."""
+    from recgauge.conventions import get_convention
+    from recgauge.evaluation import recorded_runs  # both take long to import
+    from recgauge.recorded import ListSettings, read_recorded
+
+    if rules.cost:
+        raise ConfigError(f"{rules.cost[0].place}: files of lists do not say what they took.")
+    for role in ("candidate", "baseline"):
+        if not Path(path := getattr(options, role)).is_file():
+            raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
+    suite = recorded_runs.parse_metrics(",".join(map(label, rules.keys)))
+    convention, of_ratings = get_convention(options.conventions), recorded_runs.measures_ratings(suite)
+    longest = max((k for ks in suite.values() for k in ks if k is not None), default=None)
+    settings = ListSettings(
+        keep=options.keep, longest=longest, text_ids=convention.policies.ties == "id_descending"
+    )
+    recorded = read_recorded(
+        [options.candidate, options.baseline],
+        options.truth,
+        options.train,
+        settings=settings,
+        ratings=of_ratings,
+    )
+    if len(recorded.runs) != 2:
+        raise ConfigError(
+            "--candidate, --baseline: expected a run in each file, got "
+            f"{listed(run.name for run in recorded.runs)}."
+        )
+    if of_ratings:
+        recorded, results = recorded_runs.evaluate_ratings_of_runs(recorded, suite, convention, settings)
+    else:
+        bound = options.relevant_from
+        results = recorded_runs.evaluate_lists_of_runs(recorded, suite, convention, relevant_from=bound)
+    digest = " ".join(file_digest(Path(path)) for path in options.truth)
+    return [
+        replace(read_side(results[run.name], run.name, run.name), test_sha256=digest) for run in recorded.runs
+    ]
+
+
+def _print(result: "CheckResult", options: Namespace) -> None:
+    """Print the verdicts, and write the files."""
+    console = output()
+    render_terminal(check_blocks(result), console)
+    writers = {file: text_writer(_WRITERS[file.suffix](result)) for file in options.out}
+    for file in write_files(writers):
+        console.print(f"files    {file}", soft_wrap=True)
+
+
+def _target(options: Namespace) -> Registered:
+    """Return the alias that is to be moved."""
+    address = options.promote or options.baseline
+    if not address.startswith("models:/") or not (model := Registered.of(address)).alias:
+        raise ConfigError(
+            f"--promote: {address} is no alias of a registered model. Write --promote models:/NAME@ALIAS, or "
+            "give such a baseline."
+        )
+    return model
+
+
+def _promoted(result: "CheckResult", model: Registered, store: _Store) -> int:
+    """Move the alias if all rules are shown, and say what was moved or why not; 0 if all is well."""
+    console = output()
+    if result.outcome != "shown":
+        console.print(f"promoted nothing: {model} stays, since not all rules are shown", soft_wrap=True)
+        return 0
+    try:
+        if store.run_id is None:
+            raise ConfigError(f"the candidate is no tracked run of {store.uri}.")
+        console.print(f"promoted {promote(store.uri, model, store.run_id)}", soft_wrap=True)
+    except RecgaugeError as error:
+        print_error(f"not promoted, {model} stays: {error}")
+        return NOT_PROMOTED
+    return 0

@@ -1,0 +1,134 @@
+"""Registered models: which run an alias names, and moving it to another run's model."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from recgauge.errors import ConfigError, MissingDataError, TrackingError, listed
+from recgauge.tracking.store import Store, check_there, client_of, explained
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities.model_registry import ModelVersion
+
+_NAME = re.compile(r"models:/([^/@]+)(?:@([^/@]+)|/(\d+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A version of a registered model by its alias or its number.
+
+    Examples
+    --------
+    >>> Registered.of("models:/shop@champion")
+    Registered(name='shop', alias='champion', version='')
+    """
+
+    name: str
+    alias: str = ""
+    version: str = ""
+
+    @classmethod
+    def of(cls, address: str) -> Self:
+        """Read ``models:/NAME@ALIAS`` or ``models:/NAME/VERSION``; ConfigError if it is neither."""
+        match = _NAME.fullmatch(address)
+        if match is None:
+            raise ConfigError(f"{address}: expected models:/NAME@ALIAS or models:/NAME/VERSION.")
+        return cls(match[1], match[2] or "", match[3] or "")
+
+    def __str__(self) -> str:
+        return f"models:/{self.name}" + (f"@{self.alias}" if self.alias else f"/{self.version}")
+
+
+def registered_run(uri: str, model: Registered) -> str:
+    """Return the id of the run that made a version of a registered model.
+
+    Raises
+    ------
+    TrackingError
+        If the registry cannot be reached.
+    MissingDataError
+        If it has no such model, or the version is of no run.
+    """
+    store = Store(uri)
+    client = _client(store)
+    with explained(store, f"look for {model}"):
+        found = _version(client, model)
+    if found is None:
+        raise MissingDataError(
+            f"{model}: the registry of {store.shown} has none.{_there(client, store, model)}"
+        )
+    if not found.run_id:
+        raise MissingDataError(f"{model}: its version {found.version} was made by no run.")
+    return str(found.run_id)
+
+
+def promote(uri: str, model: Registered, run_id: str) -> str:
+    """Move an alias of a registered model to the model of a run, and return what was moved.
+
+    A run whose model is not a version of it yet makes one, of the model that the run has logged.
+
+    Raises
+    ------
+    TrackingError
+        If the registry cannot be reached or refuses.
+    MissingDataError
+        If the run has logged no model.
+    """
+    store = Store(uri)
+    client = _client(store)
+    with explained(store, f"move {model}"):
+        before = _version(client, model)
+        version = _version_of_run(client, model.name, run_id)
+        if before is not None and str(before.version) == version:
+            return f"{model} is version {version} already"
+        client.set_registered_model_alias(model.name, model.alias, version)
+    was = "it was on none" if before is None else f"from version {before.version} (run {before.run_id})"
+    return f"{model} moved to version {version} (run {run_id}), {was}"
+
+
+def _client(store: Store) -> "MlflowClient":
+    if store.file is not None and not store.file.is_file():
+        raise TrackingError(f"the tracking store {store.shown} does not exist. Name it, --uri=ADDRESS.")
+    check_there(store)
+    with explained(store, "open the registry"):
+        return client_of(store)
+
+
+def _version(client: "MlflowClient", model: Registered) -> "ModelVersion | None":
+    """Return a version, None if there is none."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        if model.alias:
+            return client.get_model_version_by_alias(model.name, model.alias)
+        return client.get_model_version(model.name, model.version)
+    except MlflowException as error:
+        if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+            return None
+        raise
+
+
+def _there(client: "MlflowClient", store: Store, model: Registered) -> str:
+    with explained(store, "look for registered models"):
+        names = sorted(each.name for each in client.search_registered_models())
+        if model.name not in names:
+            return f" Registered there: {listed(names) or 'none'}."
+        aliases = client.get_registered_model(model.name).aliases
+    return f" Aliases of {model.name}: {listed(sorted(aliases)) or 'none'}."
+
+
+def _version_of_run(client: "MlflowClient", name: str, run_id: str) -> str:
+    versions = client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
+    if versions:
+        return str(max(int(each.version) for each in versions))
+    outputs = client.get_run(run_id).outputs
+    if outputs is None or not outputs.model_outputs:
+        raise MissingDataError(
+            f"run {run_id} has logged no model, and no version of {name} is of it. Run it with "
+            "tracking.log_model=true."
+        )
+    model_id = outputs.model_outputs[0].model_id
+    logged = client.get_logged_model(model_id)
+    made = client.create_model_version(name, logged.artifact_location, run_id, model_id=model_id)
+    return str(made.version)
