@@ -180,7 +180,8 @@ def judge(
         tested = judge_users(table, of_users, groups, level, rules.correction)
         look = _look([*measured, *tested], candidate, baseline)
     verdicts = _in_order([*tested, *measured], rules)
-    return CheckResult(*names, rules, verdicts, level, look, before, (*table.notes, *_notes(tested)))
+    same = ("The candidate is the baseline itself.",) * (candidate.sha256 == baseline.sha256)
+    return CheckResult(*names, rules, verdicts, level, look, before, (*same, *table.notes, *_notes(tested)))
 
 
 def _in_order(verdicts: Iterable[Verdict], rules: Rules) -> tuple[Verdict, ...]:
