@@ -29,12 +29,13 @@ def _reason(result: CheckResult) -> str:
     if not result.look.released:
         return f"nothing is said on whether {pair} (looks: ladder)."
     if result.outcome == "shown":
-        return f"{pair}, {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
-    some = "its one rule is" if n == 1 else f"of {n} verdicts {len(result.of(result.outcome))}"
+        return f"{pair}: {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
+    n_open = len(result.of(result.outcome))
+    some = "its one rule is" if n == 1 else f"{n_open} of {n} verdicts {'is' if n_open == 1 else 'are'}"
     if result.outcome == "worse":
-        return f"{result.candidate} may not replace {result.baseline}, {some} worse."
+        return f"{result.candidate} may not replace {result.baseline}: {some} worse."
     passes = ", which passes here (undecided: pass)" if result.passed else ""
-    return f"whether {pair} is open, {some} undecided{passes}."
+    return f"whether {pair} is open: {some} undecided{passes}."
 
 
 def sentence(verdict: Verdict) -> str:

@@ -58,7 +58,7 @@ def test_runs_by_their_folders_with_segments_and_costs(command, runs, tmp_path):
     words = ("--candidate", runs["svd"], "--baseline", runs["item_knn"])
     code, out, err = command("check", *words, "--out", "c.md", "c.xml", "c.json", "c.html")
     assert code == 0, err
-    assert "Passed: svd may replace item_knn, all 6 verdicts are shown." in out
+    assert "Passed: svd may replace item_knn: all 6 verdicts are shown." in out
     assert "<details>" in (tmp_path / "c.md").read_text()
     assert "item_knn" in (tmp_path / "c.html").read_text()
     assert ET.parse(tmp_path / "c.xml").find("testsuite").get("tests") == "6"
