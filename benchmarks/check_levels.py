@@ -80,6 +80,8 @@ def scenarios(mean):
     yield "one rule, 5 % of the baseline, at its margin", many, 1, {"not_worse": {"m0": "5%"}}, lower(0.05)
     yield "one rule, at least its true value", few, 1, {"at_least": {"m0": mean}}, same
     yield "one rule, at least its true value", many, 1, {"at_least": {"m0": mean}}, same
+    yield "one rule, at most its true value", few, 1, {"at_most": {"m0": mean}}, same
+    yield "one rule, at most its true value", many, 1, {"at_most": {"m0": mean}}, same
     for n in (few, many):
         yield f"{grid}, all at their margins", n, METRICS, in_groups([0] * METRICS), same
     for n in (few, many):

@@ -118,14 +118,17 @@ def check(
 
     Notes
     -----
-    Student's one-sided tests over users, paired, corrected over all rules and groups by Hochberg's method:
-    all rules are shown exactly if each of them is at level alpha (an intersection-union test, which needs no
+    Student's one-sided tests over users, paired; where a value is compared with a number, its skewness is
+    removed by Hall's transformation. They are corrected over all rules and groups by Hochberg's method: all
+    rules are shown exactly if each of them is at level alpha (an intersection-union test, which needs no
     correction, whatever the rules' dependence), and otherwise the chance of any false *shown*, and that of
     any false *worse*, is bounded by alpha.
 
     References
     ----------
     R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 1982.
+    P. Hall, "On the removal of skewness by transformation", Journal of the Royal Statistical Society B 54(1),
+    1992.
     Y. Hochberg, "A sharper Bonferroni procedure for multiple tests of significance", Biometrika 75(4), 1988.
 
     Examples

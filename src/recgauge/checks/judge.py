@@ -16,6 +16,7 @@ from recgauge.comparison.tests_of_pairs import (
     holm,
     student_quantile,
     t_above,
+    t_bound,
     users_to_show,
 )
 from recgauge.comparison.user_values import UserValues
@@ -104,15 +105,24 @@ class Estimate(NamedTuple):
     mean: float
     stderr: float
     n: int
+    skewness: float = 0.0
 
     @classmethod
-    def of(cls, values: DoubleArray) -> Self:
-        """Return the mean of values (n,) and its standard error."""
+    def of(cls, values: DoubleArray, *, paired: bool = True) -> Self:
+        """Return the mean of values (n,), its standard error, and their skewness unless they are differences.
+
+        Differences are hardly skewed, and the skewness of a few of them is mostly chance.
+        """
         n, mean = len(values), float(values.mean())
-        deviation = float(values.std(ddof=1)) if n > 1 else 0.0
+        moved = values - mean
+        squares = float((moved * moved).sum())
+        deviation = sqrt(squares / (n - 1)) if n > 1 else 0.0
         rounding = _ROUNDING * float(np.abs(values).max())
         mean = 0.0 if abs(mean) <= rounding else mean
-        return cls(mean, deviation / sqrt(n) if deviation > rounding else 0.0, n)
+        if deviation <= rounding:
+            return cls(mean, 0.0, n)
+        skewness = 0.0 if paired else float((moved * moved * moved).mean()) / (squares / n) ** 1.5
+        return cls(mean, deviation / sqrt(n), n, skewness)
 
 
 class Decision(NamedTuple):
@@ -149,7 +159,7 @@ def decide(
     """
     correct = _CORRECTIONS[correction]
     p_shown = correct([t_above(*one) for one in estimates])
-    p_worse = correct([t_above(-one.mean, one.stderr, one.n) for one in estimates])
+    p_worse = correct([t_above(-one.mean, one.stderr, one.n, -one.skewness) for one in estimates])
     levels = []
     for p in (p_shown, p_worse):
         left = len(p) - int((p <= alpha).sum())
@@ -164,13 +174,13 @@ def _decision(
     outcome: Outcome = "shown" if p_shown <= alpha else "worse" if p_worse <= alpha else "undecided"
     if one.stderr == 0:
         return Decision(outcome, None, None, p_shown, p_worse, None)
-    t_low, t_high = (student_quantile(1 - level, one.n - 1) for level in levels)
+    low = t_bound(one.mean, one.stderr, one.n, levels[0], one.skewness)
+    high = -t_bound(-one.mean, one.stderr, one.n, levels[1], -one.skewness)
     users = None
     if outcome == "undecided":
-        detectable = detectable_difference(one.stderr, one.n, t_low if one.mean > 0 else t_high)
-        users = users_to_show(one.mean, detectable, one.n)
-    ends = one.mean - t_low * one.stderr, one.mean + t_high * one.stderr
-    return Decision(outcome, *ends, p_shown, p_worse, users)
+        critical = student_quantile(1 - levels[0 if one.mean > 0 else 1], one.n - 1)
+        users = users_to_show(one.mean, detectable_difference(one.stderr, one.n, critical), one.n)
+    return Decision(outcome, low, high, p_shown, p_worse, users)
 
 
 class _Axis(NamedTuple):
@@ -222,7 +232,9 @@ def judge_users(
                 raise ConfigError(f"{rule.place}: no user of {rule.by} {segment} has a value.")
             higher = table.higher_is_better[which]
             axis, contrast = _contrast(rule, candidate, baseline, higher=higher)
-            found.append((rule, segment, axis, candidate, baseline, Estimate.of(contrast)))
+            found.append(
+                (rule, segment, axis, candidate, baseline, Estimate.of(contrast, paired=rule.compares))
+            )
     decisions = decide([each[-1] for each in found], alpha, correction)
     return [
         Verdict(

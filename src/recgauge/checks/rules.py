@@ -96,6 +96,11 @@ class MetricRule:
             raise ConfigError(f"{self.place}: a share of the baseline's value must be > 0, got {self.bound}.")
 
     @property
+    def compares(self) -> bool:
+        """Whether the candidate is compared with the baseline, user by user, and not with a number."""
+        return self.bound.relative or self.kind in ("not_worse", "better_by")
+
+    @property
     def place(self) -> str:
         """Where the rule stands in a file: ``segments.activity.ndcg@10``."""
         return ".".join(filter(None, ["segments" if self.by else self.kind, self.by, label(self.metric)]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import recgauge
 from recgauge.checks import Estimate, decide
@@ -23,6 +23,12 @@ def moved(old, rng, by, spread=0.05):
     return old + by + noise - noise.mean(axis=0)
 
 
+def by_hand(values):
+    """Return both ends of Student's interval, each at 5 %."""
+    half = stats.t.ppf(0.95, N - 1) * stats.sem(values)
+    return values.mean() - half, values.mean() + half
+
+
 def outcomes(result):
     return {f"{one.rule} {one.segment}".strip(): one.outcome for one in result.verdicts}
 
@@ -32,10 +38,10 @@ def test_the_three_verdicts_are_what_the_interval_says(old, rng):
         new = moved(old, rng, by)
         result = recgauge.check(new, old, {"not_worse": {"ndcg@10": 0.01}})
         (verdict,) = result.verdicts
-        half = stats.t.ppf(0.95, N - 1) * stats.sem(new["ndcg@10"] - old["ndcg@10"])
+        low, high = by_hand(new["ndcg@10"] - old["ndcg@10"])
         assert verdict.outcome == outcome
         assert verdict.estimate == pytest.approx(by)
-        assert (verdict.low, verdict.high) == pytest.approx((by - half, by + half))
+        assert (verdict.low, verdict.high) == pytest.approx((low, high))
         assert result.passed is (outcome == "shown")
         assert (verdict.low > verdict.bound) is (outcome == "shown")
         assert (verdict.high < verdict.bound) is (outcome == "worse")
@@ -45,9 +51,26 @@ def test_a_share_of_the_baseline_is_a_contrast_of_the_two(old, rng):
     new = moved(old, rng, -0.01)
     (verdict,) = recgauge.check(new, old, {"not_worse": {"ndcg@10": "10%"}}).verdicts
     contrast = new["ndcg@10"] - 0.9 * old["ndcg@10"]
+    assert verdict.low - verdict.bound == pytest.approx(by_hand(contrast)[0])
     assert verdict.p_shown == pytest.approx(stats.ttest_1samp(contrast, 0, alternative="greater").pvalue)
     assert verdict.bound == pytest.approx(-0.1 * old["ndcg@10"].mean())
     assert verdict.outcome == "shown"
+
+
+def test_the_skewness_of_a_value_is_removed(old):
+    """Hall's interval: where his transformation of t is Student's quantile."""
+    values = old["ndcg@10"] ** 4
+    (verdict,) = recgauge.check(old**4, old**4, {"at_least": {"ndcg@10": 0.1}}).verdicts
+    a = stats.skew(values) / (3 * np.sqrt(N))
+
+    def off(mean, z):
+        t = (values.mean() - mean) / stats.sem(values)
+        return t + a * t**2 + a**2 * t**3 / 3 + a / 2 - z
+
+    around, z = values.mean() + np.array([-9, 9]) * stats.sem(values), stats.t.ppf(0.95, N - 1)
+    ends = [optimize.brentq(off, *around, args=(side,), xtol=1e-15) for side in (z, -z)]
+    assert (verdict.low, verdict.high) == pytest.approx(ends)
+    assert verdict.high - values.mean() > 1.1 * (values.mean() - verdict.low)
 
 
 def test_every_kind_of_rule_has_its_good_side(old, rng):
