@@ -1,10 +1,14 @@
 """How often a check is wrong where the truth is known, and whether users_needed is enough: 2,000 worlds."""
 
 import importlib
+import json
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import recgauge
 from conftest import REPOSITORY
 
 WORLDS = 2000
@@ -41,9 +45,21 @@ def test_users_needed_decide_and_few_users_do_not_pass(worlds):
 
 
 def test_the_page_shows_the_stored_results(worlds):
-    import json
-
     page = (REPOSITORY / "docs" / "check.md").read_text(encoding="utf-8")
     for row in json.loads((REPOSITORY / "benchmarks/results/check-levels.json").read_text())["rows"]:
         shares = [f"{100 * row[key]:.1f} %" for key in ("wrongly shown", "wrongly passed", "wrongly worse")]
         assert f"| {row['truth']} | {row['users']:,} | {' | '.join(shares)} |" in page
+
+
+@pytest.mark.slow
+def test_as_many_users_as_movielens_20m_has_are_judged_in_five_seconds(rng):
+    n = 138_493
+    users, names = pd.Index(np.arange(n), name="user"), [f"m{i}" for i in range(10)]
+    old = pd.DataFrame(rng.random((n, 10)), users, names)
+    new = old + rng.normal(0, 0.1, (n, 10))
+    groups = pd.DataFrame({"g": pd.Series(rng.integers(0, 8, n)).astype(str).to_numpy()}, users)
+    rules = {"not_worse": dict.fromkeys(names, "1%"), "segments": {"g": dict.fromkeys(names, "2%")}}
+    started = time.perf_counter()
+    result = recgauge.check(new, old, rules, users=groups)
+    assert time.perf_counter() - started < 5
+    assert len(result.verdicts) == 90

@@ -16,6 +16,7 @@ def sections(data: ReportData) -> list[Section]:
         results.answer(data),
         results.leaderboards(data),
         results.pairs(data),
+        by_dataset("May they replace the baseline?", data, results.checks, folded=False),
         by_dataset("Who gains, who loses", data, results.segments, folded=False),
         results.over_cutoffs(data),
         by_dataset("Quality against cost", data, runs.costs),

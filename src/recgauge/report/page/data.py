@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from recgauge.checks.checking import CheckResult
 from recgauge.comparison import Comparison
 from recgauge.comparison.results import Cost
 from recgauge.comparison.segments import Segments
@@ -32,6 +33,7 @@ class DatasetPart:
     card: DataCard | None = None
     stability: Stability | None = None
     segments: tuple[Segments, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
     stories: tuple[TableBlock, ...] = ()
     popularity: PopularityShares | None = None
     notes: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from recgauge.report.blocks import (
     lines,
     slug,
 )
+from recgauge.report.check_tables import check_blocks
 from recgauge.report.figures.compared import plot_gains, plot_stability
 from recgauge.report.figures.curves import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
@@ -162,6 +163,14 @@ def stability(data: ReportData, part: DatasetPart) -> Told:
         Folded(f"Every choice and option: {part.name}", (*own, *lines(result.notes, "notes"))),
     ]
     return f"{winner} wins{data.place(part.name)}{',' if changing else ''} {told}.", blocks
+
+
+def checks(_: ReportData, part: DatasetPart) -> Told:
+    """Return whether other runs may replace the baseline, by the rules of a check."""
+    if not part.checks:
+        return None
+    lead = "Of each rule: is it shown to hold, shown not to hold, or can the users not tell?"
+    return lead, [block for result in part.checks for block in check_blocks(result)]
 
 
 def over_cutoffs(data: ReportData) -> Section | None:
