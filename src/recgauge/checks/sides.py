@@ -33,6 +33,8 @@ class Side:
     name : str
     values : tuple of RunValues
         Of each seed and fold.
+    metrics : tuple of str
+        Every metric that there is, whether it was read or not.
     totals : mapping of str to (float, bool)
         Metrics that are one number for all users: the number, and whether higher is better.
     cost : Cost
@@ -48,18 +50,13 @@ class Side:
 
     name: str
     values: tuple[RunValues, ...]
+    metrics: tuple[str, ...]
     totals: Mapping[str, tuple[float, bool]] = field(default_factory=dict)
     cost: Cost = field(default_factory=Cost)
     test_sha256: str = ""
     sha256: str = ""
     series: Series | None = None
     definitions: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def metrics(self) -> list[str]:
-        """Every metric that there is."""
-        of_users = [key for key in self.values[0].values if all(key in one.values for one in self.values)]
-        return [*of_users, *(key for key in self.totals if key not in of_users)]
 
     @property
     def run_id(self) -> str | None:
@@ -112,7 +109,8 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
         }
     name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
     users, own = _digests(values)
-    return Side(name, (values,), totals, test_sha256=users, sha256=own, definitions=definitions)
+    known = (*values.values, *totals)
+    return Side(name, (values,), known, totals, test_sha256=users, sha256=own, definitions=definitions)
 
 
 def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[str] | None) -> Side:
@@ -139,6 +137,7 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
     return Side(
         name or records[0].names["model"],
         tuple(series_values(series, [series], wanted)),
+        (*common, *totals),
         totals,
         cost_of(series),
         _digest(tests) if len(tests) > 1 else next(iter(tests)),

@@ -228,6 +228,11 @@ def test_rules_that_cannot_be_judged_are_refused_in_one_line(old, rules, message
     assert "\n" not in str(error.value)
 
 
+def test_a_metric_that_runs_have_not_is_told_with_those_they_have(demo_runs):
+    with pytest.raises(ConfigError, match=r"not_worse.ndcg: not in svd, item_knn. .*Both have .*ndcg@10"):
+        recgauge.check(*demo_runs, {"not_worse": {"ndcg": "2%"}})
+
+
 def test_evaluations_with_other_definitions_are_refused():
     truth = {"ann": {"y": 3, "q": 1}, "bob": ["w"]}
     lists = {"ann": ["x", "y"], "bob": ["z"]}
