@@ -9,17 +9,18 @@ import pytest
 
 from differential.libraries import library
 from recgauge.comparison import bayesian_signed_rank, compare_datasets
-from recgauge.comparison.tests_of_pairs import benjamini_hochberg, holm
+from recgauge.comparison.tests_of_pairs import benjamini_hochberg, hochberg, holm
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_holm_and_benjamini_hochberg_are_statsmodels(seed):
+def test_corrections_are_statsmodels(seed):
     multitest = library("statsmodels.stats.multitest")
     rng = np.random.default_rng(seed)
     p = np.round(rng.random(rng.integers(1, 50)) ** 3, 3)  # with equal ones
     assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1], abs=1e-12)
+    assert hochberg(p) == pytest.approx(multitest.multipletests(p, method="simes-hochberg")[1], abs=1e-12)
     assert benjamini_hochberg(p) == pytest.approx(multitest.multipletests(p, method="fdr_bh")[1], abs=1e-12)
 
 

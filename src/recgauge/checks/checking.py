@@ -1,7 +1,7 @@
 """May a candidate replace a baseline: the public functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,7 +176,7 @@ def judge(
     tested = judge_users(table, of_users, groups, rules.alpha, rules.correction)
     level, look = rules.alpha, _look([*measured, *tested], candidate, baseline)
     if rules.looks == "ladder" and not _climbs(table, of_users[0].metric, before or ()):
-        look = replace(look, p=1.0, outcome="undecided", released=False)
+        look = Look(look.candidate, look.test_sha256, 1.0, "undecided", released=False)
         return CheckResult(*names, rules, (), level, look, before, table.notes)
     if rules.looks == "holm" and before:
         level = holm_level(look.p, [one.p for one in before], rules.alpha)

@@ -89,7 +89,7 @@ def level(result: CheckResult) -> str:
         return f"Level {share} of each verdict and of a pass: one-sided t-tests over users, not corrected."
     corrected = f", {_CORRECTED[result.rules.correction]} {n} tests" if n > 1 else ""
     return (
-        f"Level {share}: the chance that any rule is wrongly shown, and that of any wrong worse; one-sided "
+        f"Level {share}: the chance that any rule is wrongly shown, and that any is wrongly worse; one-sided "
         f"t-tests over users{corrected}."
     )
 

@@ -20,6 +20,7 @@ from recgauge.comparison.tests_of_pairs import (
     benjamini_hochberg,
     compact_letters,
     corrected_resampled_t,
+    hochberg,
     holm,
     max_t,
     paired_t,
@@ -139,21 +140,23 @@ def test_draws_are_these_on_every_machine():
     assert sums[:2, 0, 0].tolist() == [-89651.0, 717309.0]
 
 
-# statsmodels 0.15: multipletests(P, method="holm"), method="fdr_bh"
+# statsmodels 0.15: multipletests(P, method="holm"), method="simes-hochberg", method="fdr_bh"
 P = [0.0004, 0.049, 0.012, 0.012, 0.74, 0.031, 0.0089, 0.5]
+HOCHBERG = [0.0032, 0.147, 0.06, 0.06, 0.74, 0.124, 0.06, 0.74]
 HOLM = [0.0032, 0.147, 0.072, 0.072, 1.0, 0.124, 0.0623, 1.0]
 BH = [0.0032, 0.06533333333333334, 0.024, 0.024, 0.74, 0.0496, 0.024, 0.5714285714285714]
 
 
-def test_holm_and_benjamini_hochberg_are_statsmodels():
+def test_corrections_are_statsmodels():
     assert holm(P) == pytest.approx(HOLM, rel=1e-12)
+    assert hochberg(P) == pytest.approx(HOCHBERG, rel=1e-12)
     assert benjamini_hochberg(P) == pytest.approx(BH, rel=1e-12)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_corrections_keep_the_order_and_never_lower_a_p(p):
     order = np.argsort(p, kind="stable")
-    for corrected in (holm(p), benjamini_hochberg(p)):
+    for corrected in (holm(p), hochberg(p), benjamini_hochberg(p)):
         assert (corrected >= np.array(p) - 1e-12).all()
         assert (corrected <= 1).all()
         assert (np.diff(corrected[order]) >= -1e-12).all()
