@@ -31,7 +31,12 @@ def earlier(look, n, **changes):
 def test_each_candidate_counts_once_and_only_on_the_same_rows(old, rng):
     new = candidate(old, rng, 0)
     look = recgauge.check(new, old, RULES).look
-    looks = [*earlier(look, 2), *earlier(look, 2), look, *earlier(look, 1, test_sha256="other rows")]
+    looks = [
+        *earlier(look, 2),
+        *earlier(look, 2),
+        look,
+        *earlier(look, 1, test_sha256="other rows", candidate="elsewhere"),
+    ]
     result = recgauge.check(new, old, RULES, looks=looks)
     assert len(result.before) == 2
     assert "Candidate 3 on these test rows" in result.to_markdown()
