@@ -1,14 +1,14 @@
 """May a candidate replace a baseline: the public functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.checks.judge import Estimate, Outcome, Verdict, judge_number, judge_users
-from recgauge.checks.looks import Look, climbs, holm_level, others
+from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.sides import Side, read_side
 from recgauge.comparison.comparing import check_protocols
@@ -164,24 +164,23 @@ def judge(
     names = _two_names(candidate.name, baseline.name)
     runs = dict(zip(names, (side.values for side in sides), strict=True))
     _check_sides(rules, sides, runs)
-    before = None if looks is None else others(looks, candidate.sha256, baseline.test_sha256)
+    place = candidate.sha256, baseline.test_sha256
+    before = None if looks is None else others(looks, *place)
+    number = place_of(looks or (), *place)
     of_users = [rule for rule in rules.metrics if all(rule.metric in one.values[0].values for one in sides)]
     measured = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
     measured += [_judge_cost(cost, sides) for cost in rules.cost]
     if not of_users:
-        look = _look(measured, candidate, baseline)
+        look = replace(_look(measured, *place), number=number)
         return CheckResult(*names, rules, _in_order(measured, rules), rules.alpha, look, before)
     table = UserValues.of(runs, metrics=list(dict.fromkeys(rule.metric for rule in of_users)))
-    groups = _groups(candidate, rules, users, load, packages)
-    tested = judge_users(table, of_users, groups, rules.alpha, rules.correction)
-    level, look = rules.alpha, _look([*measured, *tested], candidate, baseline)
     if rules.looks == "ladder" and not _climbs(table, of_users[0].metric, before or ()):
-        look = Look(look.candidate, look.test_sha256, 1.0, "undecided", released=False)
-        return CheckResult(*names, rules, (), level, look, before, table.notes)
-    if rules.looks == "holm" and before:
-        level = holm_level(look.p, [one.p for one in before], rules.alpha)
-        tested = judge_users(table, of_users, groups, level, rules.correction)
-        look = _look([*measured, *tested], candidate, baseline)
+        look = Look(*place, 1.0, "undecided", released=False, number=number)
+        return CheckResult(*names, rules, (), rules.alpha, look, before, table.notes)
+    level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
+    groups = _groups(candidate, rules, users, load, packages)
+    tested = judge_users(table, of_users, groups, level, rules.correction)
+    look = replace(_look([*measured, *tested], *place), number=number)
     verdicts = _in_order([*tested, *measured], rules)
     same = ("The candidate is the baseline itself.",) * (candidate.sha256 == baseline.sha256)
     return CheckResult(*names, rules, verdicts, level, look, before, (*same, *table.notes, *_notes(tested)))
@@ -193,7 +192,7 @@ def _in_order(verdicts: Iterable[Verdict], rules: Rules) -> tuple[Verdict, ...]:
     return tuple(sorted(verdicts, key=lambda verdict: places.index(verdict.rule)))
 
 
-def _look(verdicts: Sequence[Verdict], candidate: Side, baseline: Side) -> Look:
+def _look(verdicts: Sequence[Verdict], candidate: str, test_sha256: str) -> Look:
     """Return what later checks on the same rows count: the p-value of a pass is the largest of its rules."""
     outcome = _outcome(verdicts)
     broken = any(verdict.outcome == "worse" for verdict in verdicts if not verdict.tested)
@@ -201,7 +200,7 @@ def _look(verdicts: Sequence[Verdict], candidate: Side, baseline: Side) -> Look:
     p = 1.0 if broken else max((verdict.p_shown or 0.0 for verdict in tested), default=0.0)
     first = next((verdict for verdict in tested if not verdict.segment), None)
     named = ("", 0.0) if first is None or first.candidate is None else (first.metric, first.candidate)
-    return Look(candidate.sha256, baseline.test_sha256, p, outcome, *named)
+    return Look(candidate, test_sha256, p, outcome, *named)
 
 
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:

@@ -4,21 +4,23 @@ Each candidate that is judged has its own chance to pass wrongly, and who choose
 verdicts of those before fits the test rows. Two corrections are offered:
 
 ``holm``
-    The p-values of all candidates on these rows, each the largest of its rules, are one more family. It
-    bounds the chance that any candidate passes wrongly if none was chosen by earlier verdicts.
+    All candidates on these rows, those to come among them, are one more family: candidate k gets the share
+    ``1 / (k (k + 1))`` of the level, which sum to one, and what candidates that passed have left (Holm's
+    method with weights). It bounds the chance that any candidate ever passes wrongly if none was chosen by
+    earlier verdicts.
 ``ladder``
-    Nothing is said of a candidate unless its first metric is better than that of the best one before by more
-    than a standard error. So little is learned from the rows that even candidates that were chosen by earlier
-    verdicts seldom pass by fitting them, whatever their number.
+    Also, nothing is said of a candidate unless its first metric is better than that of the best one before by
+    more than a standard error. Until the first verdict is let out nothing was learned from the rows, so that
+    the bound holds for candidates that were chosen by earlier answers, too; later it is weakened by the few
+    verdicts that were let out, and not by all.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import SchemaError
 from recgauge.utils.plain import from_plain
 
@@ -42,6 +44,8 @@ class Look:
         Its mean.
     released : bool
         Whether the Ladder let its verdicts be read.
+    number : int
+        Which candidate on these rows it is, from 1.
     """
 
     candidate: str
@@ -51,6 +55,7 @@ class Look:
     metric: str = ""
     value: float = 0.0
     released: bool = True
+    number: int = 1
 
 
 def others(looks: Iterable[Look], candidate: str, test_sha256: str) -> tuple[Look, ...]:
@@ -59,29 +64,40 @@ def others(looks: Iterable[Look], candidate: str, test_sha256: str) -> tuple[Loo
     return tuple({look.candidate: look for look in of_rows}.values())
 
 
-def holm_level(p: float, before: Sequence[float], alpha: float) -> float:
-    """Return the level at which a candidate is judged so that Holm's method holds over all candidates.
+def place_of(looks: Iterable[Look], candidate: str, test_sha256: str) -> int:
+    """Return which candidate on these test rows one is: as before if it was judged before, else the next."""
+    numbers = {look.candidate: look.number for look in looks if look.test_sha256 == test_sha256}
+    return numbers.get(candidate, 1 + max(numbers.values(), default=0))
+
+
+def holm_level(number: int, before: Iterable[Look], alpha: float) -> float:
+    """Return the level of a candidate so that any of all candidates passes wrongly with chance alpha at most.
 
     Parameters
     ----------
-    p : float
-        Of the candidate.
-    before : sequence of float
-        Of the other candidates on these rows.
+    number : int
+        Which candidate on the test rows it is, from 1.
+    before : iterable of Look
+        The other candidates on these rows.
     alpha : float
 
     References
     ----------
     .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-       Statistics 6(2), 1979.
+       Statistics 6(2), 1979 (with weights).
 
     Examples
     --------
-    >>> round(holm_level(0.02, [0.3, 0.001], alpha=0.05), 4)
-    0.025
+    >>> first = Look("a", "rows", p=0.001, outcome="shown", number=1)
+    >>> round(holm_level(2, [], 0.05), 5), round(holm_level(2, [first], 0.05), 5)
+    (0.00833, 0.01667)
     """
-    n_passed = int((holm([p, *before])[1:] <= alpha).sum())
-    return alpha / (len(before) + 1 - n_passed)
+    passed = {look.number for look in before if look.p <= alpha * _share(look.number)}
+    return alpha * _share(number) / (1 - sum(map(_share, passed - {number})))
+
+
+def _share(number: int) -> float:
+    return 1 / (number * (number + 1))
 
 
 def climbs(value: float, stderr: float, best: float, *, higher: bool) -> bool:

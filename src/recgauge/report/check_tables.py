@@ -98,23 +98,23 @@ def looks(result: CheckResult) -> list[str]:
     """Return how many candidates have been judged on the test rows, and what that does to the level."""
     if result.before is None:
         return []
-    n, alpha = len(result.before) + 1, result.rules.alpha
-    if result.rules.looks == "ladder":
-        told = "is" if result.look.released else "is not"
+    n, alpha = len(result.before) + 1, f"{100 * result.rules.alpha:.3g} %"
+    number = f"Candidate {result.look.number} on these test rows"
+    if not result.look.released:
         return [
-            f"Candidate {n} on these test rows: it {told} better than the best before by a standard error, "
-            f"so the Ladder {'lets it be read' if result.look.released else 'says nothing of it'}."
+            f"{number}: no better than the best before by a standard error; the Ladder says nothing of it."
         ]
+    if result.rules.looks != "none":
+        told = (
+            f"judged at level {100 * result.level:.3g} %, so that any passes wrongly with a chance of at most"
+        )
+        return [f"{number}: {told} {alpha} (looks: {result.rules.looks})."]
     if n == 1:
         return ["The first candidate that is judged on these test rows."]
-    if result.rules.looks == "holm":
-        return [
-            f"Candidate {n} on these test rows: judged at level {100 * result.level:.3g} %, so that the "
-            f"chance that any of them passes wrongly is at most {100 * alpha:.3g} % (looks: holm)."
-        ]
+    share = f"{100 * min(1.0, n * result.rules.alpha):.3g} %"
     return [
-        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to "
-        f"{100 * min(1.0, n * alpha):.3g} %, not {100 * alpha:.3g} %; looks: holm, or ladder, bounds it."
+        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to {share}, "
+        f"not {alpha}; looks: holm, or ladder, bounds it."
     ]
 
 

@@ -44,15 +44,20 @@ def test_each_candidate_counts_once_and_only_on_the_same_rows(old, rng):
     assert result.passed  # said, and not corrected unless that is asked for
 
 
-def test_holm_judges_a_later_candidate_at_a_lower_level(old, rng):
-    new = candidate(old, rng, -0.004)
+def test_holm_judges_each_candidate_at_its_share_of_the_level(old, rng):
+    rules, new = RULES | {"looks": "holm"}, candidate(old, rng, -0.004)
     look = recgauge.check(new, old, RULES).look
-    assert 0.01 < look.p < 0.05
-    result = recgauge.check(new, old, RULES | {"looks": "holm"}, looks=earlier(look, 9))
-    assert result.level == pytest.approx(0.005)
-    assert result.outcome == "undecided"
-    passed = earlier(look, 9, p=1e-6)  # those that passed make room
-    assert recgauge.check(new, old, RULES | {"looks": "holm"}, looks=passed).passed
+    assert 0.01 < look.p < 0.025
+    first = recgauge.check(new, old, rules, looks=[])
+    assert (first.level, first.passed, first.look.number) == (0.025, True, 1)
+    failed = [replace(each, number=n + 1) for n, each in enumerate(earlier(look, 9))]
+    later = recgauge.check(new, old, rules, looks=failed)
+    assert later.level == pytest.approx(0.05 / 110)
+    assert (later.outcome, later.look.number) == ("undecided", 10)
+    passed = [replace(each, p=1e-6) for each in failed]  # those that passed leave their share
+    assert recgauge.check(new, old, rules, looks=passed).level == pytest.approx(0.05 / 11)
+    again = recgauge.check(new, old, rules, looks=[first.look, *earlier(look, 3, number=2)])
+    assert again.level == 0.025  # the same candidate keeps its place
 
 
 def test_the_ladder_says_nothing_of_what_is_no_step_up(old, rng):
@@ -67,6 +72,7 @@ def test_the_ladder_says_nothing_of_what_is_no_step_up(old, rng):
     assert "failure" in second.to_junit()
     higher = recgauge.check(candidate(old, rng, 0.08), old, rules, looks=[first.look, second.look])
     assert higher.passed
+    assert higher.look.number == 3
 
 
 def test_looks_are_kept_in_a_file(old, rng, tmp_path):
