@@ -14,6 +14,7 @@ from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
+from recgauge.utils.exact import Moments
 from recgauge.utils.html import html_table
 
 if TYPE_CHECKING:
@@ -207,9 +208,10 @@ def evaluate_or_refuse(
 
 def mean_and_stderr(values: DoubleArray) -> tuple[float, float | None]:
     """Return the mean and its standard error, None for a single value."""
-    if len(values) == 1:
-        return float(values[0]), None
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+    if not np.isfinite(values).all():
+        return float(values.mean()), None
+    moments = Moments.of(values)
+    return moments.mean(), moments.stderr()
 
 
 @dataclass(frozen=True, slots=True)

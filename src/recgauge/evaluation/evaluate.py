@@ -108,8 +108,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     from recgauge.evaluation.inputs import convert
 
     convention = _chosen(conventions).with_ties(ties)
-    suite, cutoffs = select_metrics(metrics, convention), _check_all_cutoffs(cutoffs)
-    _check_measures_lists(suite)
+    suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
+    check_measures_lists(suite)
     inputs = convert(
         recommendations,
         relevant,
@@ -184,7 +184,7 @@ def _suite(name: str) -> tuple[str, ...]:
     return tuple(one for one, metric in named if metric is None or metric.kind == "lists")
 
 
-def _check_measures_lists(suite: Mapping[str, Definition]) -> None:
+def check_measures_lists(suite: Mapping[str, Definition]) -> None:
     """Refuse metrics that measure something other than ranked lists, and say what evaluates them.
 
     Raises
@@ -203,7 +203,7 @@ def _check_measures_lists(suite: Mapping[str, Definition]) -> None:
             )
 
 
-def _check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
+def check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
     """Return distinct cutoffs in ascending order, None for the whole list last."""
     numbers = [k for k in cutoffs if k is not None] if isinstance(cutoffs, Sequence) else cutoffs
     if isinstance(cutoffs, Sequence) and None in cutoffs:

@@ -57,6 +57,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     users: Sequence[Any] | None,
     threshold: float,
     item_similarity: Any = None,
+    may_be_empty: bool = False,
 ) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
@@ -74,7 +75,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
     lists = read_lists(recommendations, scores)
-    if len(lists.users) == 0:
+    if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = read_items("relevant", relevant, "grade")
     history = None if train is None else read_items("train", train, None)

@@ -1,17 +1,18 @@
 """Lists and predicted ratings of other programs, measured run by run: what ``recgauge evaluate`` does."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from recgauge.conventions import Convention, meant_metric, standard_metric
+from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.evaluation.evaluate_ratings import evaluate_ratings
-from recgauge.metrics.metric import metric_key
+from recgauge.metrics.metric import Metric, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
 from recgauge.recorded.findings import note
 from recgauge.recorded.known import matched
@@ -88,7 +89,7 @@ def evaluate_lists_of_runs(
     evaluations = {}
     for run in recorded.runs:
         evaluation = evaluate(
-            _needed(run, suite, convention),  # type: ignore[arg-type]
+            needed(run, map(convention.metric, suite), cutoffs),  # type: ignore[arg-type]
             truth,  # type: ignore[arg-type]
             metrics=tuple(suite),
             cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
@@ -103,10 +104,9 @@ def evaluate_lists_of_runs(
     return evaluations
 
 
-def _needed(run: RecordedLists, suite: Suite, convention: Convention) -> object:
+def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:
     """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
-    cutoffs = [k for ks in suite.values() for k in ks]
-    of_hits = [metric.needs_relevant and not metric.needs for metric in map(convention.metric, suite)]
+    of_hits = [metric.needs_relevant and not metric.needs for metric in metrics]
     if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.found):
         return run.lists
     return run.lists.first(max(k for k in cutoffs if k is not None) + 1)

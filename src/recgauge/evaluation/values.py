@@ -1,7 +1,7 @@
 """From lists to numbers: judged once for each way of ties and repeats, then every metric at every cutoff."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +18,7 @@ from recgauge.judging.judge import JudgedTopK, judge
 from recgauge.judging.ties import tied_rows
 from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, read_only, shown
+from recgauge.utils.exact import Moments
 
 
 def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet
@@ -66,7 +67,31 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     """
     check_suite({name: definition.metric for name, definition in metrics.items()})
     base = policies or Policies()
-    # a convention may order ties or count repeated items differently for one metric: judge once for each way
+
+    def judged_in_order(group: Mapping[str, Definition], way: Policies, draw: int) -> Evaluation:
+        judged = judge(
+            top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
+        )
+        counted = Counted(judged, user_ids[judged.users])
+        results = tuple(entry.result(*entry.sums(counted)) for entry in entries(group, cutoffs, base))
+        counts = counted.counts(base, relevant.n_without if users is None else 0)
+        return Evaluation(counted.ids, results, counts, base.definition())
+
+    parts = []
+    for (way, drawn), group in ways_to_judge(metrics).items():
+        if drawn:
+            in_order = partial(judged_in_order, group, replace(way, ties="random"))
+            parts.append(_mean_over_orders(in_order, way.draws if _any_ties(top_k) else 1, way.draws))
+        else:
+            parts.append(judged_in_order(group, way, 0))
+    return merge(parts, [entry.key for entry in entries(metrics, cutoffs, base)])
+
+
+def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, bool], dict[str, Definition]]:
+    """Group metrics by what judging depends on, and by whether random orders of equal scores are drawn.
+
+    A convention may order ties or count repeated items differently for one metric.
+    """
     groups: dict[tuple[Policies, bool], dict[str, Definition]] = {}
     for name, definition in metrics.items():
         ways = definition.policies
@@ -78,30 +103,13 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
             score_precision=ways.score_precision,
         )
         groups.setdefault((way, drawn), {})[name] = definition
-
-    def judged_in_order(group: Mapping[str, Definition], way: Policies, draw: int) -> Evaluation:
-        judged = judge(
-            top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
-        )
-        counted = Counted(judged, user_ids[judged.users])
-        results = tuple(_result(name, group[name], counted, k, base) for name, k in _entries(group, cutoffs))
-        counts = counted.counts(base, relevant.n_without if users is None else 0)
-        return Evaluation(counted.ids, results, counts, base.definition())
-
-    parts = []
-    for (way, drawn), group in groups.items():
-        if drawn:
-            in_order = partial(judged_in_order, group, replace(way, ties="random"))
-            parts.append(_mean_over_orders(in_order, way.draws if _any_ties(top_k) else 1, way.draws))
-        else:
-            parts.append(judged_in_order(group, way, 0))
-    return merge(parts, [metric_key(name, k) for name, k in _entries(metrics, cutoffs)])
+    return groups
 
 
-def _entries(
-    suite: Mapping[str, Definition], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[str, int | None]]:
-    """Yield names and cutoffs, but those at which nobody has a value, such as pairs in lists of one item."""
+def entries(
+    suite: Mapping[str, Definition], cutoffs: Sequence[int | None], base: Policies
+) -> "Iterator[Entry]":
+    """Yield metrics at cutoffs, but those at which nobody has a value, such as pairs in lists of one item."""
     for name, definition in suite.items():
         metric = definition.metric
         possible = [k for k in cutoffs if k is None or k >= metric.smallest_k]
@@ -109,7 +117,7 @@ def _entries(
             given = ", ".join(map(str, cutoffs))
             raise ConfigError(f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {given}.")
         for k in possible:
-            yield name, k
+            yield Entry(name, definition, k, base)
 
 
 class Counted:
@@ -185,35 +193,73 @@ class Counted:
             )
 
 
-def _result(name: str, chosen: Definition, users: Counted, k: int | None, base: Policies) -> MetricResult:
-    metric, policies, key = chosen.metric, chosen.policies, metric_key(name, k)
-    definition = metric.definition(k) + policies.note_beside(base)
-    left_out = users.left_out(metric, policies)
-    if isinstance(metric, RunMetric):
-        judged = users.judged if left_out is None else users.judged.take(~left_out)
-        value, stderr, per_user, n_users = metric.value(metric.sums(judged, k)), None, None, judged.n_users
-    elif isinstance(metric, UserMetric):
-        per_user = users.values(metric, k)
+Sums = Moments | tuple[int, DoubleArray]
+"""What users add to a result: moments of their values, or their number and the sums of a metric of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A metric at a cutoff: what the judged users add to it, and the result of all that was added."""
+
+    name: str
+    chosen: Definition
+    k: int | None
+    base: Policies
+
+    @property
+    def key(self) -> str:
+        """The key of the result."""
+        return metric_key(self.name, self.k)
+
+    @property
+    def definition(self) -> str:
+        """The text of the definition."""
+        return self.chosen.metric.definition(self.k) + self.chosen.policies.note_beside(self.base)
+
+    def sums(self, users: Counted) -> tuple[Sums, DoubleArray | None]:
+        """Return what the users add, and their values, shape (m,), NaN for those left out."""
+        metric, policies = self.chosen.metric, self.chosen.policies
+        left_out = users.left_out(metric, policies)
+        if isinstance(metric, RunMetric):
+            judged = users.judged if left_out is None else users.judged.take(~left_out)
+            return (judged.n_users, metric.sums(judged, self.k)), None
+        if not isinstance(metric, UserMetric):
+            raise MetricError(
+                f"{self.name}: a metric must be a UserMetric or a RunMetric, got {type(metric).__name__}."
+            )
+        per_user = users.values(metric, self.k)
         if left_out is not None:
             per_user = np.where(left_out, np.nan, per_user)
         users.refuse_undefined(metric, per_user, left_out)
         per_user = read_only(_rounded(per_user, policies))
         # a sum is NaN exactly where a value is, and far cheaper than a mask
         defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
-        n_users = len(defined)
-        value, stderr = mean_and_stderr(defined) if n_users else (float("nan"), None)
-    else:
-        raise MetricError(
-            f"{name}: a metric must be a UserMetric or a RunMetric, got {type(metric).__name__}."
+        if not np.isfinite(defined).all():
+            raise self._undefined()
+        return Moments.of(defined), per_user
+
+    def result(self, sums: Sums, per_user: DoubleArray | None) -> MetricResult:
+        """Return the result of all users together."""
+        metric, policies, stderr = self.chosen.metric, self.chosen.policies, None
+        if isinstance(sums, Moments):
+            value, stderr, n_users = sums.mean(), sums.stderr(), sums.n
+        else:
+            assert isinstance(metric, RunMetric)
+            n_users, value = sums[0], metric.value(sums[1])
+        if not np.isfinite(value):
+            raise self._undefined()
+        if policies.round_mean is not None:
+            value = round(value, policies.round_mean)
+        better = metric.higher_is_better
+        return MetricResult(
+            self.key, self.name, self.k, value, stderr, per_user, self.definition, better, n_users
         )
-    if not np.isfinite(value):
-        raise MetricError(
-            f"{key}: {definition} is undefined for every user, or not finite. "
+
+    def _undefined(self) -> MetricError:
+        return MetricError(
+            f"{self.key}: {self.definition} is undefined for every user, or not finite. "
             "Are there users with both a list and relevant items?"
         )
-    if policies.round_mean is not None:
-        value = round(value, policies.round_mean)
-    return MetricResult(key, name, k, value, stderr, per_user, definition, metric.higher_is_better, n_users)
 
 
 def _any_ties(top_k: TopK) -> bool:

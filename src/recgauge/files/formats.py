@@ -126,6 +126,13 @@ def read(
         return _read_twice(file, wanted, how or TextFormat(), form, unit, lines=lines)
 
 
+def checked(part: Part, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:
+    """Return the good rows of a part, a row for each item, and what is wrong with the others."""
+    if "items" in part.columns:
+        part = one_row_per_item(part)
+    return check(part, form, unit, exact=wanted.of_lists)
+
+
 def _read_twice(
     file: TableFile, wanted: Wanted, how: TextFormat, form: str, unit: TimeUnit | None, *, lines: bool
 ) -> Rows:
@@ -134,10 +141,7 @@ def _read_twice(
 
     def attempt(*, careful: bool) -> tuple[Rows, bool]:
         part = FORMATS[form].read(file, wanted, how, careful=careful)
-        known = part.lines is not None
-        if "items" in part.columns:
-            part = one_row_per_item(part)
-        return check(part, form, unit, exact=wanted.of_lists), known
+        return checked(part, form, unit, wanted), part.lines is not None
 
     try:
         rows, known = attempt(careful=False)

@@ -1,9 +1,10 @@
 """Reads parquet within the limits: an id that stands in many rows takes memory once."""
 
+from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
 from recgauge.errors import SchemaError
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Part
@@ -32,6 +33,16 @@ def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: b
         texts = [label for label in labels.values() if _is_text(schema.field(label).type)]
         # texts as dictionaries: plain, 40 million rows of one text of 3,000 bytes take 120 GB
         rows = parquet.ParquetFile(source, read_dictionary=texts).read(columns=list(labels.values()))
+    return part_of_table(file, rows, wanted, labels)
+
+
+def part_of_table(
+    file: TableFile, rows: "pa.Table", wanted: Wanted, labels: Mapping[Role, str] | None = None
+) -> Part:
+    """Return the rows of an Arrow table; `file` names it in messages, `labels` its columns by role."""
+    if labels is None:
+        names = rows.column_names
+        labels = {role: names[position] for role, position in wanted.by_name(names, str(file)).items()}
     columns = {role: rows.column(label) for role, label in labels.items()}
     for role in ("user", "item"):
         if role in columns:

@@ -1,6 +1,7 @@
 """Cumulative gain, plain and discounted by rank; gains of grades and discounts of ranks, for nDCG, too."""
 
 from dataclasses import dataclass
+from math import frexp
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -56,8 +57,8 @@ def list_gain(
     hits = judged.hits
     if hits.tie_first is None or hits.tie_last is None:
         found = hits.cut(k)
-        if gain == "binary" or judged.flat_gain is not None:
-            return found.total(weights[found.rank]) * _flat(judged, gain, offset)
+        if (flat := _flat(judged, gain, offset)) is not None:
+            return found.total(weights[found.rank]) * flat
         return found.total(gain_of(found.gain, gain, offset) * weights[found.rank])
     # items that share their ranks each get the mean weight of these ranks, 0 beyond k
     total = np.cumsum(weights if k is None else np.where(np.arange(len(weights)) <= k, weights, 0.0))
@@ -77,8 +78,8 @@ def best_gain(
 ) -> DoubleArray:
     """Return the discounted gain of each user's best list of `length` (m,) items, shape (m,)."""
     counted = np.minimum(judged.n_relevant, length)
-    if gain == "binary" or judged.flat_gain is not None:
-        best: DoubleArray = np.cumsum(weights)[counted] * _flat(judged, gain, offset)
+    if (flat := _flat(judged, gain, offset)) is not None:
+        best: DoubleArray = np.cumsum(weights)[counted] * flat
         return best
     from recgauge.judging import _lookup
 
@@ -86,9 +87,14 @@ def best_gain(
     return _lookup.sum_best(judged.relevant_start, gains, counted, weights)
 
 
-def _flat(judged: JudgedTopK, gain: Gain, offset: float) -> float:
-    """Return the gain of every relevant item, where they are all alike."""
-    return float(gain_of(np.array([judged.flat_gain or 1.0]), gain, offset)[0])
+def _flat(judged: JudgedTopK, gain: Gain, offset: float) -> float | None:
+    """Return the gain of every relevant item, if it is one power of two: factored out, it rounds nothing."""
+    if gain == "binary":
+        return 1.0
+    if judged.flat_gain is None:
+        return None
+    flat = float(gain_of(np.array([judged.flat_gain]), gain, offset)[0])
+    return flat if frexp(flat)[0] == 0.5 else None
 
 
 @dataclass(frozen=True)

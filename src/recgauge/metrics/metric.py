@@ -163,6 +163,8 @@ class RunMetric(Metric):
         Returns
         -------
         ndarray of float64, shape (s,)
+            Counts, or other numbers whose sums are exact, such as those of `recgauge.utils.exact`: then the
+            value depends on no partition into blocks.
         """
 
     @abstractmethod

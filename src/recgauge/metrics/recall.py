@@ -10,6 +10,7 @@ from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, hits, quiet, undefined_value
 from recgauge.metrics.precision import Precision
 from recgauge.utils.checks import DoubleArray, LongArray, check_real
+from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 
 @dataclass(frozen=True)
@@ -174,13 +175,15 @@ class FScoreOfMeans(RunMetric):
     label: ClassVar[str] = "FOfMeans"
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return the sums of precision and recall and the number of users, shape (3,)."""
+        """Return the number of users and the exact sums of precision and recall, shape (1 + 2 * LIMBS,)."""
         precision, recall = Precision().per_user(judged, k), Recall().per_user(judged, k)
-        return np.array([precision.sum(), recall.sum(), judged.n_users])
+        exact = (to_limbs(exact_sum(values)) for values in (precision, recall))
+        return np.concatenate(([judged.n_users], *exact))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the F-score of the means; NaN without users."""
-        precision, recall, n_users = sums.tolist()
+        n_users = float(sums[0])
+        precision, recall = (to_float(from_limbs(limbs)) for limbs in sums[1:].reshape(2, -1))
         if n_users == 0:
             return float("nan")
         return 2 * precision * recall / (precision + recall) / n_users if precision + recall else 0.0

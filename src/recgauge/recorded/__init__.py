@@ -107,23 +107,45 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         for rows in (*truths, *trains):
             if rows.problems:
                 raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
-        every = [*(rows for _, rows in of_runs), *truths, *trains]
-        text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in every)
+    recorded = join_recorded(of_runs, truths, trains, settings)
+    understood = tuple(f"{rows.file.name}: {rows.understood()}" for rows in (*lists, *truths, *trains))
+    return replace(recorded, understood=understood)
+
+
+def join_recorded(
+    of_runs: Sequence[tuple[str, Rows]],
+    truths: Sequence[Rows],
+    trains: Sequence[Rows],
+    settings: ListSettings,
+    items_known: Ids | None = None,
+) -> RecordedRuns:
+    """Return runs of rows with what they are measured on; `items_known` are among the items, too.
+
+    Raises
+    ------
+    DataError
+        If something is found that is refused; the message names file and row.
+    """
+    every = [*(rows for _, rows in of_runs), *truths, *trains]
+    text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in every)
+    more = [] if items_known is None else [items_known]
+    with ThreadPoolExecutor(1) as pool:
         of_users = pool.submit(joint_runs, [rows.user for rows in every], text=text)
-        item_ids, items = joint_codes([rows.item for rows in every], "item", text=text)
+        item_ids, items = joint_codes([*(rows.item for rows in every), *more], "item", text=text)
         user_ids, users = of_users.result()
     n, m = len(of_runs), len(of_runs) + len(truths)
     context = Context(
         _grouped(truths, users[n:m], items[n:m], len(item_ids), distinct=True),
-        _grouped(trains, users[m:], items[m:], len(item_ids), distinct=False) if trains else None,
+        _grouped(trains, users[m:], items[m : m + len(trains)], len(item_ids), distinct=False)
+        if trains
+        else None,
         user_ids,
         item_ids,
         settings,
     )
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
     known = None if context.train is None else with_ids(context.train, user_ids)
-    understood = tuple(f"{rows.file.name}: {rows.understood()}" for rows in (*lists, *truths, *trains))
-    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids, understood)
+    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids)
 
 
 def refuse_unused(columns: Columns | None, files: Sequence[Rows], option: str) -> None:

@@ -88,6 +88,7 @@ class ListSettings:
     longest: int | None = None  # lists with fewer items are counted as short
     text_ids: bool = False  # ids stay text, so that 10 is before 9 where ids order equal scores: trec_eval
     in_run: bool = False  # whether a run reads the lists, so that messages name its settings
+    in_part: bool = False  # whether these are some of the users, of whom none need be known
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, get_args(Order))

@@ -136,7 +136,7 @@ class Context:
 
     def _refuse_others_ids(self, report: Report, lists: Ragged, known: BoolArray) -> None:
         """Refuse lists of nobody who is known: as a rule ids are written in another way."""
-        if len(lists.users) and not known[lists.users].any():
+        if len(lists.users) and not known[lists.users].any() and not self.settings.in_part:
             ours, theirs = (shown(self.user_ids[one]) for one in (np.argmax(known), lists.users[0]))
             raise SchemaError(
                 f"{report.where(0)}: none of the {len(lists.users):,} users of the lists is known, such as "

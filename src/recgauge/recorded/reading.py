@@ -1,15 +1,20 @@
 """Which columns files of lists, relevance and histories are read for."""
 
 from collections.abc import Mapping
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from recgauge.errors import SchemaError
 from recgauge.files import columns
 from recgauge.files.columns import Choice, Role, Wanted
-from recgauge.files.formats import read
+from recgauge.files.formats import checked, read
 from recgauge.files.opening import TableFile
+from recgauge.files.parquet import part_of_table
 from recgauge.files.rows import Rows
 from recgauge.files.text import TextFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Kind = Literal["lists", "relevant", "ratings", "train"]
 """What a file holds; of ``ratings`` the ratings are taken where the file has grades, too."""
@@ -53,6 +58,12 @@ def wanted(
         of_lists=True,
         mixed_ids=True,
     )
+
+
+def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None = None) -> Rows:
+    """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
+    like = like or wanted(kind)
+    return checked(part_of_table(TableFile(Path(name)), table, like), "parquet", None, like)
 
 
 def read_rows(

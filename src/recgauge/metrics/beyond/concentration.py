@@ -6,9 +6,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.lists import catalogue_of, exposure
+from recgauge.metrics.beyond.lists import catalogue_of, exposure, weighted_exposure
 from recgauge.metrics.metric import RunMetric, divide, list_length
 from recgauge.utils.checks import DoubleArray
+from recgauge.utils.exact import exact_dot, to_float
 
 BASES = {"2": np.log(2.0), "e": 1.0}
 
@@ -170,21 +171,28 @@ class Entropy(RunMetric):
     weight: Literal["recommendations", "users"] = "recommendations"
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return each item's appearances and weight, and the whole weight, shape (2 * n_items + 1,)."""
+        """Return each item's appearances and weight, in slices, and the whole weight.
+
+        Shape (2 * n_items + 1,) where recommendations weigh, else (4 * n_items + 1,).
+        """
         n_items = catalogue_of(self, judged).n_items
         shown = exposure(judged, k, n_items)
         if self.weight == "recommendations":
             return np.concatenate((shown, shown, [shown.sum()]))
         weight = divide(np.ones(judged.n_users), list_length(judged, k))
-        return np.concatenate((shown, exposure(judged, k, n_items, weight), [judged.n_users]))
+        weights = weighted_exposure(judged, k, n_items, weight)
+        return np.concatenate((shown, weights.ravel(), [judged.n_users]))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the entropy."""
-        shown, weight = sums[:-1].reshape(2, -1)[:, sums[: len(sums) // 2] > 0]
+        rows = sums[:-1].reshape(2 if self.weight == "recommendations" else 4, -1)
+        shown, *slices = rows[:, rows[0] > 0]
+        weight = np.sum(slices[::-1], axis=0)  # the small ones first
         if len(shown) == 0:
             return float("nan")
         surprise = -np.log(shown / shown.sum()) / BASES[self.base]
-        entropy = float(weight @ surprise / sums[-1]) + 0.0  # not -0.0 for a single item
+        entropy = to_float(exact_dot(weight, surprise), products=True) / float(sums[-1])
+        entropy += 0.0  # not -0.0 for a single item
         return entropy / len(shown) if self.divisor == "recommended" else entropy
 
 
@@ -226,7 +234,7 @@ class Herfindahl(RunMetric):
     def value(self, sums: DoubleArray) -> float:
         """Return one minus the index."""
         shown = float(sums.sum())
-        return 1.0 - float(sums @ sums) / shown**2 if shown else float("nan")
+        return 1.0 - to_float(exact_dot(sums, sums), products=True) / shown**2 if shown else float("nan")
 
 
 def _gini(shown: DoubleArray, normalizer: str) -> float:
@@ -234,8 +242,8 @@ def _gini(shown: DoubleArray, normalizer: str) -> float:
     scale = shown.sum() * (n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[normalizer])
     if scale == 0:
         return float("nan")
-    weight = 2.0 * np.arange(1, n_items + 1) - n_items - 1.0
-    return float((weight * np.sort(shown)).sum() / scale)
+    weight = 2.0 * np.arange(1.0, n_items + 1.0) - n_items - 1.0
+    return to_float(exact_dot(weight, np.sort(shown)), products=True) / float(scale)
 
 
 @dataclass(frozen=True)
@@ -276,16 +284,21 @@ class Personalization(RunMetric):
     needs_relevant: ClassVar[bool] = False
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return the sum of the lists' unit vectors and the number of lists, shape (n_items + 1,)."""
+        """Return the sum of the lists' unit vectors in three slices, and the number of lists.
+
+        Shape (3 * n_items + 1,); see `weighted_exposure`.
+        """
         n_items = catalogue_of(self, judged).n_items
         lengths = list_length(judged, k)
         weight = divide(np.ones(judged.n_users), np.sqrt(lengths))
-        return np.append(exposure(judged, k, n_items, weight), np.count_nonzero(lengths))
+        return np.append(weighted_exposure(judged, k, n_items, weight), np.count_nonzero(lengths))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the personalization; NaN for fewer than two lists."""
         n_lists = float(sums[-1])
         if n_lists < 2:
             return float("nan")
-        similar = (float(sums[:-1] @ sums[:-1]) - n_lists) / (n_lists * (n_lists - 1))
+        total = sums[:-1].reshape(3, -1)[::-1].sum(axis=0)  # the small ones first
+        length = to_float(exact_dot(total, total), products=True)
+        similar = (length - n_lists) / (n_lists * (n_lists - 1))
         return 1.0 - similar

@@ -11,6 +11,7 @@ from recgauge.metrics.beyond.lists import sum_over_list
 from recgauge.metrics.beyond.similarity import NEEDS, SimilarityKind, item_similarity
 from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
 from recgauge.utils.checks import DoubleArray
+from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 
 @dataclass(frozen=True)
@@ -213,13 +214,13 @@ class PooledDiversity(RunMetric):
         return NEEDS[self.similarity]
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return the sum of similarities and the number of pairs, shape (2,)."""
+        """Return the number of pairs and the exact sum of similarities, shape (1 + LIMBS,)."""
         sums, counted = _pairs(self, judged, k)
-        return np.array([sums.sum(), (counted * np.maximum(counted - 1, 0) / 2).sum()])
+        return np.append((counted * np.maximum(counted - 1, 0) / 2).sum(), to_limbs(exact_sum(sums)))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the diversity."""
-        return 1.0 - float(sums[0] / sums[1]) if sums[1] else 1.0
+        return 1.0 - to_float(from_limbs(sums[1:])) / float(sums[0]) if sums[0] else 1.0
 
 
 def _pairs(

@@ -10,6 +10,7 @@ from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.beyond.lists import catalogue_of, sum_over_list, train_rows, train_users
 from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
 from recgauge.utils.checks import DoubleArray, check_real
+from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 Total = Literal["users", "interactions"]
 Unseen = Literal["zero", "one", "max", "drop", "raise"]
@@ -172,14 +173,15 @@ class PooledNovelty(RunMetric):
         check_real("PooledNovelty: base", self.base, low=1, high=np.inf, low_open=True)
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return the sum of self-information and the number of recommendations, shape (2,)."""
+        """Return the number of recommendations and the exact sum of self-information, shape (1 + LIMBS,)."""
         information = self_information(self, judged, k, self.total, self.unseen) / np.log(self.base)
         count = _counted(self, judged, k, self.unseen)
-        return np.array([sum_over_list(information, judged, k).sum(), count.sum()])
+        total = exact_sum(sum_over_list(information, judged, k))
+        return np.append(count.sum(), to_limbs(total))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the mean; NaN without recommendations."""
-        return float(sums[0] / sums[1]) if sums[1] else float("nan")
+        return to_float(from_limbs(sums[1:])) / float(sums[0]) if sums[0] else float("nan")
 
 
 def self_information(

@@ -110,7 +110,8 @@ class RowSimilarity(ItemSimilarity):
             row = self.row(item)
             padded = np.append(row, 0.0)
             for part in row_blocks(len(rows), first.shape[1]):
-                sums[rows[part]] += padded[first[rows[part]]].sum(axis=1) - row[item]
+                items = np.ascontiguousarray(first[rows[part]].T)  # as in `sum_over_list`
+                sums[rows[part]] += padded[items].sum(axis=0) - row[item]
         return sums / 2.0
 
     def history_sums(

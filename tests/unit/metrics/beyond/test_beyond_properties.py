@@ -115,6 +115,19 @@ def test_values_lie_in_their_range_or_are_undefined(world: Any) -> None:
 
 
 @settings(max_examples=30)
+@given(world=worlds(), chance=st.randoms(use_true_random=False))
+def test_the_order_of_users_does_not_matter(world: Any, chance: Any) -> None:
+    users, features, k = world
+    order = list(range(len(users)))
+    chance.shuffle(order)
+    lists, shuffled = judged(users, features), judged([users[row] for row in order], features)
+    for metric in (*USER_METRICS, *RUN_METRICS, *UNBOUNDED):
+        values, moved = value_of(metric, lists, k), value_of(metric, shuffled, k)
+        expected = values[order] if isinstance(metric, UserMetric) else values
+        assert np.array_equal(moved, expected, equal_nan=True), metric  # to the last bit
+
+
+@settings(max_examples=30)
 @given(world=worlds(), cut=st.integers(0, 6))
 def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
     users, features, k = world
@@ -127,7 +140,7 @@ def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
         if isinstance(metric, RunMetric):
             merged = metric.value(np.sum([metric.sums(block, k) for block in blocks], axis=0))
             expected = value_of(metric, whole, k)
-            assert merged == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True), metric
+            assert np.array_equal(merged, expected, equal_nan=True), metric  # to the last bit
 
 
 @settings(max_examples=30)

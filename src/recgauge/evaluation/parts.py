@@ -1,0 +1,377 @@
+"""Evaluation in parts: all rows of some users are judged at a time, and what they add up to is merged."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.data.ids import IdArray
+from recgauge.errors import ConfigError, MetricError, SchemaError
+from recgauge.evaluation import Evaluation
+from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
+from recgauge.evaluation.recorded_runs import needed
+from recgauge.evaluation.values import Counted, Entry, Sums, entries, ways_to_judge
+from recgauge.files.ids import Ids, join_ids, read_ids
+from recgauge.judging.judge import judge
+from recgauge.recorded import ListSettings, RecordedRuns, join_recorded
+from recgauge.recorded.findings import Found
+from recgauge.recorded.reading import rows_of_table
+from recgauge.utils.arrow import to_numpy
+from recgauge.utils.checks import DoubleArray, shown
+from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What the judged lists of some users add up to; `PartTask.merge` makes an evaluation of parts.
+
+    Parameters
+    ----------
+    task : str
+        The digest of the task, which all parts to be merged have in common.
+    sums : mapping of str to ndarray of float64
+        By the key of the result; they are exact, so that no order of adding changes them.
+    counts : mapping of str to int
+        Of users, as `Evaluation.counts`, and ``lists``, the lists that there are.
+    found : tuple of Found
+        What is odd about the lists.
+    values : pyarrow.Table or None
+        The users' own values, if the task asks for them: a column ``user`` and one for each key.
+    """
+
+    task: str
+    sums: Mapping[str, DoubleArray]
+    counts: Mapping[str, int]
+    found: tuple[Found, ...] = ()
+    values: "pa.Table | None" = None
+
+    def __add__(self, other: "Part") -> "Part":
+        """Return the part that the users of both make; without their values."""
+        if self.task != other.task:
+            raise ConfigError(
+                "Part: parts of different tasks cannot be merged; judge all with the same metrics, cutoffs, "
+                "conventions and items."
+            )
+        sums = {key: sums + other.sums[key] for key, sums in self.sums.items()}
+        counts = {name: count + other.counts[name] for name, count in self.counts.items()}
+        return Part(self.task, sums, counts, _together(self.found, other.found))
+
+    def to_arrow(self) -> "pa.Table":
+        """Return the sums as a table of ``key`` and ``sums``, all else in its metadata; without values."""
+        import pyarrow as pa
+
+        about = {
+            "task": self.task,
+            "counts": dict(self.counts),
+            "found": [[one.name, one.count, one.first, one.fate] for one in self.found],
+        }
+        columns = {
+            "key": pa.array(list(self.sums), pa.string()),
+            "sums": pa.array([sums.tolist() for sums in self.sums.values()], pa.large_list(pa.float64())),
+        }
+        return pa.table(columns).replace_schema_metadata({"recgauge": json.dumps(about)})
+
+    @classmethod
+    def from_arrow(cls, table: "pa.Table") -> "Part":
+        """Return the part that `to_arrow` made a table of.
+
+        Raises
+        ------
+        SchemaError
+            If the table is of something else.
+        """
+        try:
+            about = json.loads((table.schema.metadata or {})[b"recgauge"])
+            found = tuple(Found(*one) for one in about["found"])
+            columns = table.column("key").to_pylist(), table.column("sums").combine_chunks()
+        except (KeyError, ValueError, TypeError) as error:
+            raise SchemaError("Part.from_arrow needs a table that Part.to_arrow made.") from error
+        sums = {key: to_numpy(row.values) for key, row in zip(*columns, strict=True)}
+        return cls(about["task"], sums, about["counts"], found)
+
+
+def _together(first: Sequence[Found], second: Sequence[Found]) -> tuple[Found, ...]:
+    """Return findings, those of one name counted together."""
+    found = {one.name: one for one in first}
+    for one in second:
+        known = found.get(one.name)
+        found[one.name] = one if known is None else replace(known, count=known.count + one.count)
+    return tuple(found.values())
+
+
+@dataclass(frozen=True, eq=False)
+class PartTask:
+    """What is asked of all parts: users' rows are judged part by part, anywhere, and merged to one result.
+
+    The result is that of `recgauge.evaluate` with all rows at once, to the last bit, for every number of
+    parts, order of parts and order of users: sums are exact.
+
+    Parameters
+    ----------
+    metrics, cutoffs, conventions
+        As for `recgauge.evaluate`. Metrics that need training rows or features, and random orders of equal
+        scores, are refused.
+    items : array-like, optional
+        Ids of all items that lists and truth name. Metrics of items, such as coverage, need them, and so does
+        a convention that orders equal scores by items whose ids are text.
+    n_items : int, optional
+        Size of the catalogue, for shares of it.
+    relevant_from : float, optional
+        Grades of the truth below it are not relevant.
+    per_user : bool, default False
+        Whether parts keep the users' own values.
+    settings : ListSettings, optional
+        What of the lists is refused; see `recgauge.recorded.ListSettings`.
+
+    Raises
+    ------
+    ConfigError
+        If a metric, cutoff or convention is unknown or cannot be had in parts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> task = PartTask(metrics=("precision", "ndcg"), cutoffs=(2,))
+    >>> lists = pa.table({"user": [1, 1, 2, 2], "item": [7, 8, 7, 9], "rank": [1, 2, 1, 2]})
+    >>> truth = pa.table({"user": [1, 2], "item": [8, 5]})
+    >>> parts = [task.judge(lists.slice(at, 2), truth.slice(row, 1)) for row, at in ((0, 0), (1, 2))]
+    >>> {key: round(value, 4) for key, value in task.merge(parts).values().items()}
+    {'precision_at_2': 0.25, 'ndcg_at_2': 0.3155}
+    """
+
+    metrics: Metrics = ("precision", "recall", "ndcg")
+    cutoffs: Sequence[int | None] = (5, 10)
+    conventions: str | Convention = "standard"
+    items: Any = None
+    n_items: int | None = None
+    relevant_from: float | None = None
+    per_user: bool = False
+    settings: ListSettings = field(default_factory=ListSettings)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cutoffs", check_all_cutoffs(self.cutoffs))
+        for (way, drawn), group in ways_to_judge(self._suite).items():
+            if drawn or way.ties == "random":
+                raise ConfigError(
+                    f"metrics: {next(iter(group))} needs random orders of equal scores, which depend on all "
+                    "users; evaluate all rows at once, or choose another ties."
+                )
+        for name, definition in self._suite.items():
+            if missing := sorted(definition.metric.needs - {"n_items"}):
+                raise ConfigError(
+                    f"metrics: {name} needs {' and '.join(missing)}, which parts do not have; evaluate all "
+                    "rows at once with recgauge.evaluate."
+                )
+
+    @cached_property
+    def _convention(self) -> Convention:
+        named = self.conventions
+        return get_convention(named) if isinstance(named, str) else named
+
+    @cached_property
+    def _suite(self) -> dict[str, Definition]:
+        suite = select_metrics(self.metrics, self._convention)
+        check_measures_lists(suite)
+        return suite
+
+    @cached_property
+    def _entries(self) -> tuple[Entry, ...]:
+        return tuple(entries(self._suite, self.cutoffs, self._convention.policies))
+
+    @cached_property
+    def _items(self) -> Ids | None:
+        """The ids of all items, once each; text that holds whole numbers is read as such, as files are."""
+        import pyarrow as pa
+
+        if self.items is None:
+            return None
+        items = self.items
+        if not isinstance(items, (pa.Array, pa.ChunkedArray)):
+            items = pa.array(np.asarray(items).tolist())
+        columns = items if isinstance(items, pa.ChunkedArray) else pa.chunked_array([items])
+        _, distinct = join_ids([read_ids(columns)], "item")
+        return Ids(np.arange(len(distinct), dtype=np.int32), distinct, distinct.dtype.kind in "iu")
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this task from others: definitions, policies, items and how lists are read."""
+        asked = [entry.key + entry.definition for entry in self._entries]
+        how = [self._convention.policies.definition(), self.n_items, self.relevant_from]
+        listed = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
+        digest = sha256(json.dumps([asked, how, listed, self.per_user]).encode())
+        if self._items is not None:
+            digest.update("\n".join(map(str, self._items.distinct.tolist())).encode())
+        return digest.hexdigest()
+
+    def judge(self, lists: Any, truth: Any) -> Part:
+        """Judge the lists of some users: all rows that they have in lists and truth.
+
+        Parameters
+        ----------
+        lists : pyarrow.Table or what it can be made of, or path
+            Columns of user, item, and rank or score, known by their usual names.
+        truth : likewise
+            Columns of user, item and, where there are grades, grade.
+
+        Returns
+        -------
+        Part
+
+        Raises
+        ------
+        DataError
+            If rows cannot be used, or something is found that is refused.
+        MetricError
+            If a definition or a policy refuses a user.
+        """
+        settings = replace(
+            self.settings,
+            in_part=True,
+            longest=max((k for k in self.cutoffs if k is not None), default=None),
+        )
+        rows = rows_of_table(_table(lists), "lists", "lists")
+        judged = rows_of_table(_table(truth), "relevant", "truth")
+        return self.judge_recorded(join_recorded([("lists", rows)], [judged], [], settings, self._items))
+
+    def judge_recorded(self, recorded: RecordedRuns) -> Part:
+        """Judge the only run of what was read; see `judge`."""
+        from recgauge.evaluation.inputs import convert
+
+        (run,), truth = recorded.runs, recorded.relevant
+        if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
+            known = set(map(str, self._items.distinct.tolist()))
+            item = next(item for item in recorded.item_ids.tolist() if str(item) not in known)
+            raise SchemaError(f"items: {shown(item)} of lists or truth is not among them. Name all items.")
+        if self.relevant_from is not None:
+            if truth.values is None:
+                raise ConfigError("relevant_from: the truth has no grades to compare with.")
+            truth = replace(truth, values=np.where(truth.values >= self.relevant_from, truth.values, 0.0))
+        policies = self._convention.policies
+        inputs = convert(
+            needed(run, (each.metric for each in self._suite.values()), self.cutoffs),
+            truth,
+            train=None,
+            item_features=None,
+            n_items=self.n_items,
+            scores=None,
+            users=None,
+            threshold=policies.threshold,
+            may_be_empty=True,
+        )
+        catalogue = None if self._items is None else inputs.catalogue
+        sums: dict[str, DoubleArray] = {}
+        values: dict[str, DoubleArray] = {}
+        for (way, _), group in ways_to_judge(self._suite).items():
+            judged = judge(inputs.top_k, inputs.relevant, catalogue, policies=way, user_ids=inputs.user_ids)
+            counted = Counted(judged, inputs.user_ids[judged.users])
+            for entry in entries(group, self.cutoffs, policies):
+                added, per_user = entry.sums(counted)
+                sums[entry.key] = _as_sums(added)
+                if per_user is not None:
+                    values[entry.key] = per_user
+        counts = {**counted.counts(policies, 0), "lists": len(run.lists.users)}
+        table = _values_table(counted.ids, values) if self.per_user else None
+        in_order = {entry.key: sums[entry.key] for entry in self._entries}
+        return Part(self.digest, in_order, counts, run.found, table)
+
+    def merge(self, parts: Iterable[Part]) -> Evaluation:
+        """Return the evaluation of all users of the parts.
+
+        Parameters
+        ----------
+        parts : iterable of Part
+            In any order; one is held at a time, but for the users' values, if the task asks for them.
+
+        Returns
+        -------
+        Evaluation
+            Its `users` are sorted; without values of users they are empty.
+
+        Raises
+        ------
+        ConfigError
+            If there is no part, or one is of another task.
+        MetricError
+            If a metric has no value for any user.
+        SchemaError
+            If a user is in two parts, which users' values show.
+        """
+        whole, tables = None, []
+        for part in parts:
+            if part.task != self.digest:
+                raise ConfigError("merge: a part is of another task; judge all parts with this one.")
+            whole = part if whole is None else whole + part
+            tables.append(part.values)
+        if whole is None:
+            raise ConfigError("merge needs at least one part.")
+        users, values = _merged_values(tables) if self.per_user else (np.empty(0, np.int64), {})
+        if whole.counts["lists"] == 0:
+            raise MetricError("merge: no part has a list, so there is nothing to measure.")
+        unknown = next((one for one in whole.found if one.name == "unknown_users"), None)
+        if unknown is not None and unknown.count == whole.counts["lists"]:
+            raise SchemaError(
+                f"merge: none of the {unknown.count:,} users of the lists is in the truth (first: "
+                f"{unknown.first}). Write ids in the same way."
+            )
+        results = tuple(
+            entry.result(_from_sums(entry, whole.sums[entry.key]), values.get(entry.key))
+            for entry in self._entries
+        )
+        counts = {name: count for name, count in whole.counts.items() if name != "lists"}
+        return Evaluation(users, results, counts, self._convention.policies.definition())
+
+
+def _table(source: Any) -> "pa.Table":
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    if isinstance(source, (str, Path)):
+        return dataset.dataset(str(source)).to_table()
+    return source if isinstance(source, pa.Table) else pa.table(source)
+
+
+def _as_sums(added: Sums) -> DoubleArray:
+    if isinstance(added, Moments):
+        return np.concatenate(([added.n], to_limbs(added.total), to_limbs(added.squares)))
+    return np.append(added[0], added[1])
+
+
+def _from_sums(entry: Entry, sums: DoubleArray) -> Sums:
+    from recgauge.metrics import RunMetric
+
+    if isinstance(entry.chosen.metric, RunMetric):
+        return int(sums[0]), sums[1:]
+    return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))
+
+
+def _values_table(users: IdArray, values: Mapping[str, DoubleArray]) -> "pa.Table":
+    import pyarrow as pa
+
+    from recgauge.utils.arrow import to_arrow
+
+    return pa.table({"user": to_arrow(users)} | {key: to_arrow(column) for key, column in values.items()})
+
+
+def _merged_values(tables: Sequence["pa.Table | None"]) -> tuple[IdArray, dict[str, DoubleArray]]:
+    """Return all users, sorted, and their values."""
+    import pyarrow as pa
+
+    table = pa.concat_tables([table for table in tables if table is not None], promote_options="permissive")
+    users = to_numpy(table.column("user"))
+    order = np.argsort(users, kind="stable")
+    users = users[order]
+    if (again := users[1:] == users[:-1]).any():
+        raise SchemaError(
+            f"merge: user {shown(users[1:][again][0])} is in two parts. Give all rows of a user to one part."
+        )
+    values = {key: to_numpy(table.column(key))[order] for key in table.column_names[1:]}
+    return users, values
