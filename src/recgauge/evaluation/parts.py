@@ -18,11 +18,13 @@ from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measu
 from recgauge.evaluation.recorded_runs import needed
 from recgauge.evaluation.values import Counted, Entry, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
+from recgauge.files.rows import Rows
 from recgauge.judging.judge import judge
+from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, RecordedRuns, join_recorded
-from recgauge.recorded.findings import Found
+from recgauge.recorded.findings import Found, refusal
 from recgauge.recorded.reading import rows_of_table
-from recgauge.utils.arrow import to_numpy
+from recgauge.utils.arrow import arrow_table, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
 
@@ -201,13 +203,21 @@ class PartTask:
         _, distinct = join_ids([read_ids(columns)], "item")
         return Ids(np.arange(len(distinct), dtype=np.int32), distinct, distinct.dtype.kind in "iu")
 
+    @property
+    def needs_items(self) -> bool:
+        """Whether items are asked for, or equal scores are ordered by them."""
+        return any(
+            isinstance(each.metric, RunMetric) or each.policies.ties in ("item_code", "id_descending")
+            for each in self._suite.values()
+        )
+
     @cached_property
     def digest(self) -> str:
         """What tells this task from others: definitions, policies, items and how lists are read."""
         asked = [entry.key + entry.definition for entry in self._entries]
         how = [self._convention.policies.definition(), self.n_items, self.relevant_from]
         listed = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
-        digest = sha256(json.dumps([asked, how, listed, self.per_user]).encode())
+        digest = sha256(json.dumps([asked, how, listed]).encode())
         if self._items is not None:
             digest.update("\n".join(map(str, self._items.distinct.tolist())).encode())
         return digest.hexdigest()
@@ -233,17 +243,18 @@ class PartTask:
         MetricError
             If a definition or a policy refuses a user.
         """
-        settings = replace(
-            self.settings,
-            in_part=True,
-            longest=max((k for k in self.cutoffs if k is not None), default=None),
-        )
         rows = rows_of_table(_table(lists), "lists", "lists")
-        judged = rows_of_table(_table(truth), "relevant", "truth")
-        return self.judge_recorded(join_recorded([("lists", rows)], [judged], [], settings, self._items))
+        return self.judge_rows(rows, rows_of_table(_table(truth), "relevant", "truth"))
 
-    def judge_recorded(self, recorded: RecordedRuns) -> Part:
-        """Judge the only run of what was read; see `judge`."""
+    def judge_rows(self, lists: Rows, truth: Rows) -> Part:
+        """Judge rows that have been read and checked; see `judge`."""
+        longest = max((k for k in self.cutoffs if k is not None), default=None)
+        settings = replace(self.settings, in_part=True, longest=longest)
+        if truth.problems:
+            raise refusal("bad_rows", truth.first_bad(), truth.n_bad, hint="Correct the rows.")
+        return self._judge(join_recorded([("lists", lists)], [truth], [], settings, self._items))
+
+    def _judge(self, recorded: RecordedRuns) -> Part:
         from recgauge.evaluation.inputs import convert
 
         (run,), truth = recorded.runs, recorded.relevant
@@ -279,7 +290,7 @@ class PartTask:
                 if per_user is not None:
                     values[entry.key] = per_user
         counts = {**counted.counts(policies, 0), "lists": len(run.lists.users)}
-        table = _values_table(counted.ids, values) if self.per_user else None
+        table = arrow_table({"user": counted.ids, **values}) if self.per_user else None
         in_order = {entry.key: sums[entry.key] for entry in self._entries}
         return Part(self.digest, in_order, counts, run.found, table)
 
@@ -289,7 +300,7 @@ class PartTask:
         Parameters
         ----------
         parts : iterable of Part
-            In any order; one is held at a time, but for the users' values, if the task asks for them.
+            In any order; one is held at a time, but for the users' values, where parts have them.
 
         Returns
         -------
@@ -305,15 +316,21 @@ class PartTask:
         SchemaError
             If a user is in two parts, which users' values show.
         """
-        whole, tables = None, []
+        return self.merge_with_sums(parts)[0]
+
+    def merge_with_sums(self, parts: Iterable[Part]) -> tuple[Evaluation, Part]:
+        """Return what `merge` does, and the part that all users make: how many lists, what is odd."""
+        whole, every = None, True
+        tables: list[Any] = []
         for part in parts:
             if part.task != self.digest:
                 raise ConfigError("merge: a part is of another task; judge all parts with this one.")
             whole = part if whole is None else whole + part
-            tables.append(part.values)
+            every = every and part.values is not None
+            tables = [*tables, part.values] if every and part.values is not None else []
         if whole is None:
             raise ConfigError("merge needs at least one part.")
-        users, values = _merged_values(tables) if self.per_user else (np.empty(0, np.int64), {})
+        users, values = _merged_values(tables) if every else (np.empty(0, np.int64), {})
         if whole.counts["lists"] == 0:
             raise MetricError("merge: no part has a list, so there is nothing to measure.")
         unknown = next((one for one in whole.found if one.name == "unknown_users"), None)
@@ -327,7 +344,7 @@ class PartTask:
             for entry in self._entries
         )
         counts = {name: count for name, count in whole.counts.items() if name != "lists"}
-        return Evaluation(users, results, counts, self._convention.policies.definition())
+        return Evaluation(users, results, counts, self._convention.policies.definition()), whole
 
 
 def _table(source: Any) -> "pa.Table":
@@ -346,26 +363,16 @@ def _as_sums(added: Sums) -> DoubleArray:
 
 
 def _from_sums(entry: Entry, sums: DoubleArray) -> Sums:
-    from recgauge.metrics import RunMetric
-
     if isinstance(entry.chosen.metric, RunMetric):
         return int(sums[0]), sums[1:]
     return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))
 
 
-def _values_table(users: IdArray, values: Mapping[str, DoubleArray]) -> "pa.Table":
-    import pyarrow as pa
-
-    from recgauge.utils.arrow import to_arrow
-
-    return pa.table({"user": to_arrow(users)} | {key: to_arrow(column) for key, column in values.items()})
-
-
-def _merged_values(tables: Sequence["pa.Table | None"]) -> tuple[IdArray, dict[str, DoubleArray]]:
+def _merged_values(tables: Sequence["pa.Table"]) -> tuple[IdArray, dict[str, DoubleArray]]:
     """Return all users, sorted, and their values."""
     import pyarrow as pa
 
-    table = pa.concat_tables([table for table in tables if table is not None], promote_options="permissive")
+    table = pa.concat_tables(tables, promote_options="permissive")
     users = to_numpy(table.column("user"))
     order = np.argsort(users, kind="stable")
     users = users[order]

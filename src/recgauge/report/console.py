@@ -50,6 +50,14 @@ def output(*, stderr: bool = False) -> Console:
 _NAME = progress.TextColumn("{task.description}", markup=False)  # names may hold brackets
 
 
+class _Rate(progress.ProgressColumn):
+    """How many units a second are done."""
+
+    def render(self, task: progress.Task) -> Text:
+        """Return the rate, nothing before there is one."""
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+
 class ConsoleProgress:
     """Shows stages, steps and notes on standard error; bars only on a terminal."""
 
@@ -75,7 +83,8 @@ class ConsoleProgress:
             return
         self._spinner.stop()  # a terminal shows one live display at a time
         done = progress.DownloadColumn() if unit == "bytes" else progress.MofNCompleteColumn()
-        times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
+        rate: list[progress.ProgressColumn] = [_Rate()] if unit == "rows" else []
+        times = (*rate, progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
         with self._bar(_NAME, progress.BarColumn(), done, progress.TextColumn(unit), *times) as bar:
             task = bar.add_task(printable(name), total=total)
             yield lambda count: bar.advance(task, count)

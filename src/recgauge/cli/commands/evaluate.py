@@ -2,12 +2,12 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -15,9 +15,16 @@ from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
 from recgauge.files.columns import Choice, Role
 from recgauge.files.formats import FORMATS
-from recgauge.recorded import FINDINGS, REFUSED, ListSettings, Order, RecordedRuns, describe, read_recorded
+from recgauge.files.stored import find_stored, is_stored
+from recgauge.recorded import FINDINGS, REFUSED, Found, ListSettings, Order, describe, read_recorded
+from recgauge.recorded.reading import wanted
+from recgauge.utils.checks import check_int
 from recgauge.utils.files import user_path
 from recgauge.utils.output_files import check_formats, write_files
+
+if TYPE_CHECKING:
+    from recgauge.conventions import Convention
+    from recgauge.evaluation.recorded_runs import Suite
 
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 _ROLES: tuple[Role, ...] = ("user", "item", "rank", "score", "rating")
@@ -34,7 +41,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     default = "(default: %(default)s)"
     add = parser.add_argument
     files: dict[str, Any] = {"metavar": "FILE", "nargs": "+"}
-    add("--run", **files, required=True, help="lists; each file or TREC tag is a run")
+    help_run = "lists; each file or TREC tag is a run, and so is a folder or address of Parquet files"
+    add("--run", **files, required=True, help=help_run)
     add("--truth", **files, required=True, help="relevant items: user,item[,grade], or qrels")
     add("--train", **files, default=[], help="who had what in training: user,item")
     add("--metrics", metavar="NAMES", default=DEFAULT_METRICS, help=f"without @k: the whole list {default}")
@@ -54,6 +62,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
+    parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
+    add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
+    add("--memory-mib", metavar="MIB", type=int, default=1024, help=f"for each part {default}")
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
 
 
@@ -70,6 +81,9 @@ def carry_out(options: argparse.Namespace) -> None:
     suite, convention = recorded_runs.parse_metrics(options.metrics), get_convention(options.conventions)
     check_formats(options.out, (".json", ".parquet"))
     cutoffs = [k for ks in suite.values() for k in ks if k is not None]
+    of_ratings = recorded_runs.measures_ratings(suite)
+    if of_ratings and options.relevant_from is not None:
+        raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
     settings = ListSettings(
         options.order,
         options.refuse,
@@ -77,10 +91,10 @@ def carry_out(options: argparse.Namespace) -> None:
         longest=max(cutoffs, default=None),
         text_ids=convention.policies.ties == "id_descending",
     )
+    if options.work is not None or any(map(is_stored, [*options.run, *options.truth])):
+        _carry_out_in_parts(options, suite, convention, settings)
+        return
     formats = {"lists": options.run_format, "relevant": options.truth_format, "train": options.train_format}
-    of_ratings = recorded_runs.measures_ratings(suite)
-    if of_ratings and options.relevant_from is not None:
-        raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
     recorded = read_recorded(
         options.run,
         options.truth,
@@ -109,12 +123,88 @@ def carry_out(options: argparse.Namespace) -> None:
             n_items=options.n_items,
             seed=options.seed,
         )
-    _print(recorded, results, options.conventions)
+    for run in recorded.runs:
+        _print(run.name, len(run.lists.users), results[run.name], run.found, options.conventions)
     comparison = _compared(results, options) if len(results) > 1 else None
+    found = {run.name: run.found for run in recorded.runs}
     writers: dict[str, Callable[[Path], None]] = {
-        ".json": partial(_write_json, recorded, results, options, comparison),
+        ".json": partial(_write_json, found, results, options, comparison),
         ".parquet": partial(_write_users, results),
     }
+    _write_out(options, writers)
+
+
+def _carry_out_in_parts(
+    options: argparse.Namespace, suite: "Suite", convention: "Convention", settings: ListSettings
+) -> None:
+    """Measure lists that need not fit into memory."""
+    from recgauge.evaluation.parts import PartTask
+    from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
+    from recgauge.metrics.metric import metric_key
+    from recgauge.report.console import ConsoleProgress
+
+    _refuse_in_parts(options, suite)
+    cutoffs = {k for ks in suite.values() for k in ks}
+    task = PartTask(
+        metrics=tuple(suite),
+        cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
+        conventions=convention,
+        n_items=options.n_items,
+        relevant_from=options.relevant_from,
+        per_user=any(file.suffix == ".parquet" for file in options.out),
+        settings=settings,
+    )
+    columns = {role: getattr(options, role) for role in _ROLES}
+    third: Role | None = None if options.order == "auto" else options.order
+    runs = [find_stored(text, wanted("lists", columns, third), "--run") for text in options.run]
+    if len({run.name for run in runs}) < len(runs):
+        runs = [replace(run, name=run.address) for run in runs]
+    truth = find_stored(options.truth[0], wanted("relevant", columns), "--truth")
+    work = user_path(str(options.work or Path("outputs", "parts")))
+    stored = StoredRuns(runs, truth, task, work, options.memory_mib)
+    for table in (*runs, truth):
+        labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
+        _say(f"read     {table.address}: {len(table.paths):,} files, {table.n_rows:,} rows; {labels}")
+    task, files = stored.judge(ConsoleProgress())
+    keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
+    results, found = {}, {}
+    for name, of_run in files.items():
+        evaluation, whole = task.merge_with_sums(stored_parts(of_run))
+        known = {result.key: result for result in evaluation.results}
+        results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
+        found[name] = whole.found
+        _print(name, whole.counts["lists"], results[name], whole.found, options.conventions)
+    _say(f"parts    {stored.folder}")
+    writers: dict[str, Callable[[Path], None]] = {
+        ".json": partial(_write_json, found, results, options, None),
+        ".parquet": partial(_write_users_of_parts, files, keys),
+    }
+    _write_out(options, writers)
+
+
+def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
+    """Refuse what lists that are judged in parts cannot have."""
+    from recgauge.evaluation.recorded_runs import measures_ratings
+
+    refused = {
+        "--train": options.train,
+        "--only": options.only,
+        "--header": options.header,
+        **{f"--{name}-format": getattr(options, f"{name}_format") for name in ("run", "truth", "train")},
+    }
+    if given := [name for name, value in refused.items() if value]:
+        raise ConfigError(
+            f"{given[0]}: lists in folders, at addresses or with --work are Parquet and judged in parts, "
+            f"where there is no {given[0]}. Leave it out, or name files."
+        )
+    if measures_ratings(suite):
+        raise ConfigError("--metrics: rating metrics are not measured in parts. Name files.")
+    if len(options.truth) > 1:
+        raise ConfigError("--truth: name one folder, pattern or address where lists are judged in parts.")
+    check_int("--memory-mib", options.memory_mib, minimum=16)
+
+
+def _write_out(options: argparse.Namespace, writers: Mapping[str, Callable[[Path], None]]) -> None:
     write_files({user_path(str(file)): writers[file.suffix] for file in options.out})
     for file in options.out:
         _say(f"files    {file}")
@@ -124,21 +214,19 @@ def _say(text: str) -> None:
     print(message(text))  # noqa: T201 - the command's own output
 
 
-def _print(recorded: RecordedRuns, results: Mapping[str, Evaluation], conventions: str) -> None:
-    for run in recorded.runs:
-        evaluation = results[run.name]
-        counts = evaluation.counts
-        many = f"{len(run.lists.users):,} lists, {counts['users_evaluated']:,} users evaluated"
-        if "ratings_evaluated" in counts:
-            many = f"{counts['ratings_evaluated']:,} ratings of {counts['users_evaluated']:,} users evaluated"
-        left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
-        _say(f"{run.name}: {many}{left_out}; conventions={conventions}")
-        wide = max(len(result.key) for result in evaluation.results)
-        for result in evaluation.results:
-            error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
-            _say(f"    {result.key.replace('_at_', '@'):<{wide}}  {result.value:.4f}{error}")
-        for line in describe(run.found):
-            _say(f"    found  {line}")
+def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
+    counts = evaluation.counts
+    many = f"{n_lists:,} lists, {counts['users_evaluated']:,} users evaluated"
+    if "ratings_evaluated" in counts:
+        many = f"{counts['ratings_evaluated']:,} ratings of {counts['users_evaluated']:,} users evaluated"
+    left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
+    _say(f"{name}: {many}{left_out}; conventions={conventions}")
+    wide = max(len(result.key) for result in evaluation.results)
+    for result in evaluation.results:
+        error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
+        _say(f"    {result.key.replace('_at_', '@'):<{wide}}  {result.value:.4f}{error}")
+    for line in describe(found):
+        _say(f"    found  {line}")
 
 
 def _compared(results: Mapping[str, Evaluation], options: argparse.Namespace) -> Any:
@@ -166,7 +254,7 @@ def _compared(results: Mapping[str, Evaluation], options: argparse.Namespace) ->
 
 
 def _write_json(
-    recorded: RecordedRuns,
+    found: Mapping[str, Sequence[Found]],
     results: Mapping[str, Evaluation],
     options: argparse.Namespace,
     comparison: Any,
@@ -175,15 +263,15 @@ def _write_json(
     from recgauge._version import __version__
 
     runs = {
-        run.name: {
-            "values": results[run.name].values(),
-            "stderrs": results[run.name].stderrs(),
-            "definitions": results[run.name].definitions(),
-            "counts": dict(results[run.name].counts),
-            "policies": results[run.name].policies,
-            "found": [{"name": each.name, "count": each.count, "first": each.first} for each in run.found],
+        name: {
+            "values": evaluation.values(),
+            "stderrs": evaluation.stderrs(),
+            "definitions": evaluation.definitions(),
+            "counts": dict(evaluation.counts),
+            "policies": evaluation.policies,
+            "found": [{"name": each.name, "count": each.count, "first": each.first} for each in found[name]],
         }
-        for run in recorded.runs
+        for name, evaluation in results.items()
     }
     files = {"run": options.run, "truth": options.truth, "train": options.train}
     content: dict[str, Any] = {"recgauge": __version__, "conventions": options.conventions}
@@ -217,3 +305,38 @@ def _write_users(results: Mapping[str, Evaluation], file: Path) -> None:
             "value": np.concatenate([np.empty(0), *(values for *_, values in by_run)]),
         }
     parquet.write_table(pa.table(columns), file)
+
+
+def _write_users_of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str], file: Path) -> None:
+    """Write the values of all users, part after part, in the columns of `_write_users`."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from recgauge.evaluation.recorded_parts import values_of
+
+    writer: parquet.ParquetWriter | None = None
+    try:
+        for name, of_run in files.items():
+            for part in of_run:
+                values = parquet.read_table(values_of(part))
+                chosen = [key for key in keys if key in values.column_names]
+                tables = [values.select(["user", *chosen]).rename_columns(["user_id", *chosen])]
+                if len(files) > 1:
+                    tables = [
+                        pa.table(
+                            {
+                                "run": pa.repeat(pa.scalar(name), len(values)),
+                                "user_id": values.column("user"),
+                                "metric": pa.repeat(pa.scalar(key), len(values)),
+                                "value": values.column(key),
+                            }
+                        )
+                        for key in chosen
+                    ]
+                for table in tables:
+                    if writer is None:
+                        writer = parquet.ParquetWriter(file, table.schema)
+                    writer.write_table(table.cast(writer.schema))
+    finally:
+        if writer is not None:
+            writer.close()

@@ -1,0 +1,183 @@
+"""Lists that do not fit into memory, measured part by part: finished parts are kept, so that work goes on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recgauge.errors import DataError, said
+from recgauge.evaluation.parts import Part, PartTask
+from recgauge.files.stored import StoredTable
+from recgauge.recorded.dividing import DividedTable, Division
+from recgauge.recorded.reading import rows_of_table
+from recgauge.utils.files import exclusive
+from recgauge.utils.progress import NoProgress, Progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRuns:
+    """Runs and the relevance that they are measured on, judged part by part.
+
+    Parameters
+    ----------
+    runs : sequence of StoredTable
+        Lists.
+    truth : StoredTable
+    task : PartTask
+        Without items, which are found where metrics need them.
+    work : pathlib.Path
+        The folder that finished parts are kept in, each command's in one of its own.
+    memory_mib : int
+        What a part may take, beside the program itself.
+    """
+
+    runs: Sequence[StoredTable]
+    truth: StoredTable
+    task: PartTask
+    work: Path
+    memory_mib: int = 1024
+
+    @cached_property
+    def division(self) -> Division:
+        """How users are divided."""
+        return Division.of([self.truth, *self.runs], self.memory_mib)
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder of this work: of these files, this division and this task."""
+        known = [table.digest() for table in (self.truth, *self.runs)]
+        known += [self.division.text, self.task.digest]
+        return self.work / sha256("\n".join(known).encode()).hexdigest()[:16]
+
+    @cached_property
+    def _divided(self) -> tuple[DividedTable, ...]:
+        """The truth, then the lists."""
+        tables = (self.truth, *self.runs)
+        return tuple(
+            DividedTable(table, self.division, self.folder / f"spread-{place}")
+            for place, table in enumerate(tables)
+        )
+
+    def judge(self, progress: Progress | None = None) -> tuple[PartTask, dict[str, list[Path]]]:
+        """Judge all parts that are not finished.
+
+        Returns
+        -------
+        PartTask
+            Which merges them.
+        dict of str to list of pathlib.Path
+            Where each run's parts are; beside each, the users' values, if the task asks for them.
+
+        Raises
+        ------
+        DataError
+            If rows cannot be read or used, or the folder cannot be written; finished parts are kept.
+        """
+        progress = progress or NoProgress()
+        files = {
+            run.name: [self.folder / f"run-{at}-part-{part}.arrow" for part in range(self.division.n_parts)]
+            for at, run in enumerate(self.runs)
+        }
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            waiting = partial(progress.note, "another command is at the same work; waiting for it")
+            with exclusive(self.folder / "lock", waiting):
+                task = self._with_items(progress)
+                if not all(file.exists() for some in files.values() for file in some):
+                    self._judge(task, files, progress)
+                for table in self._divided:
+                    table.forget()
+        except OSError as error:
+            raise DataError(
+                f"{self.folder}: {said(error)}. Finished parts are kept; mend this and start again, or "
+                "choose another folder: --work FOLDER."
+            ) from error
+        return task, files
+
+    def _judge(self, task: PartTask, files: Mapping[str, Sequence[Path]], progress: Progress) -> None:
+        import pyarrow as pa
+
+        for table in self._divided:
+            table.prepare(progress)
+        truth, *runs = self._divided
+        with progress.step("judge", sum(run.n_rows for run in self.runs), "rows") as advance:
+            for part in range(self.division.n_parts):
+                missing = [run for run in runs if not files[run.table.name][part].exists()]
+                relevant = truth.read(part) if missing else None
+                for run in runs:
+                    if run in missing and relevant is not None:
+                        judged = task.judge_rows(
+                            rows_of_table(run.read(part), "lists", self._called(run, part), run.table.wanted),
+                            rows_of_table(relevant, "relevant", self._called(truth, part), self.truth.wanted),
+                        )
+                        _write(files[run.table.name][part], judged)
+                        pa.default_memory_pool().release_unused()
+                    advance(run.table.n_rows // self.division.n_parts)
+
+    def _called(self, table: DividedTable, part: int) -> str:
+        """Return what messages call the rows of a part."""
+        n_parts = self.division.n_parts
+        return table.table.name + ("" if n_parts == 1 else f" (users of part {part + 1} of {n_parts})")
+
+    def _with_items(self, progress: Progress) -> PartTask:
+        """Return the task, with the ids of all items if a metric or the order of equal scores needs them."""
+        if not self.task.needs_items:
+            return self.task
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        file = self.folder / "items.arrow"
+        if not file.exists():
+            found = None
+            tables = (self.truth, *self.runs)
+            with progress.step("items", sum(table.n_rows for table in tables), "rows") as advance:
+                for items in (items for table in tables for items in table.cells("item")):
+                    new = pc.unique(items)
+                    if found is not None and found.type != new.type:
+                        found, new = found.cast(pa.large_string()), new.cast(pa.large_string())
+                    found = new if found is None else pc.unique(pa.chunked_array([found, new]))
+                    advance(len(items))
+            assert found is not None
+            _store(file, pa.table({"item": found.drop_null()}))
+        with pa.ipc.open_file(str(file)) as reader:
+            return replace(self.task, items=reader.read_all().column("item"))
+
+
+def stored_parts(files: Sequence[Path]) -> Iterator[Part]:
+    """Yield parts, one at a time."""
+    import pyarrow as pa
+
+    for file in files:
+        with pa.ipc.open_file(str(file)) as reader:
+            yield Part.from_arrow(reader.read_all())
+
+
+def values_of(file: Path) -> Path:
+    """Return where the users' values of a part are."""
+    return file.with_suffix(".parquet")
+
+
+def _write(file: Path, part: Part) -> None:
+    """Write a part after the values of its users: whoever finds it finds them, too."""
+    from pyarrow import parquet
+
+    if part.values is not None:
+        hidden = file.with_name(f".unfinished-{values_of(file).name}")
+        parquet.write_table(part.values, hidden, compression="zstd")
+        hidden.replace(values_of(file))
+    _store(file, part.to_arrow())
+
+
+def _store(file: Path, table: "pa.Table") -> None:
+    """Write a table whole or not at all."""
+    from pyarrow import ipc
+
+    hidden = file.with_name(f".unfinished-{file.name}")
+    with ipc.new_file(str(hidden), table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    hidden.replace(file)

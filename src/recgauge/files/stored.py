@@ -1,0 +1,290 @@
+"""Parquet files in a folder, below a pattern or in an object store: one table that is never whole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, printable, said
+from recgauge.files.columns import Role, Wanted
+from recgauge.utils.files import user_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import fs, parquet
+
+_ENDINGS = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Some rows of a file, and the least and greatest user in them where the file says so."""
+
+    file: int
+    place: int
+    n_rows: int
+    users: tuple[int, int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTable:
+    """The rows of Parquet files with the same columns.
+
+    Parameters
+    ----------
+    name : str
+        The last part of the address, without its ending.
+    address : str
+        As the user wrote it.
+    system : pyarrow.fs.FileSystem
+    paths : tuple of str
+    facts : tuple of (int, float)
+        Size and time of change of each file.
+    wanted : Wanted
+    """
+
+    name: str
+    address: str
+    system: "fs.FileSystem"
+    paths: tuple[str, ...]
+    facts: tuple[tuple[int, float], ...]
+    wanted: Wanted
+
+    def where(self, file: int) -> str:
+        """Return what messages call a file."""
+        return printable(self.paths[file])
+
+    @contextmanager
+    def open(self, file: int) -> "Iterator[parquet.ParquetFile]":
+        """Open a file; what its store or its bytes refuse becomes one line."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with self.system.open_input_file(self.paths[file]) as source:
+                yield parquet.ParquetFile(source)
+        except (OSError, pa.ArrowException) as error:
+            raise MissingDataError(
+                f"{self.where(file)} cannot be read as Parquet: {said(error)}. Mend it or leave it out."
+            ) from error
+
+    @cached_property
+    def groups(self) -> tuple[RowGroup, ...]:
+        """All row groups, in the order of the files."""
+        return tuple(group for groups, _ in self._footers for group in groups)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are, those of lists within a row included."""
+        return sum(group.n_rows for group in self.groups)
+
+    @cached_property
+    def labels(self) -> Mapping[Role, str]:
+        """The names of the columns, by role."""
+        return self._columns(0, self._footers[0][1])
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns that are read."""
+        return list(self.labels.values())
+
+    @cached_property
+    def has_whole_users(self) -> bool:
+        """Whether ids of users are whole numbers."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_integer(self._footers[0][1].field(self.labels["user"]).type))
+
+    @cached_property
+    def _footers(self) -> "list[tuple[tuple[RowGroup, ...], pa.Schema]]":
+        """Read what all files say of themselves, and refuse those that are not like the first."""
+        found: list[tuple[tuple[RowGroup, ...], Any]] = []
+        for file in range(len(self.paths)):
+            with self.open(file) as opened:
+                schema = opened.schema_arrow
+                labels = self._columns(file, schema)
+                if found:
+                    self._refuse_others(file, schema, labels, found[0][1])
+                found.append((tuple(_row_groups(file, opened, labels)), schema))
+        return found
+
+    def _columns(self, file: int, schema: "pa.Schema") -> Mapping[Role, str]:
+        positions = self.wanted.by_name(schema.names, self.where(file))
+        return {role: schema.names[position] for role, position in positions.items()}
+
+    def _refuse_others(
+        self, file: int, schema: "pa.Schema", labels: Mapping[Role, str], first: "pa.Schema"
+    ) -> None:
+        if missing := [label for label in self._columns(0, first).values() if label not in schema.names]:
+            raise SchemaError(
+                f"{self.where(file)}: there is no column {missing[0]}, which {self.paths[0]} has. Give all "
+                "files the same columns."
+            )
+        for label in labels.values():
+            kinds = [_kind(one.field(label).type) for one in (first, schema)]
+            if kinds[0] != kinds[1]:
+                raise SchemaError(
+                    f"{self.where(file)}: the column {label} holds {schema.field(label).type}, and "
+                    f"{first.field(label).type} in {self.paths[0]}. Give it one type in all files."
+                )
+
+    def digest(self) -> str:
+        """Return what changes when a file does."""
+        known = [
+            self.address,
+            *map(str, zip(self.paths, self.facts, strict=True)),
+            str(sorted(self.labels.items())),
+        ]
+        return sha256("\n".join(known).encode()).hexdigest()
+
+    def read(self, groups: Sequence[RowGroup]) -> "Iterator[tuple[RowGroup, pa.Table]]":
+        """Yield row groups, in the order of files."""
+        for file in dict.fromkeys(group.file for group in groups):
+            with self.open(file) as opened:
+                for group in groups:
+                    if group.file == file:
+                        yield group, opened.read_row_group(group.place, columns=self.columns)
+
+    def cells(self, role: Role) -> "Iterator[pa.ChunkedArray]":
+        """Yield the cells of a column, or of the lists in its cells, some at a time."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        label = self.labels.get(role) or self.labels["items"]
+        for file in range(len(self.paths)):
+            with self.open(file) as opened:
+                for batch in opened.iter_batches(1 << 20, columns=[label]):
+                    column = batch.column(0)
+                    nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+                    yield pa.chunked_array([pc.list_flatten(column) if nested else column])
+
+    def batches(self, n_rows: int) -> "Iterator[pa.Table]":
+        """Yield all rows in their order, some at a time."""
+        import pyarrow as pa
+
+        for file in range(len(self.paths)):
+            with self.open(file) as opened:
+                for batch in opened.iter_batches(n_rows, columns=self.columns):
+                    yield pa.Table.from_batches([batch])
+
+
+def _row_groups(file: int, opened: "parquet.ParquetFile", labels: Mapping[Role, str]) -> Iterator[RowGroup]:
+    names = list(labels.values())
+    for place in range(opened.metadata.num_row_groups):
+        group = opened.metadata.row_group(place)
+        n_rows, users = group.num_rows, None
+        for column in (group.column(at) for at in range(group.num_columns)):
+            name = column.path_in_schema.split(".")[0]
+            if name in names:
+                n_rows = max(n_rows, column.num_values)  # of a list column, the values
+            known = column.statistics if name == labels["user"] else None
+            if (
+                known is not None
+                and known.has_min_max
+                and not known.null_count
+                and isinstance(known.min, int)
+            ):
+                users = (known.min, known.max)
+        if group.num_rows:
+            yield RowGroup(file, place, n_rows, users)
+
+
+def _kind(kind: "pa.DataType") -> str:
+    """Return what the values of a type are: whole, real, text, or the type itself."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = {"whole": pa.types.is_integer, "real": pa.types.is_floating, "text": pa.types.is_string}
+    found = next((name for name, test in tests.items() if test(kind)), None)
+    return found or ("text" if pa.types.is_large_string(kind) else str(kind))
+
+
+def is_stored(text: str) -> bool:
+    """Whether an argument is a folder, or an address such as ``s3://bucket/folder``."""
+    return "://" in text or user_path(text).is_dir()
+
+
+def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
+    """Return the Parquet files of a folder, file, pattern or address.
+
+    Raises
+    ------
+    MissingDataError
+        If there is none, or the store refuses to say.
+    ConfigError
+        If nothing here reads such an address.
+    """
+    from pyarrow import ArrowException, fs
+
+    system, path = _system(text, option)
+    try:
+        infos = list(_files(system, path))
+    except (OSError, ArrowException) as error:
+        raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
+    infos = [info for info in infos if info.type == fs.FileType.File and info.size]
+    if not infos:
+        raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. Correct {option}.")
+    name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    facts = tuple((info.size, info.mtime_ns or 0) for info in infos)
+    return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
+
+
+def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
+    import pyarrow as pa
+    from pyarrow import fs
+
+    if "://" not in text:
+        return fs.LocalFileSystem(), str(user_path(text).absolute())
+    scheme = text.partition("://")[0]
+    try:
+        base, star, rest = text.partition("*")
+        system, path = fs.FileSystem.from_uri(base)
+        return system, path + star + rest
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        reason = said(error)
+    except (OSError, pa.ArrowException) as error:
+        raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
+    try:
+        import fsspec  # type: ignore[import-not-found] # where a user has installed it
+
+        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), text.partition("://")[2]
+    except (ImportError, ValueError) as error:
+        raise ConfigError(
+            f"{option}={printable(text)}: nothing here reads {scheme}://: {reason}. Install fsspec and what "
+            f"it needs for {scheme}, or copy the files."
+        ) from error
+
+
+def _files(system: "fs.FileSystem", path: str) -> "Iterator[fs.FileInfo]":
+    """Yield a file, or the Parquet files of a folder or pattern, sorted; hidden ones are left out."""
+    from fnmatch import fnmatchcase
+
+    from pyarrow import fs
+
+    if not any(sign in path for sign in "*?["):
+        info = system.get_file_info(path)
+        if info.type == fs.FileType.File:
+            yield info
+            return
+        base, pattern = path, None
+    else:
+        fixed = path.split("/")
+        base = "/".join(
+            fixed[: next(at for at, part in enumerate(fixed) if any(sign in part for sign in "*?["))]
+        )
+        pattern = path
+    for info in sorted(system.get_file_info(fs.FileSelector(base, recursive=True)), key=lambda one: one.path):
+        inside = info.path[len(base) :].strip("/").split("/")
+        hidden = any(part.startswith(("_", ".")) for part in inside)
+        if (
+            not hidden
+            and info.path.endswith(_ENDINGS)
+            and (pattern is None or fnmatchcase(info.path, pattern))
+        ):
+            yield info

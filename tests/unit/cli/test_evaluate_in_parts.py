@@ -1,0 +1,198 @@
+"""``recgauge evaluate`` on folders of Parquet: the numbers of files that are read at once."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from recgauge.cli.commands.cli import main
+
+METRICS = "ndcg@10,recall@5,map,catalog_coverage@10,gini@5,personalization@10"
+N_USERS, LENGTH, N_ITEMS = 6_000, 30, 500
+
+
+def write(table, folder, n_files=5, rows=10_000):
+    """Divide a table among files."""
+    folder.mkdir()
+    edges = [len(table) * at // n_files for at in range(n_files + 1)]
+    for at, (begin, end) in enumerate(pairwise(edges)):
+        parquet.write_table(table.slice(begin, end - begin), folder / f"{at}.parquet", row_group_size=rows)
+
+
+def with_text(table):
+    ids = {
+        name: pa.array([f"{name[0]}{one}" for one in table[name].to_pylist()]) for name in ("user", "item")
+    }
+    return pa.table({**ids, table.column_names[2]: table[2]})
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Lists and grades in every layout, as folders and as one file in the same order."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(5)
+    user = np.repeat(np.arange(N_USERS), LENGTH)
+    item = rng.random((N_USERS, N_ITEMS)).argsort(axis=1)[:, :LENGTH].ravel()
+    score = -np.sort(-np.round(rng.random((N_USERS, LENGTH)), 2), axis=1).ravel()
+    lists = pa.table({"user": user, "item": item, "score": score})
+    relevant = rng.random((N_USERS, N_ITEMS)).argsort(axis=1)[:, :4].ravel()
+    grades = rng.integers(0, 4, len(relevant)).astype(float)
+    truth = pa.table({"user": np.repeat(np.arange(N_USERS) + 50, 4), "item": relevant, "grade": grades})
+    for name, change in {
+        "sorted": lambda table: table,
+        "mixed": lambda table: table.take(pa.array(rng.permutation(len(table)))),
+        "text": lambda table: with_text(table.take(pa.array(rng.permutation(len(table))))),
+    }.items():
+        for kind, table in (("lists", lists), ("truth", truth)):
+            changed = change(table)
+            write(changed, folder / f"{name}-{kind}")
+            parquet.write_table(changed, folder / f"{name}-{kind}.parquet")
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def words(data, name, ending, *more):
+    files = ["--run", str(data / f"{name}-lists{ending}"), "--truth", str(data / f"{name}-truth{ending}")]
+    return ["evaluate", *files, "--metrics", METRICS, "--n-items", str(N_ITEMS), *more]
+
+
+def stored(file):
+    (run,) = json.loads(Path(file).read_text())["runs"].values()
+    return {name: run[name] for name in ("values", "stderrs", "definitions", "counts", "policies")} | {
+        "found": {one["name"]: one["count"] for one in run["found"]}
+    }
+
+
+@pytest.mark.parametrize("convention", ["standard", "recbole", "trec"])
+@pytest.mark.parametrize("name", ["sorted", "mixed", "text"])
+def test_folders_give_the_numbers_of_files_to_the_last_bit(data, place, name, convention) -> None:
+    how = ["--conventions", convention, "--out"]
+    assert main(words(data, name, ".parquet", *how, "whole.json", "whole.parquet")) == 0
+    for mib in ("16", "1000"):  # 3 parts and 1
+        in_parts = words(data, name, "", *how, "parts.json", "parts.parquet")
+        assert main([*in_parts, "--memory-mib", mib]) == 0
+        assert stored("parts.json") == stored("whole.json")
+        one, other = (
+            parquet.read_table(file).sort_by("user_id").to_pandas()
+            for file in ("parts.parquet", "whole.parquet")
+        )
+        assert one.equals(other)
+
+
+def test_users_in_ranges_are_read_in_place_and_others_spread(data, place) -> None:
+    for name, spreads in (("sorted", False), ("mixed", True)):
+        (data / f"{name}-truth").touch()
+        main(words(data, name, "", "--work", name, "--memory-mib", "16", "--metrics", "ndcg@999"))
+        (work,) = (place / name).iterdir()
+        assert not list(work.glob("spread-*"))  # what was spread is removed at the end
+        assert len(list(work.glob("run-0-part-*.arrow"))) > 1
+        assert spreads == (name == "mixed")
+
+
+def test_killed_work_goes_on_at_its_finished_parts(data, place) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "recgauge",
+        *words(data, "mixed", "", "--work", "work", "--out", "killed.json"),
+    ]
+    command += ["--memory-mib", "16"]
+    chance, seen = random.Random(1), {}
+    for _ in range(4):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(1.0 + 2.0 * chance.random())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = {file: file.stat().st_mtime_ns for file in place.glob("work/*/run-*.arrow")}
+        assert seen.items() <= now.items()  # no finished part is judged again
+        seen = now
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ})
+    now = {file: file.stat().st_mtime_ns for file in place.glob("work/*/run-*.arrow")}
+    assert seen.items() <= now.items()
+    assert main(words(data, "mixed", ".parquet", "--out", "whole.json")) == 0
+    assert stored("killed.json") == stored("whole.json")
+
+
+def test_changed_files_are_judged_anew(data, place) -> None:
+    table = parquet.read_table(data / "sorted-lists.parquet")
+    truth = str(data / "sorted-truth")
+    for seed in (0, 1):
+        order = np.random.default_rng(seed).permutation(len(table))
+        (place / "lists").mkdir(exist_ok=True)
+        kept = table.take(pa.array(order[: 50_000 + seed]))
+        parquet.write_table(kept, place / "lists" / "0.parquet")
+        assert (
+            main(["evaluate", "--run", "lists", "--truth", truth, "--metrics", "ndcg", "--out", "o.json"])
+            == 0
+        )
+    assert len(list((place / "outputs" / "parts").iterdir())) == 2
+
+
+def refused(capsys, *arguments):
+    capsys.readouterr()
+    assert main(["evaluate", *arguments]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
+    return line
+
+
+def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
+    lists, truth = str(data / "sorted-lists"), str(data / "sorted-truth")
+    assert "there is no Parquet file" in refused(capsys, "--run", str(place), "--truth", truth)
+    write(parquet.read_table(f"{lists}.parquet"), place / "odd", n_files=2)
+    (place / "odd" / "1.parquet").write_bytes(b"PAR1 nothing")
+    line = refused(capsys, "--run", "odd", "--truth", truth)
+    assert "odd/1.parquet cannot be read as Parquet" in line
+    parquet.write_table(with_text(parquet.read_table(f"{lists}.parquet")), place / "odd" / "1.parquet")
+    line = refused(capsys, "--run", "odd", "--truth", truth)
+    assert "odd/1.parquet: the column user holds string, and int64 in" in line
+    parquet.write_table(parquet.read_table(f"{truth}.parquet"), place / "odd" / "1.parquet")
+    line = refused(capsys, "--run", "odd", "--truth", truth)
+    assert "odd/1.parquet: there is no column score, which" in line
+    assert "nothing here reads nowhere://" in refused(capsys, "--run", "nowhere://a/b", "--truth", truth)
+    assert "there is no --train" in refused(capsys, "--run", lists, "--truth", truth, "--train", truth)
+    line = refused(capsys, "--run", lists, "--truth", truth, "--metrics", "novelty@10")
+    assert "novelty needs train, which parts do not have" in line
+    strangers = parquet.read_table(f"{truth}.parquet")
+    write(
+        strangers.set_column(0, "user", pa.array(strangers["user"].to_numpy() + 10**6)), place / "strangers"
+    )
+    line = refused(capsys, "--run", lists, "--truth", "strangers", "--metrics", "ndcg@5")
+    assert "none of the 6,000 users of the lists is in the truth" in line
+    (place / "file").write_text("")
+    line = refused(capsys, "--run", lists, "--truth", truth, "--work", "file")
+    assert "file" in line
+    assert "--work FOLDER" in line
+
+
+def test_a_bad_row_is_named_and_finished_parts_are_kept(data, place, capsys) -> None:
+    table = parquet.read_table(data / "mixed-lists.parquet").to_pandas()
+    table.loc[len(table)] = [table.user[0], table.item[0], 0.5]  # twice in a list
+    write(pa.Table.from_pandas(table, preserve_index=False), place / "lists")
+    line = refused(
+        capsys,
+        "--run",
+        "lists",
+        "--truth",
+        str(data / "mixed-truth"),
+        "--metrics",
+        "ndcg@5",
+        "--memory-mib",
+        "16",
+    )
+    assert "duplicates: 1" in line
+    assert "lists (users of part" in line
