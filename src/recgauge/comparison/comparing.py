@@ -157,7 +157,7 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
             )
         found = _compare_table(table, procedure)
         results += found
-        notes += [*table.notes, *notes_on(table, found, procedure)]
+        notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
     over, more = _over_datasets(results, procedure)
     return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])))
 
@@ -197,9 +197,11 @@ def _compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompar
     return results
 
 
-def notes_on(table: UserValues, results: Sequence[MetricComparison], procedure: Procedure) -> list[str]:
+def notes_on(
+    metrics: Sequence[str], results: Sequence[MetricComparison], procedure: Procedure, dataset: str = ""
+) -> list[str]:
     """Return what a reader must know to read the numbers of one data set."""
-    place = f" on {table.dataset}" if table.dataset else ""
+    place = f" on {dataset}" if dataset else ""
     notes = [
         f"{one.metric}{place}: compared on the {one.n_users:,} users who have a value in every run; "
         f"{one.n_left_out:,} have one in some runs only."
@@ -208,7 +210,7 @@ def notes_on(table: UserValues, results: Sequence[MetricComparison], procedure: 
     ]
     if procedure.baseline is None and (without := [one.metric for one in results if not one.rows[0].letters]):
         notes.append(f"{listed(without)}{place}: no letters, since it would take more than 100 of them.")
-    missing = [metric for metric in table.metrics if metric not in {one.metric for one in results}]
+    missing = [metric for metric in metrics if metric not in {one.metric for one in results}]
     if missing:
         notes.append(f"{listed(missing)}{place}: fewer than two users have a value in every run; left out.")
     if results and min(one.n_users for one in results) < _FEW:

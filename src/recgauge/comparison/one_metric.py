@@ -71,12 +71,6 @@ def compare_metric(
     sign, rounding = 1.0 if higher else -1.0, _ROUNDING * float(np.abs(values).max())
     measure = _Measure(table, which, values, own, procedure, resamples, sign, rounding)
     rows, pairs = measure.rows(), measure.pairs()
-    if procedure.baseline is None:
-        place = {row.run: i for i, row in enumerate(rows)}
-        different = [(place[pair.a], place[pair.b]) for pair in pairs if pair.differs]
-        marks = compact_letters(len(rows), different)
-        if marks is not None:
-            rows = [replace(row, letters=mark) for row, mark in zip(rows, marks, strict=True)]
     result = MetricComparison(
         table.dataset,
         table.metrics[which],
@@ -87,7 +81,36 @@ def compare_metric(
         int((known.any(axis=0) & ~complete).sum()),
         over_rows=table.metrics[which] in table.pooled,
     )
+    return concluded(result, procedure)
+
+
+def concluded(result: MetricComparison, procedure: Procedure) -> MetricComparison:
+    """Return a comparison with the letters of its runs and its claims."""
+    if procedure.baseline is None:
+        place = {row.run: i for i, row in enumerate(result.rows)}
+        different = [(place[pair.a], place[pair.b]) for pair in result.pairs if pair.differs]
+        marks = compact_letters(len(result.rows), different)
+        if marks is not None:
+            lettered = (replace(row, letters=mark) for row, mark in zip(result.rows, marks, strict=True))
+            result = replace(result, rows=tuple(lettered))
     return replace(result, claims=metric_claims(result, procedure))
+
+
+def corrected(pairs: Sequence[Pair], n_users: int, procedure: Procedure) -> tuple[DoubleArray, float]:
+    """Return p-values of the first test, corrected, and the t from which on a pair would have differed."""
+    first = np.array([pair.p[procedure.tests[0]] for pair in pairs])
+    if procedure.correction == "holm":
+        return holm(first), student_quantile(1 - procedure.alpha / (2 * len(pairs)), n_users - 1)
+    adjusted = benjamini_hochberg(first) if procedure.correction == "bh" else first
+    return adjusted, student_quantile(1 - procedure.alpha / 2, n_users - 1)
+
+
+def decided(pair: Pair, p_adjusted: float, critical: float, n_users: int, procedure: Procedure) -> Pair:
+    """Return a pair with its decision, and what as many users could have decided."""
+    detectable = detectable_difference(pair.stderr, n_users, critical)
+    users = users_to_show(pair.difference, detectable, n_users)
+    differs = p_adjusted <= procedure.alpha
+    return replace(pair, p_adjusted=p_adjusted, differs=differs, detectable=detectable, users_needed=users)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +159,8 @@ class _Measure:
             chosen = [(i, base) for i in order if i != base]
         found = [self._pair(i, j) for i, j in chosen]
         adjusted, critical = self._corrected(chosen, found)
-        return [self._decided(pair, p, critical) for pair, p in zip(found, adjusted.tolist(), strict=True)]
+        n, decisions = self.values.shape[1], zip(found, adjusted.tolist(), strict=True)
+        return [decided(pair, p, critical, n, self.procedure) for pair, p in decisions]
 
     def _interval(
         self, values: DoubleArray, means: DoubleArray | None, observed: float
@@ -211,14 +235,9 @@ class _Measure:
         self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Pair]
     ) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
-        n, alpha = self.values.shape[1], self.procedure.alpha
-        first = np.array([pair.p[self.procedure.tests[0]] for pair in pairs])
-        if self.procedure.correction == "holm":
-            return holm(first), student_quantile(1 - alpha / (2 * len(pairs)), n - 1)
         if self.procedure.correction == "max_t":
             return self._by_max_t(chosen, pairs)
-        adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
-        return adjusted, student_quantile(1 - alpha / 2, n - 1)
+        return corrected(pairs, self.values.shape[1], self.procedure)
 
     def _by_max_t(
         self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Pair]
@@ -241,16 +260,6 @@ class _Measure:
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > _ROUNDING else inf
-
-    def _decided(self, pair: Pair, p_adjusted: float, critical: float) -> Pair:
-        """Return a pair with its decision, and what as many users could have decided."""
-        n = self.values.shape[1]
-        detectable = detectable_difference(pair.stderr, n, critical)
-        users = users_to_show(pair.difference, detectable, n)
-        differs = p_adjusted <= self.procedure.alpha
-        return replace(
-            pair, p_adjusted=p_adjusted, differs=differs, detectable=detectable, users_needed=users
-        )
 
 
 def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:

@@ -19,7 +19,7 @@ def paired_t(differences: DoubleArray) -> float:
     0.0742
     """
     stderr = float(differences.std(ddof=1) / np.sqrt(len(differences)))
-    return _two_sided(float(differences.mean()), stderr, len(differences) - 1)
+    return two_sided_t(float(differences.mean()), stderr, len(differences) - 1)
 
 
 def corrected_resampled_t(
@@ -56,7 +56,7 @@ def corrected_resampled_t(
     inflated = 1 / n + test_share / (1 - test_share)
     mean, stderr = float(differences.mean()), float(differences.std(ddof=1) * np.sqrt(inflated))
     half = student_quantile((1 + confidence) / 2, n - 1) * stderr
-    return _two_sided(mean, stderr, n - 1), mean - half, mean + half
+    return two_sided_t(mean, stderr, n - 1), mean - half, mean + half
 
 
 def wilcoxon(differences: DoubleArray) -> float:
@@ -81,9 +81,19 @@ def sign_test(differences: DoubleArray) -> float:
     >>> sign_test(np.array([1.0, 2.0, 3.0, 4.0, 0.0]))
     0.125
     """
+    return sign_p(int((differences > 0).sum()), int((differences != 0).sum()))
+
+
+def sign_p(n_higher: int, n: int) -> float:
+    """Return the two-sided p-value of the sign test, of `n` differences above or below 0.
+
+    Examples
+    --------
+    >>> sign_p(4, 4)
+    0.125
+    """
     from scipy import stats
 
-    n_higher, n = int((differences > 0).sum()), int((differences != 0).sum())
     return float(stats.binomtest(n_higher, n).pvalue) if n else 1.0
 
 
@@ -229,7 +239,14 @@ def student_quantile(share: float, degrees: int) -> float:
     return float(stdtrit(degrees, share))
 
 
-def _two_sided(mean: float, stderr: float, degrees: int) -> float:
+def two_sided_t(mean: float, stderr: float, degrees: int) -> float:
+    """Return the two-sided p-value of Student's t-test of a mean.
+
+    Examples
+    --------
+    >>> round(two_sided_t(2.0, 1 / 3**0.5, 2), 4)
+    0.0742
+    """
     from scipy.special import stdtr
 
     if stderr == 0:

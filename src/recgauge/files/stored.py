@@ -243,9 +243,11 @@ def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
         return fs.LocalFileSystem(), str(user_path(text).absolute())
     scheme = text.partition("://")[0]
     try:
-        base, star, rest = text.partition("*")
-        system, path = fs.FileSystem.from_uri(base)
-        return system, path + star + rest
+        # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
+        address, mark, told = text.partition("?")
+        base, star, rest = address.partition("*")
+        system, path = fs.FileSystem.from_uri(base + mark + told)
+        return system, path + ("/" if star and base.endswith("/") else "") + star + rest
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         reason = said(error)
     except (OSError, pa.ArrowException) as error:

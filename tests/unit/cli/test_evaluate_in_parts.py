@@ -196,3 +196,20 @@ def test_a_bad_row_is_named_and_finished_parts_are_kept(data, place, capsys) -> 
     )
     assert "duplicates: 1" in line
     assert "lists (users of part" in line
+
+
+def test_several_runs_are_compared_part_by_part(data, place, capsys) -> None:
+    truth = ["--truth", str(data / "sorted-truth"), "--metrics", "ndcg@10,gini@5", "--n-items", str(N_ITEMS)]
+    table = parquet.read_table(data / "sorted-lists.parquet").to_pandas()
+    table["item"] = (table["item"] + 1) % N_ITEMS
+    write(pa.Table.from_pandas(table, preserve_index=False), place / "other")
+    runs = ["evaluate", "--run", str(data / "sorted-lists"), "other"]
+    assert main([*runs, *truth, "--memory-mib", "16", "--out", "o.json"]) == 0
+    printed = capsys.readouterr()
+    assert "not compared: gini_at_5" in printed.out
+    comparison = json.loads((place / "o.json").read_text())["comparison"]
+    assert {row["run"] for row in comparison["runs"]} == {"sorted-lists", "other"}
+    assert comparison["runs"][0]["n_users"] > 4_000
+    assert [pair["metric"] for pair in comparison["pairs"]] == ["ndcg_at_10"]
+    assert main([*runs, *truth, "--memory-mib", "900", "--out", "whole.json"]) == 0
+    assert json.loads((place / "whole.json").read_text())["comparison"] == comparison

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
@@ -151,7 +151,7 @@ def _carry_out_in_parts(
         conventions=convention,
         n_items=options.n_items,
         relevant_from=options.relevant_from,
-        per_user=any(file.suffix == ".parquet" for file in options.out),
+        per_user=len(options.run) > 1 or any(file.suffix == ".parquet" for file in options.out),
         settings=settings,
     )
     columns = {role: getattr(options, role) for role in _ROLES}
@@ -174,9 +174,10 @@ def _carry_out_in_parts(
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name] = whole.found
         _print(name, whole.counts["lists"], results[name], whole.found, options.conventions)
+    comparison = _compared_in_parts(files, results, options) if len(results) > 1 else None
     _say(f"parts    {stored.folder}")
     writers: dict[str, Callable[[Path], None]] = {
-        ".json": partial(_write_json, found, results, options, None),
+        ".json": partial(_write_json, found, results, options, comparison),
         ".parquet": partial(_write_users_of_parts, files, keys),
     }
     _write_out(options, writers)
@@ -231,26 +232,65 @@ def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Foun
 
 def _compared(results: Mapping[str, Evaluation], options: argparse.Namespace) -> Any:
     """Compare the runs, print what `recgauge compare` prints, and return the comparison."""
-    from recgauge.cli.commands.compare import print_comparison
     from recgauge.comparison import compare
-    from recgauge.comparison.runs import ComparedRuns
 
-    first = next(iter(results.values())).results
-    usable = [entry.key for entry in first if entry.per_user is not None or entry.pooled is not None]
-    if left := [entry.key for entry in first if entry.key not in usable]:
-        _say(f"note     not compared: {', '.join(left)}; one value for all users, none of each to be paired")
+    usable = _comparable(results, options)
     if not usable:
         return None
+    return _shown(compare(results, metrics=usable, baseline=options.baseline, seed=options.seed))
+
+
+def _compared_in_parts(
+    files: Mapping[str, Sequence[Path]], results: Mapping[str, Evaluation], options: argparse.Namespace
+) -> Any:
+    """Compare runs by the values of their users, a part at a time."""
+    from pyarrow import parquet
+
+    from recgauge.comparison.merged import compare_parts
+    from recgauge.comparison.procedure import Procedure
+    from recgauge.evaluation.recorded_parts import values_of
+
+    usable = _comparable(results, options)
+    if not usable:
+        return None
+
+    def parts() -> Iterator[Mapping[str, Any]]:
+        for part in zip(*files.values(), strict=True):
+            columns = ["user", *usable]
+            yield {
+                name: parquet.read_table(values_of(file), columns=columns)
+                for name, file in zip(files, part, strict=True)
+            }
+
+    first = next(iter(results.values())).results
+    better = {entry.key: entry.higher_is_better for entry in first if entry.key in usable}
+    # of so many users the mean is as good as normal, and these corrections need no resamples
+    procedure = Procedure(options.baseline, "holm", interval="normal", seed=options.seed)
+    return _shown(compare_parts(parts(), parts(), better, procedure))
+
+
+def _shown(comparison: Any) -> Any:
+    from recgauge.cli.commands.compare import print_comparison
+    from recgauge.comparison.runs import ComparedRuns
+
+    print_comparison(ComparedRuns(comparison, {}))
+    return comparison
+
+
+def _comparable(results: Mapping[str, Evaluation], options: argparse.Namespace) -> list[str]:
+    """Return the results that can be compared, none if there are too many runs."""
+    first = next(iter(results.values())).results
+    usable = [entry.key for entry in first if entry.stderr is not None or entry.pooled is not None]
+    if left := [entry.key for entry in first if entry.key not in usable]:
+        _say(f"note     not compared: {', '.join(left)}; one value for all users, none of each to be paired")
     if options.baseline is None and len(results) > MOST_PAIRED:
         _say(
             f"note     not compared: {len(results)} runs make {comb(len(results), 2):,} pairs; at most "
             f"{MOST_PAIRED} runs are compared in pairs. Choose some with --only RUN RUN ..., or compare all "
             "with one: --baseline RUN"
         )
-        return None
-    comparison = compare(results, metrics=usable, baseline=options.baseline, seed=options.seed)
-    print_comparison(ComparedRuns(comparison, {}))
-    return comparison
+        return []
+    return usable
 
 
 def _write_json(
