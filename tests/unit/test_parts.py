@@ -109,9 +109,12 @@ def test_parts_survive_as_arrow_tables(tables, tmp_path) -> None:
         parquet.write_table(part.to_arrow(), tmp_path / f"{at}.parquet")
     stored = [Part.from_arrow(parquet.read_table(tmp_path / f"{at}.parquet")) for at in range(3)]
     assert_equal(task.merge(stored), task.merge(parts))
+    assert_equal(task.merge(Part.from_bytes(part.to_bytes()) for part in parts), task.merge(parts))
     assert [part.found for part in stored] == [part.found for part in parts]
     with pytest.raises(SchemaError, match="made"):
         Part.from_arrow(tables[0])
+    with pytest.raises(SchemaError, match="wrote"):
+        Part.from_bytes(b"nothing")
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,32 @@ class Part:
         sums = {key: to_numpy(row.values) for key, row in zip(*columns, strict=True)}
         return cls(about["task"], sums, about["counts"], found)
 
+    def to_bytes(self) -> bytes:
+        """Return the table as Arrow's stream, to be sent from where a part was judged."""
+        import pyarrow as pa
+
+        table, sink = self.to_arrow(), pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return bytes(sink.getvalue().to_pybytes())
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Part":
+        """Return the part that `to_bytes` wrote.
+
+        Raises
+        ------
+        SchemaError
+            If these are other bytes.
+        """
+        import pyarrow as pa
+
+        try:
+            with pa.ipc.open_stream(content) as reader:
+                return cls.from_arrow(reader.read_all())
+        except pa.ArrowException as error:
+            raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
+
 
 def _together(first: Sequence[Found], second: Sequence[Found]) -> tuple[Found, ...]:
     """Return findings, those of one name counted together."""

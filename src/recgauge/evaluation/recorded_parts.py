@@ -1,6 +1,7 @@
 """Lists that do not fit into memory, measured part by part: finished parts are kept, so that work goes on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, wait
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
@@ -63,8 +64,17 @@ class StoredRuns:
             for place, table in enumerate(tables)
         )
 
-    def judge(self, progress: Progress | None = None) -> tuple[PartTask, dict[str, list[Path]]]:
+    def judge(
+        self, progress: Progress | None = None, workers: Sequence[Executor] = ()
+    ) -> tuple[PartTask, dict[str, list[Path]]]:
         """Judge all parts that are not finished.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+        workers : sequence of concurrent.futures.Executor
+            Each judges one part at a time, wherever it sees the same folders; this process does if there are
+            none.
 
         Returns
         -------
@@ -89,7 +99,7 @@ class StoredRuns:
             with exclusive(self.folder / "lock", waiting):
                 task = self._with_items(progress)
                 if not all(file.exists() for some in files.values() for file in some):
-                    self._judge(task, files, progress)
+                    self._judge(task, files, progress, workers)
                 for table in self._divided:
                     table.forget()
         except OSError as error:
@@ -99,25 +109,37 @@ class StoredRuns:
             ) from error
         return task, files
 
-    def _judge(self, task: PartTask, files: Mapping[str, Sequence[Path]], progress: Progress) -> None:
-        import pyarrow as pa
-
+    def _judge(
+        self,
+        task: PartTask,
+        files: Mapping[str, Sequence[Path]],
+        progress: Progress,
+        workers: Sequence[Executor],
+    ) -> None:
         for table in self._divided:
             table.prepare(progress)
+        n_parts, n_rows = self.division.n_parts, sum(run.n_rows for run in self.runs)
+        missing = [part for part in range(n_parts) if not all(some[part].exists() for some in files.values())]
+        with progress.step("judge", n_rows, "rows") as advance:
+            advance(n_rows * (n_parts - len(missing)) // n_parts)
+            for _ in in_turn(partial(self.judge_part, task, files), missing, workers):
+                advance(n_rows // n_parts)
+
+    def judge_part(self, task: PartTask, files: Mapping[str, Sequence[Path]], part: int) -> None:
+        """Judge the lists of a part's users in all runs where that has not been done."""
+        import pyarrow as pa
+
         truth, *runs = self._divided
-        with progress.step("judge", sum(run.n_rows for run in self.runs), "rows") as advance:
-            for part in range(self.division.n_parts):
-                missing = [run for run in runs if not files[run.table.name][part].exists()]
-                relevant = truth.read(part) if missing else None
-                for run in runs:
-                    if run in missing and relevant is not None:
-                        judged = task.judge_rows(
-                            rows_of_table(run.read(part), "lists", self._called(run, part), run.table.wanted),
-                            rows_of_table(relevant, "relevant", self._called(truth, part), self.truth.wanted),
-                        )
-                        _write(files[run.table.name][part], judged)
-                        pa.default_memory_pool().release_unused()
-                    advance(run.table.n_rows // self.division.n_parts)
+        relevant = truth.read(part)
+        for run in runs:
+            file = files[run.table.name][part]
+            if not file.exists():
+                judged = task.judge_rows(
+                    rows_of_table(run.read(part), "lists", self._called(run, part), run.table.wanted),
+                    rows_of_table(relevant, "relevant", self._called(truth, part), self.truth.wanted),
+                )
+                _write(file, judged)
+        pa.default_memory_pool().release_unused()
 
     def _called(self, table: DividedTable, part: int) -> str:
         """Return what messages call the rows of a part."""
@@ -146,6 +168,33 @@ class StoredRuns:
             _store(file, pa.table({"item": found.drop_null()}))
         with pa.ipc.open_file(str(file)) as reader:
             return replace(self.task, items=reader.read_all().column("item"))
+
+
+def in_turn(work: Callable[[int], None], parts: Sequence[int], workers: Sequence[Executor]) -> Iterator[int]:
+    """Do the work of parts, one at a time on each worker, here if there are none; yield what is done."""
+    if not workers:
+        for part in parts:
+            work(part)
+            yield part
+        return
+    waiting, running = list(reversed(parts)), {}
+    for worker in workers[: len(parts)]:
+        part = waiting.pop()
+        running[worker.submit(work, part)] = worker, part
+    while running:
+        for done in wait(running, return_when=FIRST_COMPLETED).done:
+            worker, part = running.pop(done)
+            try:
+                done.result()
+            except BrokenExecutor as error:
+                raise DataError(
+                    f"part {part + 1}: its worker has ended, as it does where memory runs out. Finished "
+                    "parts are kept; start again with fewer --jobs or less --memory-mib."
+                ) from error
+            yield part
+            if waiting:
+                part = waiting.pop()
+                running[worker.submit(work, part)] = worker, part
 
 
 def stored_parts(files: Sequence[Path]) -> Iterator[Part]:

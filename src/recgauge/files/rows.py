@@ -152,10 +152,11 @@ def check(part: Part, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
         *(
             (role, f"the {role} is not a finite number", np.isfinite(cells))
             for role, cells in numbers.items()
+            if not _is_whole(columns[role])
         ),
     ]
-    if "rank" in numbers:
-        rank = numbers["rank"]
+    rank = numbers.get("rank")
+    if rank is not None and not (_is_whole(columns["rank"]) and rank.min(initial=0) >= 0):
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
     if time is not None:
         reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
@@ -174,6 +175,13 @@ def check(part: Part, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
         _tags(columns),
     )
     return rows if kept.all() else rows.take(kept)
+
+
+def _is_whole(column: "pa.ChunkedArray") -> bool:
+    """Whether the type of a column alone says that all its cells are whole numbers."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(column.type)) and column.null_count == 0
 
 
 def _kept(part: Part, checks: list[tuple[Role, str, BoolArray]]) -> tuple[BoolArray, list[Problem]]:

@@ -213,3 +213,10 @@ def test_several_runs_are_compared_part_by_part(data, place, capsys) -> None:
     assert [pair["metric"] for pair in comparison["pairs"]] == ["ndcg_at_10"]
     assert main([*runs, *truth, "--memory-mib", "900", "--out", "whole.json"]) == 0
     assert json.loads((place / "whole.json").read_text())["comparison"] == comparison
+
+
+def test_processes_judge_parts_with_the_same_result(data, place) -> None:
+    for jobs in ("1", "2"):
+        command = words(data, "text", "", "--work", jobs, "--memory-mib", "16", "--jobs", jobs)
+        assert main([*command, "--out", f"{jobs}.json"]) == 0
+    assert stored("1.json") == stored("2.json")

@@ -65,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
     add("--memory-mib", metavar="MIB", type=int, default=1024, help=f"for each part {default}")
+    add("--jobs", metavar="N", type=int, default=1, help=f"processes that judge parts {default}")
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
 
 
@@ -142,6 +143,7 @@ def _carry_out_in_parts(
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
+    from recgauge.sweeps.engines import Engine, Processes
 
     _refuse_in_parts(options, suite)
     cutoffs = {k for ks in suite.values() for k in ks}
@@ -165,7 +167,12 @@ def _carry_out_in_parts(
     for table in (*runs, truth):
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
         _say(f"read     {table.address}: {len(table.paths):,} files, {table.n_rows:,} rows; {labels}")
-    task, files = stored.judge(ConsoleProgress())
+    engine = Engine() if options.jobs == 1 else Processes(options.jobs)
+    try:
+        workers = [engine.worker() for _ in range(options.jobs)] if options.jobs > 1 else []
+        task, files = stored.judge(ConsoleProgress(), workers)
+    finally:
+        engine.end()
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found = {}, {}
     for name, of_run in files.items():
@@ -203,6 +210,7 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
     if len(options.truth) > 1:
         raise ConfigError("--truth: name one folder, pattern or address where lists are judged in parts.")
     check_int("--memory-mib", options.memory_mib, minimum=16)
+    check_int("--jobs", options.jobs, minimum=1)
 
 
 def _write_out(options: argparse.Namespace, writers: Mapping[str, Callable[[Path], None]]) -> None:
