@@ -7,12 +7,15 @@ from typing import Self
 import numpy as np
 
 from recgauge.data.ids import IdArray
+from recgauge.data.pairs import order_of_pairs
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
 from recgauge.recorded.findings import Found, ListSettings, Report, next_to, places
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import run_starts, shared
+
+_LARGEST = 2.0**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +160,8 @@ def _order(runs: UserRuns, key: DoubleArray | None, *, rising: bool) -> LongArra
     assert key is not None
     if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
         return None
+    if rising and key.max(initial=0.0) < _LARGEST:  # ranks, which are whole numbers from 0
+        return order_of_pairs(runs.of_rows(), key.astype(np.int32))
     return np.lexsort((key if rising else -key, runs.of_rows()))
 
 

@@ -166,26 +166,28 @@ def _carry_out_in_parts(
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
-        _say(f"read     {table.address}: {len(table.paths):,} files, {table.n_rows:,} rows; {labels}")
+        n_files = len(table.paths)
+        files = "1 file" if n_files == 1 else f"{n_files:,} files"
+        _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     engine = Engine() if options.jobs == 1 else Processes(options.jobs)
     try:
         workers = [engine.worker() for _ in range(options.jobs)] if options.jobs > 1 else []
-        task, files = stored.judge(ConsoleProgress(), workers)
+        task, parts = stored.judge(ConsoleProgress(), workers)
     finally:
         engine.end()
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found = {}, {}
-    for name, of_run in files.items():
+    for name, of_run in parts.items():
         evaluation, whole = task.merge_with_sums(stored_parts(of_run))
         known = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name] = whole.found
         _print(name, whole.counts["lists"], results[name], whole.found, options.conventions)
-    comparison = _compared_in_parts(files, results, options) if len(results) > 1 else None
+    comparison = _compared_in_parts(parts, results, options) if len(results) > 1 else None
     _say(f"parts    {stored.folder}")
     writers: dict[str, Callable[[Path], None]] = {
         ".json": partial(_write_json, found, results, options, comparison),
-        ".parquet": partial(_write_users_of_parts, files, keys),
+        ".parquet": partial(_write_users_of_parts, parts, keys),
     }
     _write_out(options, writers)
 
