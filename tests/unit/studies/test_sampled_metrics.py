@@ -1,7 +1,5 @@
 """The page of sampled metrics, on rows whose orders are known."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from recgauge.experiments.sampled_metrics.study import COLUMNS, SampledMetrics
