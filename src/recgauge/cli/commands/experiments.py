@@ -3,7 +3,6 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -126,8 +125,8 @@ def _study(config: DictConfig) -> Study | None:
 def _data(config: DictConfig, name: str, words: Sequence[str]) -> dict[str, str | None]:
     """Return why each data set of an experiment's jobs is missing, None if it is there."""
     params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-    choosing = ("data", "dataset", f"+experiment/{name}")  # files of an experiment may choose a data set
-    about = [f"{key}={value}" for key, value in params.items() if str(key).partition(".")[0] in choosing]
+    choosing = ("data", f"+experiment/{name}")  # files of an experiment may choose a data set
+    about = [f"{key}={value}" for key, value in params.items() if str(key).startswith(choosing)]
     swept = OverridesParser.create().parse_overrides(about)
     choices = [
         [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
@@ -135,8 +134,10 @@ def _data(config: DictConfig, name: str, words: Sequence[str]) -> dict[str, str 
         else [str(word.input_line)]
         for word in swept
     ]
+    first = [options[0] for options in choices]
+    alone = [[*first[:n], one, *first[n + 1 :]] for n, options in enumerate(choices) for one in options]
     reasons: dict[str, str | None] = {}
-    for some in product(*choices):
+    for some in alone or [first]:  # one choice at a time: a data set is chosen by one of them
         chosen = Words({}, (*words, *some)).composed()
         dataset = chosen.hydra.runtime.choices["dataset"]
         if dataset in reasons:
