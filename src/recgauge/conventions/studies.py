@@ -23,15 +23,15 @@ DACREMA_2021 = Convention(
         "entropy": m.Entropy(),
         "shannon_entropy": m.Entropy(),
     },
-    policies=Policies(ties="random", lists_of="relevant"),
+    policies=Policies(lists_of="relevant"),
     notes=(
         "Read in the code of M. Ferrari Dacrema, S. Boglio, P. Cremonesi, D. Jannach, 'A troubling analysis "
         "of reproducibility and progress in recommender systems research', ACM TOIS 39(2), 2021: "
         "MaurizioFD/RecSys2019_DeepLearning_Evaluation, commit f5618c65. Where a list is shorter than k, the "
         "code divides precision and MAP by its length. Its nDCG gains 2^rating - 1 of what the test matrix "
         "holds, which is 1 in the study. Its gini rises with diversity. Not defined here: what it calls hit "
-        "rate, the mean number of hits. NumPy's partition, by which it ranks, has no order of equal scores; "
-        "here it is drawn."
+        "rate, the mean number of hits. NumPy's partition, by which it ranks, has no order of equal scores: "
+        "runs come closest with ties=random."
     ),
 )
 
@@ -49,11 +49,11 @@ INTENT_AWARE_2025 = Convention(
         "catalog_coverage": m.CatalogCoverage(),
         "item_coverage": m.CatalogCoverage(),
     },
-    policies=Policies(ties="random", lists_of="relevant"),
+    policies=Policies(lists_of="relevant"),
     notes=(
         "Read in the code of F. Shehzad, M. Ferrari Dacrema, D. Jannach, 'A worrying reproducibility study "
         "of intent-aware recommendation models', SIGIR 2025: Faisalse/IntentAwareRS, commit 63ece444. Where "
         "a list is shorter than k, the code divides precision and MAP by its length. NumPy's partition, by "
-        "which it ranks, has no order of equal scores; here it is drawn."
+        "which it ranks, has no order of equal scores: runs come closest with ties=random."
     ),
 )
