@@ -51,17 +51,17 @@ def test_descents_that_are_ended_are_told(part, progress, monkeypatch):
     assert "weights of 14 of 400 items still moved by more than tol=1e-05" in progress.notes[0]
 
 
-def test_the_largest_weights_of_each_item_are_kept(rows):
-    every = weights_of(rows, l1=0.0, l2=50.0)
-    few = weights_of(rows, l1=0.0, l2=50.0, top_k=5)
+def test_the_largest_weights_of_each_item_are_kept(part):
+    every = weights_of(part, l1=0.0, l2=50.0)
+    few = weights_of(part, l1=0.0, l2=50.0, top_k=5)
     assert (few[few != 0] == every[few != 0]).all()
     n_weights = (every > 0).sum(axis=0)
     assert ((few > 0).sum(axis=0) == np.minimum(n_weights, 5)).all()
     assert (np.where(few > 0, few, np.inf).min(axis=0) >= np.where(few > 0, 0, every).max(axis=0)).all()
 
 
-def test_each_item_can_lose_its_smallest_weight(rows):
-    every, fewer = (weights_of(rows, l1=0.0, l2=50.0, drop_smallest=drop) for drop in (False, True))
+def test_each_item_can_lose_its_smallest_weight(part):
+    every, fewer = (weights_of(part, l1=0.0, l2=50.0, drop_smallest=drop) for drop in (False, True))
     lost = every - fewer
     has = (every > 0).any(axis=0)
     assert ((lost > 0).sum(axis=0) == has).all()

@@ -216,7 +216,7 @@ def weighted_exposure(judged: JudgedTopK, k: int | None, n_items: int, weight: D
     --------
     >>> from recgauge.metrics.examples import beyond_example
     >>> weighted_exposure(beyond_example(), 2, 5, np.array([0.5, 1.0])).sum(axis=0)
-    array([0. , 0.5, 1. , 1.5, 0. ])
+    array([0. , 1. , 0.5, 1.5, 0. ])
     """
     slices = fixed_slices(weight)
     alike = len(weight) > 0 and bool((weight == weight[0]).all())
