@@ -16,7 +16,7 @@ from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
 from recgauge.evaluation.recorded_runs import needed
-from recgauge.evaluation.values import Counted, Entry, Sums, entries, ways_to_judge
+from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
 from recgauge.judging.judge import judge
@@ -212,7 +212,7 @@ class PartTask:
         return suite
 
     @cached_property
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[MetricAtCutoff, ...]:
         return tuple(entries(self._suite, self.cutoffs, self._convention.policies))
 
     @cached_property
@@ -388,7 +388,7 @@ def _as_sums(added: Sums) -> DoubleArray:
     return np.append(added[0], added[1])
 
 
-def _from_sums(entry: Entry, sums: DoubleArray) -> Sums:
+def _from_sums(entry: MetricAtCutoff, sums: DoubleArray) -> Sums:
     if isinstance(entry.chosen.metric, RunMetric):
         return int(sums[0]), sums[1:]
     return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))

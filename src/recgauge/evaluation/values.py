@@ -108,7 +108,7 @@ def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, boo
 
 def entries(
     suite: Mapping[str, Definition], cutoffs: Sequence[int | None], base: Policies
-) -> "Iterator[Entry]":
+) -> "Iterator[MetricAtCutoff]":
     """Yield metrics at cutoffs, but those at which nobody has a value, such as pairs in lists of one item."""
     for name, definition in suite.items():
         metric = definition.metric
@@ -117,7 +117,7 @@ def entries(
             given = ", ".join(map(str, cutoffs))
             raise ConfigError(f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {given}.")
         for k in possible:
-            yield Entry(name, definition, k, base)
+            yield MetricAtCutoff(name, definition, k, base)
 
 
 class Counted:
@@ -198,7 +198,7 @@ Sums = Moments | tuple[int, DoubleArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MetricAtCutoff:
     """A metric at a cutoff: what the judged users add to it, and the result of all that was added."""
 
     name: str

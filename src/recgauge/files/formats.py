@@ -1,6 +1,6 @@
 """The formats of files, how each is recognised, and the one way to read a file of rows.
 
-A new format is a function that returns a `Part` and an entry of `FORMATS`; nothing else names formats.
+A new format is a function that returns `RawRows` and an entry of `FORMATS`; nothing else names formats.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +14,11 @@ from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import TableFile
 from recgauge.files.parquet import read_parquet
 from recgauge.files.per_user import one_row_per_item, read_count_lines, read_user_lines
-from recgauge.files.rows import Part, Rows, TimeUnit, check
+from recgauge.files.rows import RawRows, Rows, TimeUnit, check
 from recgauge.files.text import Layout, TextFormat, not_utf8, read_laid_out, read_text
 from recgauge.utils.memory import check_memory, memory_named
 
-Reader = Callable[..., Part]
+Reader = Callable[..., RawRows]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Format:
     """A kind of file.
 
     `read` takes a file, the wanted columns, how text is laid out, and `careful`: whether to collect broken
-    rows and to know lines, slowly, instead of failing fast. It returns a `Part`, or raises a SchemaError, or
+    rows and to know lines, slowly, instead of failing fast. It returns `RawRows`, or raises a SchemaError, or
     an ArrowException where it should be called again with `careful`.
     """
 
@@ -39,7 +39,7 @@ class Format:
 def _text(**known: Any) -> Reader:
     """Return a reader of text of which something is known."""
 
-    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:
+    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:
         return read_text(file, wanted, replace(how, **known), careful=careful)
 
     return read
@@ -48,7 +48,7 @@ def _text(**known: Any) -> Reader:
 def _trec(*columns: Role | None) -> Reader:
     """Return a reader of columns between blanks, without a header."""
 
-    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
         roles = {role: at for at, role in enumerate(columns) if role is not None and role in wanted.names}
         if missing := [" or ".join(some) for some in wanted.needed if not {*roles} & set(some)]:
             raise SchemaError(f"{file} is no file of lists: it has no {missing[0]}. A qrels file is a truth.")
@@ -126,7 +126,7 @@ def read(
         return _read_twice(file, wanted, how or TextFormat(), form, unit, lines=lines)
 
 
-def checked(part: Part, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:
+def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:
     """Return the good rows of a part, a row for each item, and what is wrong with the others."""
     if "items" in part.columns:
         part = one_row_per_item(part)

@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.opening import TableFile
-from recgauge.files.rows import Lines, Part, Problem
+from recgauge.files.rows import Lines, Problem, RawRows
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import shown
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def read_json_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+def read_json_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
     """Return the rows of a file that holds one JSON object per line."""
     names: dict[str, None] = {}
     kept: dict[str, list[Any]] = {}
@@ -54,7 +54,7 @@ def read_json_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful
         ids = role in ("user", "item")
         cells = columns[role]
         columns[role] = as_ids(cells, file, lines, role, mixed=wanted.mixed_ids) if ids else as_values(cells)
-    return Part(file, columns, labels, np.array(lines, np.int64), broken=problems)
+    return RawRows(file, columns, labels, np.array(lines, np.int64), broken=problems)
 
 
 def _no_object(file: TableFile, problems: Sequence[Problem]) -> SchemaError:

@@ -7,7 +7,7 @@ from recgauge.errors import SchemaError
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import TableFile
-from recgauge.files.rows import Part
+from recgauge.files.rows import RawRows
 from recgauge.files.text import TextFormat
 from recgauge.utils.memory import check_memory, in_units
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
 
 
-def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
     """Return the rows of a parquet file."""
     from pyarrow import parquet
 
@@ -38,7 +38,7 @@ def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: b
 
 def part_of_table(
     file: TableFile, rows: "pa.Table", wanted: Wanted, labels: Mapping[Role, str] | None = None
-) -> Part:
+) -> RawRows:
     """Return the rows of an Arrow table; `file` names it in messages, `labels` its columns by role."""
     if labels is None:
         names = rows.column_names
@@ -47,7 +47,7 @@ def part_of_table(
     for role in ("user", "item"):
         if role in columns:
             columns[role] = _ids(file, wanted, columns[role], role, labels[role])
-    return Part(file, columns, labels, range(1, len(rows) + 1), unit="row")
+    return RawRows(file, columns, labels, range(1, len(rows) + 1), unit="row")
 
 
 def _source(file: TableFile, stream: IO[bytes]) -> "pa.NativeFile":

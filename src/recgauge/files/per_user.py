@@ -12,7 +12,7 @@ from recgauge.errors import SchemaError
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.json_lines import as_ids, as_values
 from recgauge.files.opening import TableFile
-from recgauge.files.rows import Part
+from recgauge.files.rows import RawRows
 from recgauge.files.text import TextFormat
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import LongArray, shown
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
 
-def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
     """Return one row for each item of each line, which begins with a user; `how` says what parts the ids."""
     return _row_per_item(file, wanted, *_words(file, how), user="first id of a line")
 
 
-def read_count_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:  # noqa: ARG001 - a format
+def read_count_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
     """Return one row for each item of each line, which begins with their count; lines are users, from 0."""
     import pyarrow.compute as pc
 
@@ -77,7 +77,7 @@ def _row_per_item(
     line: LongArray,
     *,
     user: str,
-) -> Part:
+) -> RawRows:
     import pyarrow as pa
 
     columns: dict[Role, pa.ChunkedArray] = {
@@ -87,7 +87,7 @@ def _row_per_item(
     if "rank" in wanted.names:
         columns["rank"] = _ranks(n_items)
     n_idle = int((n_items == 0).sum())
-    return Part(
+    return RawRows(
         file,
         columns,
         {"user": user, "item": "the other ids"},
@@ -114,7 +114,7 @@ def _ranks(lengths: LongArray) -> "pa.ChunkedArray":
     return pa.chunked_array([to_arrow((_places(lengths) + 1).astype(np.float64))])
 
 
-def one_row_per_item(part: Part) -> Part:
+def one_row_per_item(part: RawRows) -> RawRows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
     numbers = np.asarray(part.numbered, np.int64)
     lists = _lists(part.columns["items"])

@@ -36,7 +36,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Part:
+class RawRows:
     """The rows of one file as they were written."""
 
     file: TableFile
@@ -65,7 +65,7 @@ class Part:
 class Rows:
     """The good rows of one file as numbers, or of one of its runs."""
 
-    part: Part  # without its columns
+    part: RawRows  # without its columns
     form: str
     user: Ids  # of each row; without rows where users were not wanted
     item: Ids
@@ -130,7 +130,7 @@ _LOOKED_AT = 100  # cells that tell what times count
 _LONGEST_EXAMPLE = 60
 
 
-def check(part: Part, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
+def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
     """Return the good rows of a file as numbers, with what is wrong with the others."""
     columns = part.columns
     unit = unit or unit_of(columns.get("time"))
@@ -184,7 +184,7 @@ def _is_whole(column: "pa.ChunkedArray") -> bool:
     return bool(pa.types.is_integer(column.type)) and column.null_count == 0
 
 
-def _kept(part: Part, checks: list[tuple[Role, str, BoolArray]]) -> tuple[BoolArray, list[Problem]]:
+def _kept(part: RawRows, checks: list[tuple[Role, str, BoolArray]]) -> tuple[BoolArray, list[Problem]]:
     """Return which rows pass all checks, and the others by the first that they do not pass."""
     kept, problems = np.ones(part.n_rows, dtype=np.bool_), []
     for role, reason, good in checks:

@@ -16,7 +16,7 @@ from recgauge.errors import SchemaError
 from recgauge.files.columns import Role, Wanted, bare, is_date
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, lines_read
-from recgauge.files.rows import NUMBERS, Part, Problem
+from recgauge.files.rows import NUMBERS, Problem, RawRows
 from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import shown
 
@@ -71,7 +71,7 @@ class Layout:
         return f"separator {signs.get(self.separator, repr(self.separator))}{comma}"
 
 
-def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> Part:
+def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:
     """Return the rows of a text file.
 
     Not `careful`: fast, which fails at the first cell that is no number. Else cells stay text, broken rows
@@ -80,7 +80,7 @@ def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool
     return read_laid_out(file, find_layout(file, wanted, how), wanted, careful=careful)
 
 
-def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: bool) -> Part:
+def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: bool) -> RawRows:
     """Return the rows of a text file whose layout is known; see `read_text`."""
     if careful:
         broken: list[Any] = []
@@ -105,7 +105,9 @@ def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: b
         refuse_swallowed_rows(file, layout)
         remark = f"{n_more:,} lines are blank or go on with a quoted field"
     lines = range(layout.n_skipped + 1, n_lines + 1) if n_more == 0 else None
-    return Part(file, columns, layout.labels, lines, remark=remark, header=layout.header, layout=str(layout))
+    return RawRows(
+        file, columns, layout.labels, lines, remark=remark, header=layout.header, layout=str(layout)
+    )
 
 
 def _columns(
@@ -162,7 +164,7 @@ def _columns(
 
 def _with_lines(
     file: TableFile, columns: dict[Role, "pa.ChunkedArray"], layout: Layout, broken: list[Any], n_lines: int
-) -> Part:
+) -> RawRows:
     """Give each row its line, take out blank ones, and list broken ones."""
     if layout.decimal == ",":
         import pyarrow.compute as pc
@@ -185,7 +187,9 @@ def _with_lines(
         bad = bad[~np.isin(bad, blank)]
     reason = f"the row does not have {layout.n_columns} columns"
     problems = (Problem(reason, bad, f"{broken[0].actual_columns} columns"),) if broken else ()
-    return Part(file, columns, layout.labels, lines, unit, problems, header=layout.header, layout=str(layout))
+    return RawRows(
+        file, columns, layout.labels, lines, unit, problems, header=layout.header, layout=str(layout)
+    )
 
 
 def _blank_lines(file: TableFile, blanks: bytes) -> list[int]:

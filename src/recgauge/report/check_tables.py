@@ -131,7 +131,7 @@ def check_markdown(result: CheckResult) -> str:
             f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
             *(["", *told] if told else []),
             "",
-            f"<details><summary>{len(result.verdicts)} verdicts, level {100 * result.level:.3g} %</summary>",
+            f"<details><summary>All verdicts, level {100 * result.level:.3g} %</summary>",
             "",
             folded,
             "",
