@@ -46,6 +46,12 @@ def _fold(run: RunFolder) -> tuple[str, Any]:
     return " ".join(str(split[name]) for name in FOLDS if split.get(name) is not None), {}
 
 
+def _relevant_from(run: RunFolder) -> tuple[str, Any]:
+    """Return the threshold as text: a record that was read has 4.0 where that of a run just ended has 4."""
+    value = run.record.dataset.relevant_from
+    return "" if value is None else f"{value:g}", {}
+
+
 CHOICES: dict[str, Callable[[RunFolder], tuple[str, Any]]] = {
     "dataset": group("dataset"),
     "filters": group("filters"),
@@ -57,7 +63,7 @@ CHOICES: dict[str, Callable[[RunFolder], tuple[str, Any]]] = {
         run.record.names["conventions"],
         {"ties": run.record.settings.get("ties")},
     ),
-    "relevant from, of runs": lambda run: (str(run.record.dataset.relevant_from), {}),
+    "relevant from, of runs": _relevant_from,
     "fit on": lambda run: (run.record.fit_on, {}),
     "rows": lambda run: (run.record.evaluated_on, {}),
 }

@@ -160,3 +160,13 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
 def test_one_model_alone_has_no_order(runs):
     with pytest.raises(ConfigError, match="at least two models"):
         stability_of(runs[:1])
+
+
+def test_a_run_that_was_read_belongs_to_those_that_just_ended(tmp_path):
+    read, ended = stored(tmp_path, "read", 0.8), stored(tmp_path, "ended", 0.5)
+    thresholds = {read: 4.0, ended: 4}
+    runs = [
+        replace(run, record=replace(run.record, dataset=replace(run.record.dataset, relevant_from=value)))
+        for run, value in thresholds.items()
+    ]
+    assert stability_of(runs).axes[0].models == ("read", "ended")
