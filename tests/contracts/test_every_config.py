@@ -45,17 +45,21 @@ def test_every_option_builds(group, option):
         extra = [f"model.path='{__file__}'"]  # a file that is there
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
-    settings = OmegaConf.to_object(compose_config(f"{group}={choice}", *extra))
+    check_composes(compose_config(f"{group}={choice}", *extra))
+
+
+def check_composes(config):
+    """Check that the settings build, or that a model whose library is not here says how to get it."""
+    settings = OmegaConf.to_object(config)
     model = build_model(settings.model, [])
     if isinstance(model, Adapter) and not installed(model.library):
         with pytest.raises(ConfigError, match=rf"pip install 'recgauge\[{model.extra}\]'"):
             compose(settings)
-        return
-    if isinstance(model, Isolated) and why_not_ready(model):
+    elif isinstance(model, Isolated) and why_not_ready(model):
         with pytest.raises(ConfigError, match=f"recgauge env make {model.library}"):
             compose(settings)
-        return
-    compose(settings)
+    else:
+        compose(settings)
 
 
 def why_not_ready(model):
@@ -76,7 +80,7 @@ def installed(package):
 
 @pytest.mark.parametrize(("group", "option"), options("experiment", "debug"))
 def test_every_experiment_and_debug_file_composes(group, option):
-    compose(OmegaConf.to_object(compose_config(f"{group}={option}")))
+    check_composes(compose_config(f"{group}={option}"))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,7 @@ def test_every_experiment_and_debug_file_composes(group, option):
 )
 def test_every_part_of_an_experiment_builds_with_it_and_says_what_it_is(path):
     name = path.parent.name
-    compose(OmegaConf.to_object(compose_config(f"experiment={name}", f"+experiment/{name}={path.stem}")))
+    check_composes(compose_config(f"experiment={name}", f"+experiment/{name}={path.stem}"))
     assert path.read_text(encoding="utf-8").splitlines()[1].startswith("# ")
     grid = OmegaConf.load(path.parent.parent / f"{name}.yaml").hydra.sweeper.params
     assert path.stem in [option.strip() for option in grid[f"+experiment/{name}"].split(",")]

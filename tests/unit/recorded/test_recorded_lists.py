@@ -12,7 +12,7 @@ from recgauge import evaluate
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError
 from recgauge.files import formats
-from recgauge.files.rows import Part
+from recgauge.files.rows import RawRows
 from recgauge.recorded import ListSettings, describe, read_recorded
 
 LISTS = {1: [("10", 0.9), ("9", 0.5)], 2: [("11", 3.0), ("10", 2.0)]}
@@ -119,7 +119,7 @@ def test_a_format_is_a_function_and_an_entry(read, monkeypatch, tmp_path):
             words = stream.read().decode().split()
         columns = {"user": words[::2], "item": words[1::2], "rank": [1.0] * (len(words) // 2)}
         columns = {role: pa.chunked_array([cells]) for role, cells in columns.items() if role in wanted.names}
-        return Part(file, columns, {role: role for role in columns}, range(1, len(words) // 2 + 1), "row")
+        return RawRows(file, columns, {role: role for role in columns}, range(1, len(words) // 2 + 1), "row")
 
     monkeypatch.setitem(formats.FORMATS, "words", formats.Format(read_words, (".words",)))
     assert lists_of(read("1 9 2 10", "a.words")) == {"1": ["9"], "2": ["10"]}
