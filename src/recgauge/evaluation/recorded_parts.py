@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import DataError, said
 from recgauge.evaluation.parts import Part, PartTask
 from recgauge.files.stored import StoredTable
@@ -52,7 +53,7 @@ class StoredRuns:
     def folder(self) -> Path:
         """The folder of this work: of these files, this division and this task."""
         known = [table.digest() for table in (self.truth, *self.runs)]
-        known += [self.division.text, self.task.digest]
+        known += [self.division.text, self.task.digest, str(NUMERIC_VERSION)]
         return self.work / sha256("\n".join(known).encode()).hexdigest()[:16]
 
     @cached_property
