@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from _measure import save
 from pyarrow import parquet
 
 LENGTH, N_ITEMS, USERS_PER_FILE = 100, 200_003, 100_000
@@ -137,7 +138,7 @@ def main():
         row = {"who": name, "seconds": round(seconds, 1), "cpu": round(cpu, 1), "MiB": round(mib)}
         row |= {"scans": round(seconds / scan["seconds"], 1), "cpu scans": round(cpu / scan["cpu"], 1)}
         rows.append(row)
-        print(rows[-1], flush=True)
+        print(row, flush=True)
         return output
 
     tell("scan", [sys.executable, "-c", SCAN, *data])
@@ -150,7 +151,9 @@ def main():
         ours = run["values"]["ndcg_at_10"]
     for name, code in (("duckdb", DUCKDB), ("polars", POLARS)) if options.peers else ():
         value = float(tell(name, [options.peers, "-c", code, *data], {"POLARS_MAX_THREADS": "2"}).split()[-1])
-        print(f"{name}: nDCG@10 {value!r}, recgauge {ours!r}")
+        rows[-1]["value"] = value
+        rows[1]["value"] = ours
+    save(f"scale_{folder.name.replace('-', '_')}", rows, quick=False)
 
 
 if __name__ == "__main__":
