@@ -279,7 +279,7 @@ def _tick(condition: str) -> str:
 
 def plot_differences(rows: Sequence[Row], metric: str) -> "Figure":
     """Return a panel for each training part: each model's difference from the past alone."""
-    from recgauge.report.figures.style import REFERENCE, draw_interval, name_rows, new_figure
+    from recgauge.report.figures.style import REFERENCE, draw_interval, explain_filled, name_rows, new_figure
 
     conditions, models = distinct(rows, "condition"), distinct(rows, "model")
     title = f"{label(metric)}: difference from training on the past alone"
@@ -297,4 +297,5 @@ def plot_differences(rows: Sequence[Row], metric: str) -> "Figure":
         high = max(float(row["high"]) for row in rows)
         for axes in panels:
             axes.set_xlim(min(low, 0.0) - 0.005, max(high, 0.0) + 0.005)
+        explain_filled(figure)
         return figure

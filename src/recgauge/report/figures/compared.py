@@ -27,6 +27,7 @@ from recgauge.report.figures.style import (
     WIDTH,
     color,
     draw_interval,
+    explain_filled,
     label_ends,
     line_look,
     name_points,
@@ -86,8 +87,7 @@ def forest(comparison: Comparison, metric: str | None = None, dataset: str | Non
         confidence = f"{100 * comparison.procedure.confidence:g} % interval"
         left.set_xlabel(f"mean over users,\n{confidence}", fontsize=SMALL)
         right.set_xlabel(f"difference to {short_name(reference)},\n{confidence}", fontsize=SMALL)
-        note = "filled: shown to differ after correction for all pairs; open: not shown to differ"
-        figure.supxlabel(note, x=0.012, ha="left", fontsize=SMALL, color=MUTED)
+        explain_filled(figure, " after correction for all pairs")
     return figure
 
 
@@ -274,7 +274,7 @@ def plot_stability(stability: Stability, *, title: str | None = "Does the order 
         models = len(stability.axes[0].models)
         axes.set_xlabel(f"pairs of models ({models} models) whose order turns between two options, in %")
         if title is not None:
-            told = "solid: beyond noise   hatched: within noise"
+            told = "solid and !: beyond noise   hatched: within noise"
             figure.text(0.99, 0.985, told, ha="right", va="top", fontsize=SMALL)
     return figure
 
