@@ -38,19 +38,21 @@ def sentence(verdicts: dict[str, Counter[str]]) -> str:
 
 
 def experiments_page(folder: Path) -> str:
-    """Return the page of all experiments."""
+    """Return the page of all experiments: those with published numbers, then those that answer a question."""
     verdicts = counts(folder)
-    header = ["experiment", "question", "numbers", *VERDICTS]
-    rows = []
-    for name, counted in verdicts.items():
-        cells = [f"{counted[verdict]:,}" if counted[verdict] else "" for verdict in VERDICTS]
-        number = f"{counted.total():,}" if counted else ""
-        rows.append([f"[{name}]({name}/README.md)", question_and_time(name)[0], number, *cells])
-    total = sum(verdicts.values(), Counter())
-    rows.append(["all", "", f"{total.total():,}", *(f"{total[verdict]:,}" for verdict in VERDICTS)])
-    lines = [header, ["---", "---", *["---:"] * (len(header) - 2)], *rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    named = {name: f"[{name}]({name}/README.md)" for name in verdicts}
+    questions = {name: question_and_time(name)[0] for name in verdicts}
+    counted = {named[name]: (questions[name], found) for name, found in verdicts.items() if found}
+    counted["all"] = "", sum(verdicts.values(), Counter())
+    rows = [
+        ["experiment", "question", "numbers", "reproduced", "others"],
+        ["---", "---", "---:", "---:", "---"],
+    ]
+    for name, (question, found) in counted.items():
+        others = [f"{found[verdict]:,} {verdict}" for verdict in VERDICTS[1:] if found[verdict]]
+        rows.append([name, question, f"{found.total():,}", f"{found[REPRODUCED]:,}", ", ".join(others)])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     meanings = "\n".join(f"- {verdict}: {meaning}" for verdict, meaning in MEANINGS.items())
+    asked = "\n".join(f"- {named[name]}: {questions[name]}" for name, found in verdicts.items() if not found)
     head = _HEAD.format(sentence=sentence(verdicts))
-    others = "Experiments without numbers have no publication to meet; their pages answer a question."
-    return f"{head}{table}\n\n{others}\n\n{meanings}\n"
+    return f"{head}{table}\n\n{meanings}\n\n## Questions without published numbers\n\n{asked}\n"
