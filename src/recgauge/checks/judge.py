@@ -203,22 +203,11 @@ def judge_users(
     alpha: float,
     correction: FamilyCorrection = "hochberg",
 ) -> list[Verdict]:
-    """Judge rules of metrics that every user has a value of.
+    """Judge rules of metrics that every user has a value of, of two runs, the candidate first.
 
-    Parameters
-    ----------
-    table : UserValues
-        Of two runs, the candidate first.
-    rules : sequence of MetricRule
-    groups : mapping of str to Series
-        By attribute, the group of each user, by user id.
-    alpha, correction
-        As of `decide`.
-
-    Raises
-    ------
-    ConfigError
-        If users have a value in one run alone, a group has nobody, or a margin is impossible.
+    `groups` are the group of each user, by attribute and user id; `alpha` and `correction` are as of
+    `decide`. Refused are users with a value in one run alone, a group that has nobody, and an impossible
+    margin.
     """
     _check_same_users(table)
     members = {by: _members(by, table, series) for by, series in groups.items()}

@@ -73,25 +73,10 @@ class Side:
 
 
 def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] | None = None) -> Side:
-    """Read one side of a check.
+    """Read one side of a check: what `recgauge.comparison.read_run` reads, or seeds and folds of one model.
 
-    Parameters
-    ----------
-    source : Evaluation, pandas.DataFrame, RunValues, path, or sequence of JobOutcome
-        What `recgauge.comparison.read_run` reads; or finished runs that differ in seed or fold alone.
-    role : str
-        For messages: ``candidate`` or ``baseline``.
-    name : str
-        The model's, or the file's, if not given.
-    keys : sequence of str, optional
-        Metrics to read, as far as there are; all if not given.
-
-    Raises
-    ------
-    ConfigError
-        If runs are of several models.
-    SchemaError
-        If a file or table cannot be read.
+    `role`, ``candidate`` or ``baseline``, is for messages, `name` the model's or the file's if not given; of
+    `keys`, metrics are read as far as there are, all if not given.
     """
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
         run = RunFolder.read(Path(source))

@@ -92,12 +92,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
 def check_protocols(
     runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str = "compare"
 ) -> None:
-    """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`.
-
-    Raises
-    ------
-    ConfigError
-    """
+    """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`."""
     from recgauge.runs.protocol import differences, protocol
 
     known = {}

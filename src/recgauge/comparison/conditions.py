@@ -167,13 +167,7 @@ class ConditionLists:
         *,
         listed_only: bool = False,
     ) -> tuple[Frames, dict[str, bool]]:
-        """Return ``{key: a row per user, a column per model}``, and whether higher is better by key.
-
-        Raises
-        ------
-        RecgaugeError
-            If the definitions refuse lists of a model.
-        """
+        """Return ``{key: a row per user, a column per model}``, and by key whether higher is better."""
         import pandas as pd
 
         evaluations = {m: self._evaluate(m, suite, cutoffs, threshold, listed_only) for m in self.runs}

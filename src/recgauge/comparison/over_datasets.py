@@ -53,11 +53,7 @@ def post_hoc_test(
 ) -> tuple[float | None, dict[tuple[int, int], float]]:
     """Return Nemenyi's critical difference (None for Holm), and corrected p-values by pair of columns.
 
-    Parameters
-    ----------
-    ranks : ndarray of float64, shape (n_datasets, n_runs)
-    method : {"nemenyi", "holm"}
-    alpha : float
+    `ranks` has shape (n_datasets, n_runs).
     """
     from scipy.special import ndtr
 

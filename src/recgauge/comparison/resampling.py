@@ -76,16 +76,7 @@ class Rounded:
 def bootstrap_means(values: Rounded, n_resamples: int, seed: int) -> DoubleArray:
     """Return the means of runs in samples of the users, drawn with replacement and as many as there are.
 
-    Parameters
-    ----------
-    values : Rounded
-    n_resamples : int
-    seed : int
-
-    Returns
-    -------
-    ndarray of float64, shape (n_resamples, n_metrics, n_runs)
-        NaN where a sample has none of a metric's users.
+    Shape (n_resamples, n_metrics, n_runs); NaN where a sample has none of a metric's users.
 
     References
     ----------
@@ -102,19 +93,9 @@ def bootstrap_means(values: Rounded, n_resamples: int, seed: int) -> DoubleArray
 def bootstrap_pooled(runs: Sequence[Pooled], n_resamples: int, seed: int) -> tuple[DoubleArray, DoubleArray]:
     """Return metrics over all rows in samples of the users: the same samples as `bootstrap_means` draws.
 
-    Parameters
-    ----------
-    runs : sequence of Pooled
-        What each of the same m users adds, (n_repeats, m).
-    n_resamples : int
-    seed : int
-
-    Returns
-    -------
-    drawn : ndarray of float64, shape (n_resamples, n_runs)
-        Means over seeds and folds; NaN where a sample has no row.
-    observed : ndarray of float64, shape (n_runs,)
-        Without resampling, rounded as those of the samples are.
+    `runs` are what each of the same m users adds, (n_repeats, m). Returns means over seeds and folds,
+    (n_resamples, n_runs), NaN where a sample has no row; and, (n_runs,), those without resampling, rounded as
+    those of the samples are.
 
     References
     ----------
@@ -135,15 +116,10 @@ def bootstrap_pooled(runs: Sequence[Pooled], n_resamples: int, seed: int) -> tup
 
 
 def flipped_sums(values: Rounded, n_resamples: int, seed: int) -> tuple[DoubleArray, bool]:
-    """Return sums of values whose signs were flipped at random, one sign per user.
+    """Return sums of values whose signs were flipped at random, one sign per user: (n, n_metrics, n_runs).
 
-    The difference of two runs' sums is the sum of their flipped differences.
-
-    Returns
-    -------
-    sums : ndarray of float64, shape (n, n_metrics, n_runs)
-    exact : bool
-        Whether these are all ``2**m`` ways, as there are no more than `n_resamples`.
+    The difference of two runs' sums is the sum of their flipped differences. Also whether these are all
+    ``2**m`` ways, as there are no more than `n_resamples`.
     """
     m = len(values.columns)
     exact = m < 60 and 2**m <= n_resamples
@@ -246,20 +222,12 @@ def bootstrap_interval(
     method: Literal["bca", "percentile"] = "bca",
     observed: float | None = None,
 ) -> tuple[float, float]:
-    """Return an interval of the mean of values from its means in samples drawn with replacement.
+    """Return an interval of the mean of values (m,) from its means in samples drawn with replacement.
 
     The percentile interval takes the quantiles of these means. BCa moves them: by how far their median is
     from the mean of the values, and by how the spread changes with the mean, which for a mean is a sixth of
-    the values' skewness over the square root of their number.
-
-    Parameters
-    ----------
-    means : ndarray of float64, shape (n_resamples,)
-    values : ndarray of float64, shape (m,)
-    confidence : float
-    method : {"bca", "percentile"}
-    observed : float, optional
-        The mean of the values as the samples have it, if it was rounded.
+    the values' skewness over the square root of their number. `observed` is the mean as the samples have it,
+    if it was rounded.
 
     References
     ----------

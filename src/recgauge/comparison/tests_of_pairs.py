@@ -25,22 +25,11 @@ def paired_t(differences: DoubleArray) -> float:
 def corrected_resampled_t(
     differences: DoubleArray, test_share: float, confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Return p and the interval of the mean difference over folds or repeated splits.
+    """Return p and the interval, low and high, of the mean difference over n folds or repeated splits.
 
     Training parts overlap, so the differences vary less than those of new data would. Their variance is
-    multiplied by ``1 / n + test_share / (1 - test_share)`` instead of ``1 / n``.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n,)
-        One per fold or repeated split.
-    test_share : float
-        Share of the rows in each test part: ``1 / n`` for n folds.
-    confidence : float
-
-    Returns
-    -------
-    p, low, high : float
+    multiplied by ``1 / n + test_share / (1 - test_share)`` instead of ``1 / n``; the share of the rows in
+    each test part is ``1 / n`` for n folds.
 
     References
     ----------
@@ -100,18 +89,8 @@ def sign_p(n_higher: int, n: int) -> float:
 def equal_means(groups: Sequence[DoubleArray]) -> float:
     """Return the p-value of Alexander and Govern's test that groups of unequal variances have equal means.
 
-    Parameters
-    ----------
-    groups : sequence of ndarray of float64
-        At least two, each of at least two values that are not all equal.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    `scipy.stats` has it, too, and takes longer to import than a small sweep's report to be made.
+    There are at least two groups, each of at least two values that are not all equal. `scipy.stats` has it,
+    too, and takes longer to import than a small sweep's report to be made.
 
     References
     ----------
@@ -145,16 +124,9 @@ def t_above(mean: float, stderr: float, n: int, skewness: float = 0.0) -> float:
     """Return the one-sided p-value that a mean of n values is above zero: Student's t, its skewness removed.
 
     One-sided tests of skewed values are wrong in the first order of ``skewness / sqrt(n)``, which Hall's
-    transformation of t removes; without skewness it is Student's test. Values that are all equal have no t;
-    the p-value is then that all n random signs are the same.
-
-    Parameters
-    ----------
-    mean, stderr : float
-        Of the mean.
-    n : int
-    skewness : float
-        Of the values: the third central moment over the cube of their standard deviation.
+    transformation of t removes; without skewness (the third central moment over the cube of the standard
+    deviation) it is Student's test. Values that are all equal have no t; the p-value is then that all n
+    random signs are the same.
 
     References
     ----------
@@ -195,14 +167,7 @@ def t_bound(mean: float, stderr: float, n: int, level: float, skewness: float = 
 def detectable_difference(stderr: float, n: int, critical: float, power: float = 0.8) -> float | None:
     """Return the smallest true difference that n users would show with this power, None if none can be shown.
 
-    Parameters
-    ----------
-    stderr : float
-        Standard error of the mean difference of n users.
-    n : int
-    critical : float
-        The t from which on there is a difference.
-    power : float
+    `stderr` is of their mean difference; from a t of `critical` on there is a difference.
 
     Examples
     --------
@@ -333,22 +298,10 @@ def max_t(
     of the others, and so on. Tests that depend on each other, as those of all pairs do, are corrected less
     than by Holm's method.
 
-    Parameters
-    ----------
-    observed : ndarray of float64, shape (n,)
-        Statistics, large where there is a difference, on one scale for all tests.
-    resampled : ndarray of float64, shape (n_resamples, n), or iterable of such
-        The same under the null hypothesis; in blocks where all at once would fill the memory.
-    exact : bool
-        Whether `resampled` has every possible case, the observed one among them.
-    tolerance : float or ndarray, shape (n,)
-        Statistics that are less by this count as equal: what rounding may do to them.
-
-    Returns
-    -------
-    p : ndarray of float64, shape (n,)
-    largest : ndarray of float64, shape (n_resamples,)
-        The largest statistic of every resample.
+    `observed`, (n,), are large where there is a difference, on one scale; `resampled`, (n_resamples, n) or
+    blocks of these, the same under the null hypothesis, of which `exact` has every possible case. What is
+    less by `tolerance` counts as equal: what rounding may do. Also returned: the largest statistic of every
+    resample.
 
     References
     ----------
@@ -373,18 +326,9 @@ def max_t(
 
 
 def compact_letters(n: int, different: Collection[tuple[int, int]]) -> list[str] | None:
-    """Return letters for n runs so that two share one exactly if they are not shown to differ.
+    """Return letters for n runs, in their order: two share one exactly if they are not shown to differ.
 
-    Parameters
-    ----------
-    n : int
-        Runs, in the order in which letters are given.
-    different : collection of (int, int)
-
-    Returns
-    -------
-    list of str or None
-        None where it takes more than 100 letters, which nobody reads and may take forever to find.
+    None where it takes more than 100 letters, which nobody reads and may take forever to find.
 
     References
     ----------

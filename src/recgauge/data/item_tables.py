@@ -29,18 +29,10 @@ def make_catalogue(
     n_train_users: int | None,
     sized: bool,
 ) -> Catalogue:
-    """Return the catalogue with the counts that the training matrix shows.
+    """Return the catalogue with the counts that `seen`, who had what in training, shows.
 
-    Parameters
-    ----------
-    size : int
-    seen : scipy.sparse.csr_array or None
-        Who had what in training.
-    features, similarity : matrix or None
-    n_train_users : int or None
-        Users that training names; None: those with items.
-    sized : bool
-        Whether the size was given; training data and features set it, too.
+    `n_train_users`: users that training names; None: those with items. `sized`: whether the size was given;
+    training data and features set it, too.
     """
     if seen is None:
         told = sized or features is not None or similarity is not None
@@ -67,15 +59,9 @@ def seen_matrix(
 def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":
     """Return features by item code, shape (n_items, n_features).
 
-    Parameters
-    ----------
-    features : mapping of item id to vector, or matrix whose row number is the item id
-    item_ids : ndarray
-        Id of every code.
-    size : int
-        Items of the catalogue.
-    listed : ndarray of int32
-        Codes of all recommended items, each of which needs features.
+    `features` is a mapping of item id to vector, or a matrix whose row number is the item id; `item_ids` has
+    the id of every code, `size` is the catalogue's; `listed` are codes of all recommended items, which need
+    features.
     """
     from scipy import sparse
 
@@ -99,11 +85,6 @@ def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray
 def table_ids(name: str, table: Any) -> Any:
     """Return the item ids that features or similarities name: keys, or the numbers of rows.
 
-    Raises
-    ------
-    SchemaError
-        If `table` is neither a mapping nor a matrix.
-
     Examples
     --------
     >>> table_ids("item_similarity", {"x": {"y": 0.5}}), table_ids("item_features", np.eye(3)).tolist()
@@ -123,24 +104,10 @@ def table_ids(name: str, table: Any) -> Any:
 
 
 def similarity_matrix(given: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":
-    """Return similarities by item code, shape (n_items, n_items).
+    """Return similarities by item code, shape (n_items, n_items); see `feature_matrix`.
 
-    Parameters
-    ----------
-    given : mapping of item id to {item id: similarity}, or square matrix whose row number is the item id
-        A mapping may give a pair in one direction; a pair that it does not give has similarity 0.
-    item_ids : ndarray
-        Id of every code.
-    size : int
-        Items of the catalogue.
-    listed : ndarray of int32
-        Codes of all recommended items, each of which must be known.
-
-    Raises
-    ------
-    SchemaError
-        If it is neither, a recommended item is unknown, a number is not finite, or the two directions of a
-        pair differ.
+    `given` is a mapping of item id to {item id: similarity}, or a square matrix whose row number is the item
+    id. A mapping may give a pair in one direction; a pair that it does not give has similarity 0.
 
     Examples
     --------

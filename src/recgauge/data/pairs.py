@@ -123,19 +123,8 @@ def order_of_pairs(user: IntArray, item: IntArray) -> LongArray:
 def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:
     """Refuse held-out parts that repeat a pair, or share one with each other or with what models know.
 
-    Parameters
-    ----------
-    name : str
-        Of the split, for messages.
-    known : list of Interactions
-        Training rows and the like; they may repeat pairs.
-    held_out : dict of str to Interactions
-        At most three parts by name.
-
-    Raises
-    ------
-    SchemaError
-        With the number of pairs that are in two parts.
+    `name` is the split's, for messages; `known` are training rows and the like, which may repeat pairs, and
+    `held_out` at most three parts by name.
     """
     if held_out_repeat(known, list(held_out.values())):
         _refuse(name, known, held_out)

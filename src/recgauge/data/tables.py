@@ -17,21 +17,10 @@ from recgauge.utils.checks import DoubleArray, LongArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ragged:
-    """Users' items back to back.
+    """Users' items back to back: distinct users (m,), `lengths` (m,), items (n,) and scores or grades (n,).
 
-    Parameters
-    ----------
-    users : ndarray, shape (m,)
-        Distinct ids.
-    lengths : ndarray of int64, shape (m,)
-    items : ndarray, shape (n,)
-        Ids.
-    values : ndarray of float64, shape (n,), or None
-        Scores or grades.
-    n_codes : int or None
-        Items are codes below this number, int32, with the same meaning in every table; None: items are ids.
-    distinct : bool
-        Whether nobody is known to have an item twice, so that it need not be looked for again.
+    With `n_codes`, items are codes below this number, int32, with the same meaning in every table; else ids.
+    `distinct`: nobody is known to have an item twice, so that it need not be looked for again.
     """
 
     users: IdArray

@@ -84,17 +84,9 @@ def with_values(
     relevant_from: float | None,
     scale: tuple[float, float] | None = None,
 ) -> Dataset:
-    """Return the data set with other values.
+    """Return the data set with other values, (n,); `relevant_from` is in terms of them.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    values : ndarray of float, shape (n,)
-    feedback : {"explicit", "implicit"}
-    relevant_from : float or None
-        In terms of the new values.
-    scale : (float, float) or None
-        Lowest and highest rating that there can be; None: those that occur.
+    `scale`: lowest and highest rating that there can be; None: those that occur.
     """
     rows = dataset.interactions
     revalued = Interactions(rows.user, rows.item, values, rows.timestamp, rows.user_ids, rows.item_ids)

@@ -12,13 +12,7 @@ from recgauge.utils.checks import BoolArray
 
 
 def check_amount(subject: str, amount: object) -> int | float:
-    """Return a count (a whole number of at least 1) or a share (strictly between 0 and 1).
-
-    Raises
-    ------
-    ConfigError
-        If it is neither.
-    """
+    """Return a count (a whole number of at least 1) or a share (strictly between 0 and 1), or refuse it."""
     if isinstance(amount, int) and not isinstance(amount, bool) and amount >= 1:
         return amount
     if isinstance(amount, float) and 0 < amount < 1:

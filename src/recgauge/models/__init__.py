@@ -90,8 +90,10 @@ class Recommender(ABC):
 
         Raises
         ------
+        SchemaError
+            If there is no row, and the model needs one.
         FitError
-            If the parameters do not fit the data or training diverges.
+            If the parameters do not fit the data, memory is short, or training diverges.
         """
 
     @abstractmethod
@@ -139,13 +141,7 @@ class GivesLists(Protocol):
     """A model that gives lists rather than scores of all items: recorded ones, or another program's."""
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
-        """Return the first `k` candidates of the users' lists; -1 pads short ones.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Return the first `k` candidates of the users' lists; -1 pads short ones. Raises NotFittedError."""
         ...
 
 
@@ -225,13 +221,7 @@ class ItemWeightModel(Recommender):
         return summed_weights(self.learned_weights(), users)
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Put the users' rows, made like the training rows by `user_rows`, beside them.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Put the users' rows, made like the training rows by `user_rows`, beside them."""
         found = self.learned_weights()
         rows = (found.interactions + self.user_rows(histories)).tocsr()
         self._item_weights = ItemWeights(rows, found.weights)
@@ -266,25 +256,14 @@ class EpochModel(ABC):
 
     @abstractmethod
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
-        """Learn from `train` and yield the training loss after each of the `n_epochs` epochs.
+        """Learn from `train` and yield the loss after each of the `n_epochs` epochs; raises as `fit`.
 
         Whenever it has yielded, the model can score: learning curves, early stopping and pruning look at it
         between two epochs, and may end the training there.
-
-        Raises
-        ------
-        FitError
-            If the parameters do not fit the data or training diverges.
         """
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:
-        """Run all epochs and return self; `rng` is the only source of chance.
-
-        Raises
-        ------
-        FitError
-            If the parameters do not fit the data or training diverges.
-        """
+        """Run all epochs and return self; see `Recommender.fit`."""
         with (progress or NoProgress()).step("fit", self.n_epochs, "epochs") as advance:
             for _ in self.epochs(train, rng=rng):
                 advance(1)

@@ -26,19 +26,8 @@ def descend(
 ) -> float:
     """Take one step of gradient descent per row, in order; biases and factors change in place.
 
-    Parameters
-    ----------
-    user, item : ndarray of int32, shape (n,)
-    deviation : ndarray of float32, shape (n,)
-        Ratings less their mean.
-    user_bias, item_bias : ndarray of float32, shape (n_users,) and (n_items,)
-    user_factors, item_factors : ndarray of float32, shape (n_users, d) and (n_items, d)
-    learning_rate, regularization : numpy.float32
-
-    Returns
-    -------
-    float
-        Sum of squared errors, each before its step.
+    `user`, `item` and `deviation`, which is ratings less their mean, have shape (n,), biases one number a
+    code, factors d. Returns the sum of squared errors, each before its step.
     """
     n_factors = user_factors.shape[1]
     squares = 0.0

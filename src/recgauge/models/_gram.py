@@ -13,14 +13,7 @@ _BLOCK = 128  # rows of the Gram matrix that a thread makes at a time; a multipl
 
 
 def check_memory(model: str, what: str, n_bytes: int, remedy: str) -> None:
-    """Refuse work that needs more memory than there is.
-
-    Parameters
-    ----------
-    model, what, remedy : str
-        For the message: whose, what takes the memory, what to do.
-    n_bytes : int
-    """
+    """Refuse work of a model if `what` takes more memory than there is; `remedy`: what to do."""
     free = free_memory()
     if free is not None and n_bytes > free:
         raise FitError(
@@ -30,17 +23,9 @@ def check_memory(model: str, what: str, n_bytes: int, remedy: str) -> None:
 
 
 def lower_gram(matrix: sparse.csr_array, progress: Progress) -> FloatArray:
-    """Return the number of users whom two items share, shape (n_items, n_items) float32.
+    """Return the number of users whom two items share, exact, shape (n_items, n_items) float32.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array
-        Ones, items ascending inside a row.
-    progress : Progress
-
-    Notes
-    -----
-    Only the lower half and the diagonal are filled; the others are 0. Counts are exact.
+    `matrix` holds ones, items ascending inside a row. Only the lower half and the diagonal are filled.
     """
     from recgauge.models._gram_kernel import count_pairs
 

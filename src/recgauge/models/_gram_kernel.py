@@ -16,14 +16,7 @@ def count_pairs(
 ) -> None:
     """Add to ``out[i, j]``, for i from `start` to `stop` and j <= i, the number of users with both.
 
-    Parameters
-    ----------
-    item_starts, item_users : ndarray of int32
-        Users of each item, one after the other.
-    user_starts, user_items : ndarray of int32
-        Items of each user, ascending.
-    start, stop : int
-    out : ndarray of float32, shape (n_items, n_items)
+    Users of each item come one item after the other, as do the items of each user, ascending.
     """
     for item in range(start, stop):
         for at in range(item_starts[item], item_starts[item + 1]):
@@ -37,15 +30,10 @@ def count_pairs(
 
 @compiled(nogil=True)
 def mirror(square: F32s, scale: F32s, start: int, stop: int) -> None:
-    """Fill both halves of a square from the lower one, entry (j, i) times ``scale[i]``, in place.
+    """Fill both halves of a symmetric square from the lower one, entry (j, i) times ``scale[i]``, in place.
 
-    Parameters
-    ----------
-    square : ndarray of float32, shape (n, n)
-        Holds a symmetric matrix below and on the diagonal.
-    scale : ndarray of float32, shape (n,)
-    start, stop : int
-        Rows of the lower half; what they mirror is in rows before `stop`. Multiples of `TILE`, or n.
+    `start` and `stop` are rows of the lower half, multiples of `TILE` or n; what they mirror is in rows
+    before `stop`.
     """
     for top in range(start, stop, TILE):
         bottom = min(top + TILE, stop)

@@ -64,20 +64,10 @@ def solve(
 ) -> None:
     r"""Improve each row of ``own[first:stop]`` by so many steps of conjugate gradients from where it is.
 
-    Minimises, for row u, :math:`\sum_p c_p (1 - h_p x)^2 + x (G + \lambda_u) x` with the rows h of `other`.
-
-    Parameters
-    ----------
-    indptr, codes, weights : ndarray of int64, int32, float32
-        Entries of a CSR matrix.
-    other : ndarray of float32, shape (m, d)
-    gram : ndarray of float32, shape (d, d)
-    pulls : ndarray of float32, shape (n,)
-    own : ndarray of float32, shape (n, d)
-    tolerance : numpy.float32
-        A row is done when the square of its residual is this part of the first one.
-    losses : ndarray of float64, shape (n,)
-        Filled with what the rows' sums have come to.
+    Minimises, for row u, :math:`\sum_p c_p (1 - h_p x)^2 + x (G + \lambda_u) x` with the rows h of `other`,
+    (m, d), and the entries of a CSR matrix; `gram` is (d, d), `pulls` (n,). A row is done when the square of
+    its residual is the part `tolerance` of the first one. `losses`, (n,), is filled with what the rows' sums
+    have come to.
     """
     width = own.shape[1]
     residual, step, change = (

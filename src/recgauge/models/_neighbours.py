@@ -101,13 +101,7 @@ class NeighbourSettings:
     ) -> sparse.csr_array:
         """Return the nearest k of each column of `matrix` with their similarities, a row each.
 
-        Parameters
-        ----------
-        matrix : scipy.sparse.csr_array
-            What columns are compared by.
-        progress : Progress or None
-        is_first : bool
-            Whether a row of the result is the first of the two in an asymmetric similarity.
+        `is_first`: a row of the result is the first of the two in an asymmetric similarity.
         """
         name = type(self).__name__
         n = matrix.shape[1]

@@ -209,14 +209,8 @@ def collect(
 ) -> None:
     """Join what the threads found: the nearest k of each thing, by rising code, in rows by code.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_threads, n, capacity)
-    counts : ndarray of int64, shape (n_threads, n)
-    begin, end, k : int
-    code : ndarray of int32, shape (n,)
-    indices, values : ndarray of int32 and float32, shape (n, k)
-    found : ndarray of int64, shape (n,)
+    Shapes: `keys` (n_threads, n, capacity), `counts` (n_threads, n), `code` and `found` (n,), `indices` and
+    `values` (n, k).
     """
     every = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
     bits = np.empty(1, np.uint32)

@@ -18,27 +18,11 @@ def update(
     last: int,
     updated: npt.NDArray[np.float64],
 ) -> float:
-    """Write the factors of some users after one multiplicative update; items likewise.
+    """Write the factors of users `first` to `last` after one multiplicative update; items likewise.
 
-    Parameters
-    ----------
-    start : ndarray of int64, shape (n_users + 1,)
-        Where each user's rows begin.
-    others : ndarray of int32, shape (n,)
-        Items of the rows.
-    value : ndarray of float64, shape (n,)
-    own, other_factors : ndarray of float64, shape (n_users, d) and (n_items, d)
-        Before the update.
-    pull : float
-        Regularisation.
-    first, last : int
-        The users that are updated.
-    updated : ndarray of float64, shape (n_users, d)
-
-    Returns
-    -------
-    float
-        Sum of the squared errors of their rows before the update.
+    The rows of a user, items `others` and ratings `value`, begin at ``start[user]``; `own`, `updated`,
+    (n_users, d), and `other_factors`, (n_items, d), are before and after the update, `pull` is the
+    regularization. Returns the sum of the squared errors of their rows before it.
     """
     n_factors = own.shape[1]
     above, below = np.empty(n_factors), np.empty(n_factors)

@@ -11,19 +11,8 @@ U64s = npt.NDArray[np.uint64]
 
 @compiled(nogil=True)
 def uniform_scores(rows: U64s, columns: U64s, start: int, stop: int, out: F32s) -> None:
-    """Write the top 24 bits of ``mix(rows[u] + columns[i])``, in [0, 1), to ``out[u, i]``.
+    """Write the top 24 bits of ``mix(rows[u] + columns[i])``, in [0, 1), to ``out[u, i]`` for some users.
 
-    Parameters
-    ----------
-    rows : ndarray of uint64, shape (n_users,)
-        Hash of each user.
-    columns : ndarray of uint64, shape (n_items,)
-    start, stop : int
-        Users.
-    out : ndarray of float32, shape (n_users, n_items)
-
-    Notes
-    -----
     The steps are those of `recgauge.utils.randomness.mix`, in whole numbers: every processor gives the same.
     """
     for user in range(start, stop):

@@ -183,28 +183,9 @@ def regress(
 ) -> tuple[I32s, I32s, F32s, int]:
     """Return the weights that predict each item from `start` to `stop` by the others.
 
-    Parameters
-    ----------
-    starts, codes, values : ndarray of int64, int32 and float32 or uint16
-        Rows of the Gram matrix.
-    curvature : ndarray of float64, shape (n_items,)
-        Its diagonal plus `l2`.
-    l1, l2 : float
-    positive : bool
-        Only weights >= 0.
-    tol : float
-        Largest step that may be left.
-    start, stop : int
-
-    Returns
-    -------
-    counts : ndarray of int32, shape (stop - start,)
-        How many weights of each item are not 0.
-    codes : ndarray of int32
-        The items that they are of, one list after the other.
-    weights : ndarray of float32
-    unfinished : int
-        Items whose descent was ended before its steps were small.
+    `starts`, `codes` and `values` are rows of the Gram matrix, `curvature` its diagonal plus `l2`, `tol` the
+    largest step that may be left. Returns how many weights of each item are not 0; the items that they are
+    of, one list after the other; the weights; and how many descents were ended before their steps were small.
     """
     n_items, filled, unfinished = len(curvature), 0, 0
     rest, members = np.empty(n_items), np.empty(n_items, np.int32)

@@ -20,19 +20,9 @@ def mean_deviations(
 ) -> None:
     """Write how much better item i is rated than item j by those who rated both, NaN if nobody did.
 
-    Parameters
-    ----------
-    user_start : ndarray of int64, shape (n_users + 1,)
-        Where each user's rows begin; rows are sorted by user, then by item.
-    user, item : ndarray of int32, shape (n,)
-    value : ndarray of float32, shape (n,)
-    item_start : ndarray of int64, shape (n_items + 1,)
-        Where each item's rows begin in `by_item`.
-    by_item : ndarray of int64, shape (n,)
-        Positions of the rows, those of one item after the other.
-    first, last : int
-        The items i, between which and all behind them deviations are written, with their negatives.
-    deviations : ndarray of float32, shape (n_items, n_items)
+    Rows are sorted by user, then by item; those of a user begin at `user_start`, those of an item at
+    `item_start` of `by_item`, which holds positions. Written are the items i from `first` to `last` with all
+    behind them, and their negatives.
     """
     n_items = len(item_start) - 1
     sums, counts = np.empty(n_items), np.empty(n_items, np.int32)

@@ -51,23 +51,8 @@ def descend(
     A step moves the implicit factors of all the user's items in the same way: shrunk, then shifted. So the
     steps of one user are composed, their sum is moved along, and the items are moved once, at the end.
 
-    Parameters
-    ----------
-    visited : ndarray of int32, shape (n_users,)
-        Users in the order in which they take their steps.
-    start : ndarray of int64, shape (n_users + 1,)
-        Where each user's rows begin.
-    item : ndarray of int32, shape (n,)
-    deviation : ndarray of float32, shape (n,)
-        Ratings less their mean.
-    user_bias, item_bias : ndarray of float32, shape (n_users,) and (n_items,)
-    user_factors, item_factors, implicit_factors : ndarray of float32, shape (n_users or n_items, d)
-    learning_rate, regularization : numpy.float32
-
-    Returns
-    -------
-    float
-        Sum of squared errors, each before its step.
+    Users take their steps in the order `visited`; the rows of one, items and ratings less their mean, begin
+    at `start`. Returns the sum of squared errors, each before its step.
     """
     n_factors = user_factors.shape[1]
     total, shift = np.empty(n_factors, np.float32), np.empty(n_factors, np.float32)

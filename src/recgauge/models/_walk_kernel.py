@@ -78,28 +78,9 @@ def walk_back(
 ) -> tuple[I32s, I32s, F32s]:
     """Return, for each item from `start` to `stop`, the items whose walks over a user end there most.
 
-    Parameters
-    ----------
-    item_starts, item_users : ndarray of int32
-        Users of each item, one after the other.
-    user_starts, user_items : ndarray of int32
-        Items of each user.
-    user_share : ndarray of float64, shape (n_users,)
-        Factor of a step from a user to an item, > 0.
-    source_share, target_share : ndarray of float64, shape (n_items,)
-        Factors of the item that a walk begins with, and of the one that it ends at.
-    k : int
-        Most items that are kept for each.
-    start, stop : int
-
-    Returns
-    -------
-    counts : ndarray of int32, shape (stop - start,)
-        How many are kept for each item.
-    codes : ndarray of int32
-        The items kept, one list after the other.
-    weights : ndarray of float32
-        The sum over walks of the products of the factors.
+    A walk has three factors, all above 0: of the item that it begins with, of the step from a user to an
+    item, and of the item that it ends at. Returns how many are kept for each item, at most `k`; the items
+    kept, one list after the other; and their weights, the sums over walks of the products of the factors.
     """
     n_items = len(source_share)
     sums, reached = np.zeros(n_items), np.empty(n_items, np.int32)

@@ -73,13 +73,7 @@ class Bias(FactorModel, RatingPredictor):
         self.reg_u = check_real("Bias: reg_u", self.reg_u, low=0.0, high=np.inf)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
-        """Estimate the biases from the ratings in `train`.
-
-        Raises
-        ------
-        SchemaError
-            If `train` has no row.
-        """
+        """Estimate the biases from the ratings in `train`."""
         known = KnownRatings.of(train)
         user_bias, item_bias = self._biases(train, train.value - np.float64(known.mean))
         self._known = known
@@ -106,13 +100,7 @@ class Bias(FactorModel, RatingPredictor):
         return user_bias, item_bias
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Estimate the biases of users from their rows; see Notes.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Estimate the biases of users from their rows; see Notes."""
         known, factors = self.known(), self.factors()
         if self.method in ("als", "user_mean"):
             deviation = histories.value - np.float64(known.mean)

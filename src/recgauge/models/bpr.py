@@ -95,13 +95,7 @@ class BPR(EpochModel, FactorModel):
         check_choice("BPR: negatives", self.negatives, get_args(Negatives))
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
-        """Descend; yield the mean loss of the steps of each epoch.
-
-        Raises
-        ------
-        FitError
-            If there is no row, training diverges, or memory is short.
-        """
+        """Descend; yield the mean loss of the steps of each epoch."""
         from recgauge.models._bpr_kernel import descend, draw_triples  # compiling is left to those who fit
         from recgauge.models._lanes import padded
 

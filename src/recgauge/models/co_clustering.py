@@ -74,13 +74,7 @@ class CoClustering(EpochModel, FactorRatings):
         self._item_averages: DoubleArray  # of the clusters of items
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
-        """Assign users and items to clusters in rounds, yielding the mean squared error after each.
-
-        Raises
-        ------
-        SchemaError
-            If `train` has no row.
-        """
+        """Assign users and items to clusters in rounds, yielding the mean squared error after each."""
         known = self._known = KnownRatings.of(train)
         user, item = (codes.astype(np.int64) for codes in (train.user, train.item))  # these index faster
         groups = rng.integers(self.n_user_clusters, size=train.n_users)
@@ -124,13 +118,7 @@ class CoClustering(EpochModel, FactorRatings):
         return items.astype(np.float32)
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Put users into the clusters that fit their rows best.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Put users into the clusters that fit their rows best."""
         known, factors = self.known(), self.factors()
         means = _means(histories.user, histories.value, histories.n_users, known.mean)
         deviation = histories.value - means[histories.user] - self._item_means[histories.item]

@@ -87,13 +87,7 @@ class EASE(ItemWeightModel):
         self._others: IntArray = np.zeros(0, np.int32)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Count pairs of items and invert.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory, or `l2` is too small to invert in float32.
-        """
+        """Count pairs of items and invert; FitError, too, if `l2` is too small to invert in float32."""
         progress = progress or NoProgress()
         self._choose(train, progress)
         rows = self.user_rows(train)

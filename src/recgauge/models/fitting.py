@@ -20,13 +20,7 @@ FitOn = Literal["train", "train_validation", "all"]
 
 
 def check_fit_on(fit_on: object) -> FitOn:
-    """Return `fit_on` if it names rows that a model can be fitted on.
-
-    Raises
-    ------
-    ConfigError
-        If it is unknown.
-    """
+    """Return `fit_on` if it names rows that a model can be fitted on, else raise ConfigError."""
     checked: FitOn = check_choice("fit_on", fit_on, get_args(FitOn))
     return checked
 

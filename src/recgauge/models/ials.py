@@ -145,13 +145,7 @@ class IALS(EpochModel, FactorModel):
             yield loss
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Solve the systems of users by their rows; see Notes.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Solve the systems of users by their rows; see Notes."""
         from recgauge.models._lanes import padded
 
         factors, d = self.factors(), self.n_factors

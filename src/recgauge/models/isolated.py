@@ -85,13 +85,7 @@ class Isolated(Recommender):
         self.set_log(None)
 
     def check_ready(self) -> None:
-        """Check that the environment is there.
-
-        Raises
-        ------
-        ConfigError
-            If it is not; the message has the command that makes it.
-        """
+        """Check that the environment is there; else ConfigError has the command that makes it."""
         self.program()
 
     def program(self) -> Program:
@@ -138,13 +132,7 @@ class Isolated(Recommender):
         return self
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
-        """Refuse: lists come back, not the scores of all items.
-
-        Raises
-        ------
-        ModelError
-            Always.
-        """
+        """Refuse with a ModelError: lists come back, not the scores of all items."""
         if self._worker is None:
             raise not_fitted(self)
         raise ModelError(

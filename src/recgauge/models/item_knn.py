@@ -111,13 +111,7 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         check_choice("ItemKNN: neighbours_of", self.neighbours_of, get_args(NeighboursOf))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Find the neighbours of all items.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory, or the ratings have no spread where their deviations are compared.
-        """
+        """Find the neighbours of all items; FitError, too, if deviations are compared and are all 0."""
         rows = self.user_rows(train)
         of_candidates = self.neighbours_of == "candidate"
         nearest = self.nearest(self.weighed(rows), progress, is_first=not of_candidates)

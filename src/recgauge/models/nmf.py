@@ -89,8 +89,6 @@ class NMF(EpochModel, FactorRatings):
         ------
         FitError
             If a rating is negative.
-        SchemaError
-            If `train` has no row.
         """
         known = KnownRatings.of(train)
         if train.value.min() < 0:
@@ -112,13 +110,7 @@ class NMF(EpochModel, FactorRatings):
             yield squares / len(train)
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Find the factors of users from their rows; see Notes.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Find the factors of users from their rows; see Notes."""
         known, factors = self.known(), self.factors()
         q = factors.item.astype(np.float64)
         rows = _rows(histories.user, histories.item, histories, len(factors.user))

@@ -46,13 +46,7 @@ class RandomRating(Recommender, RatingPredictor):
         self._n_items = 0
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
-        """Measure mean and spread of the ratings and draw the key of the hash.
-
-        Raises
-        ------
-        SchemaError
-            If `train` has no row.
-        """
+        """Measure mean and spread of the ratings and draw the key of the hash."""
         self._known = KnownRatings.of(train)
         self._spread = float(train.value.std(dtype=np.float64))
         self._key = rng.integers(2**64, dtype=np.uint64)

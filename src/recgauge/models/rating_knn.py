@@ -135,13 +135,7 @@ class RatingKNN(Recommender, RatingPredictor):
         self._folded: sparse.csr_array | None = None
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
-        """Arrange the ratings by user and by item; of a pair rated several times, the mean counts.
-
-        Raises
-        ------
-        SchemaError
-            If `train` has no row.
-        """
+        """Arrange the ratings by user and by item; of a pair rated several times, the mean counts."""
         self._known = known = KnownRatings.of(train)
         self._user_bias, self._item_bias = np.zeros(train.n_users), np.zeros(train.n_items)
         if "baseline" in (self.method, self.similarity.removeprefix("pearson_")):
@@ -153,13 +147,7 @@ class RatingKNN(Recommender, RatingPredictor):
         return self
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Learn users' means, biases and neighbours from their rows; see Notes.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Learn users' means, biases and neighbours from their rows; see Notes."""
         known = self.known()
         assert self._trained is not None
         users = np.flatnonzero(histories.user_counts())

@@ -21,14 +21,8 @@ def not_fitted(model: object) -> NotFittedError:
 class KnownRatings:
     """What any model knows of its training ratings: their mean, and who and what has one.
 
-    Parameters
-    ----------
-    mean : float
-        Mean of all training ratings: the prediction for an unknown user and item.
-    users : ndarray of bool, shape (n_users,)
-        True for users with a training row.
-    items : ndarray of bool, shape (n_items,)
-        True for items with a training row.
+    `mean`, of all of them, is the prediction for an unknown user and item; `users`, shape (n_users,), and
+    `items`, shape (n_items,), are True where there is a training row.
     """
 
     mean: float
@@ -37,13 +31,7 @@ class KnownRatings:
 
     @classmethod
     def of(cls, train: Interactions) -> "KnownRatings":
-        """Summarise the training rows.
-
-        Raises
-        ------
-        SchemaError
-            If there is no row.
-        """
+        """Summarise the training rows; SchemaError if there is none."""
         if len(train) == 0:
             raise SchemaError("Training: a rating predictor needs at least one rating, got none.")
         mean = float(train.value.mean(dtype=np.float64))
@@ -70,13 +58,7 @@ class RatingPredictor(ABC):
 
     @abstractmethod
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
-        """Learn from the ratings in `train` and return self; `rng` is the only source of chance.
-
-        Raises
-        ------
-        FitError
-            If the parameters do not fit the data or training diverges.
-        """
+        """Learn from the ratings in `train` and return self; see `Recommender.fit`."""
 
     @abstractmethod
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
@@ -99,13 +81,7 @@ class RatingPredictor(ABC):
         """
 
     def known(self) -> KnownRatings:
-        """Return the summary of the training rows.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Return the summary of the training rows; NotFittedError before `fit`."""
         if self._known is None:
             raise not_fitted(self)
         return self._known

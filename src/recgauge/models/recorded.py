@@ -93,15 +93,7 @@ class Recorded(Recommender, RatingPredictor):
         self._n_items = 0
 
     def check_ready(self) -> None:
-        """Check that the file is there.
-
-        Raises
-        ------
-        MissingDataError
-            If it is not.
-        ConfigError
-            If `path` names several.
-        """
+        """Check that the file is there, and that `path` does not name several."""
         from recgauge.recorded.known import one_file
 
         one_file(self.path)
@@ -164,13 +156,7 @@ class Recorded(Recommender, RatingPredictor):
         return self
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
-        """Refuse: a list does not say how its model scores other items.
-
-        Raises
-        ------
-        ModelError
-            Always.
-        """
+        """Refuse with a ModelError: a list does not say how its model scores other items."""
         if self._lists is None:
             raise not_fitted(self)
         raise ModelError(

@@ -105,13 +105,7 @@ class SLIM(ItemWeightModel):
         check_bool("SLIM: drop_smallest", self.drop_smallest)
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Regress every item on the others.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory.
-        """
+        """Regress every item on the others."""
         from recgauge.models._slim_kernel import SWEEPS, regress
 
         progress = progress or NoProgress()

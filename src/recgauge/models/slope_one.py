@@ -59,15 +59,7 @@ class SlopeOne(Recommender, RatingPredictor):
         self._user_means: DoubleArray
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Average the differences of ratings over all pairs of items that share a user.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory.
-        SchemaError
-            If `train` has no row.
-        """
+        """Average the differences of ratings over all pairs of items that share a user."""
         from recgauge.models._slope_one_kernel import mean_deviations  # compiling is left to those who fit
 
         known, n_items = KnownRatings.of(train), train.n_items
@@ -92,13 +84,7 @@ class SlopeOne(Recommender, RatingPredictor):
         return self
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Remember the users' rows, beside those of the training users.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Remember the users' rows, beside those of the training users."""
         self._known = self.known().with_users_of(histories)
         order = np.argsort(np.concatenate((self._user, histories.user)), kind="stable")
         self._user = np.concatenate((self._user, histories.user))[order]

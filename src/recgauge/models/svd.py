@@ -118,13 +118,7 @@ class SVD(FactorModel):
         return found
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Project the users' rows on the item factors; see Notes.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
+        """Project the users' rows on the item factors; see Notes."""
         factors = self.factors()
         rows = histories.to_csr()
         if self.values == "binary":

@@ -96,13 +96,7 @@ class UserKNN(NeighbourSettings, Recommender):
         self._votes: ItemWeights | None = None
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
-        """Find the neighbours of all users.
-
-        Raises
-        ------
-        FitError
-            If there is not enough memory, or the ratings have no spread where their deviations are compared.
-        """
+        """Find the neighbours of all users; FitError, too, if deviations are compared and are all 0."""
         rows = self.user_rows(train)
         of_items = self.documents == "items"
         compared = self.weighed(rows).T.tocsr() if of_items else self.weighed(rows.T.tocsr())

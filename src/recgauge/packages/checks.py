@@ -62,10 +62,7 @@ def is_package(path: Path) -> bool:
 def opened(path: Path) -> Iterator[Path]:
     """Yield the folder of a package's files, unpacked into a temporary one; nothing is written elsewhere.
 
-    Raises
-    ------
-    IntegrityError
-        If it is no package, lacks a file or has one too many, or a name leads elsewhere.
+    IntegrityError: it is no package, lacks a file or has one too many, or a name leads elsewhere.
     """
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         folder = path if path.is_dir() else Path(temporary)
@@ -162,13 +159,7 @@ def _check_size(file: Path) -> None:
 
 
 def read_about(folder: Path, path: Path) -> dict[str, Any]:
-    """Return what a package says of itself.
-
-    Raises
-    ------
-    IntegrityError
-        If this version of recgauge does not understand it.
-    """
+    """Return what a package says of itself; IntegrityError if this version does not understand it."""
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         known = about["format"] == FORMAT
@@ -233,11 +224,6 @@ def judge_again(
     """Yield the runs of a package with what their lists and predictions give now.
 
     Runs on the same rows share them; the model is never trained.
-
-    Raises
-    ------
-    RecgaugeError
-        If data are missing, or a file of a run cannot be read.
     """
     ready: dict[str, PreparedData] = {}
     for job in runs_in(folder):

@@ -16,17 +16,9 @@ from recgauge.utils.checks import BoolArray, LongArray, shown, text_array
 class Matched:
     """The rows of each part, and published rows that the data set does not have.
 
-    Parameters
-    ----------
-    assignment : Assignment
-    named : dict of str to int
-        Rows that the publisher's files name, by part: test, validation and train as far as there are files.
-    n_absent : int
-        Named rows that the data set does not have, or not so often.
-    n_unknown : int
-        Those of them whose pair it does not have at all.
-    first_absent : str
-        One of them in words.
+    `named` counts the rows that the publisher's files name, by part, as far as there are files; `n_absent`
+    those that the data set does not have, or not so often, `n_unknown` those of them whose pair it does not
+    have at all; `first_absent` is one of them in words.
     """
 
     assignment: Assignment

@@ -48,13 +48,7 @@ class ByTime(Splitter):
 
 
 def times_of(interactions: Interactions, owner: str) -> LongArray:
-    """Return the timestamps, or say what to do without.
-
-    Raises
-    ------
-    SchemaError
-        If the data have none.
-    """
+    """Return the timestamps, or say what to do without."""
     if interactions.timestamp is None:
         raise SchemaError(
             f"{owner}: rows need timestamps, and this data set has none. Name the column with "

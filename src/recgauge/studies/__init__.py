@@ -44,13 +44,7 @@ class Study(ABC):
     """Name of the experiment and of its folder."""
 
     def check(self, source: Path) -> None:  # noqa: B027 - most studies have inputs, none must
-        """Read what the study needs from its folder, so that mistakes show before any work is done.
-
-        Raises
-        ------
-        RecgaugeError
-            If a file is missing or wrong.
-        """
+        """Read what the study needs from its folder, so that mistakes show before any work is done."""
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - contract
         """Return the rows of results.csv, always in the same order, from the runs in the order of the jobs.

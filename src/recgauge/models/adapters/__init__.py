@@ -167,14 +167,7 @@ class Adapter(Recommender):
 
 
 def training_matrix(train: Interactions, values: Values) -> sparse.csr_matrix:
-    """Return the training rows as other libraries take them: a CSR matrix, float32.
-
-    Parameters
-    ----------
-    train : Interactions
-    values : {"binary", "rating"}
-        1 for every row, or the rating.
-    """
+    """Return the training rows as other libraries take them: CSR, float32; ones, or ratings."""
     matrix = train.to_csr()
     if values == "binary":
         matrix.data[:] = 1.0
