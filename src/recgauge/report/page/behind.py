@@ -74,15 +74,12 @@ def _records(data: ReportData) -> list[tuple[str, RunRecord]]:
 
 
 def protocol(data: ReportData) -> Section:
-    """Return the protocol in words, and BibTeX of what it uses."""
+    """Return the protocol in words, and the sources of what it uses."""
     citations = [part.card.citation if part.card else None for part in data.parts]
-    groups = cited([record for _, record in _records(data)], citations)
+    sources = cited([record for _, record in _records(data)], citations)
     blocks: list[PageBlock] = [Text(text) for text in protocol_words(data)]
-    if groups:
-        keys = "; ".join(f"{what}: {', '.join(key for key, _ in known)}" for what, known in groups.items())
-        entries = "\n\n".join(entry for known in groups.values() for _, entry in known)
-        blocks.append(Text(f"Cite {keys}.", "explanation"))
-        blocks.append(Folded("BibTeX", (Code("BibTeX of data, models and metrics", entries),), printed=True))
+    if sources:
+        blocks.append(Folded("What to cite", (Lines(tuple(sources)),), printed=True))
     lead = "Ready to be pasted into a paper's experimental setup."
     return Section("Protocol in words", lead, tuple(blocks), folded=True, printed=True)
 
