@@ -49,8 +49,7 @@ class TableBlock:
     note: str = ""  # how to read it
     sortable: bool = False
     look: str = ""  # class of the page's style sheet
-    groups: tuple[str, ...] = ()  # of each row
-    chooser: str = ""  # what a reader of a page chooses groups by, such as "metric"
+    groups: tuple[str, ...] = ()  # of each row; a terminal draws a line between them
     names: int = 1  # how many of the first columns name a row, in each part of a divided table
     droppable: bool = False  # whether a narrow terminal leaves out the last columns instead of dividing it
 
@@ -71,17 +70,15 @@ class Picture:
     draw: "Callable[[], Figure]"
     alt: str
     caption: str
-    group: str = ""  # what a chooser of figures chooses by
     wide: bool = False  # whether it takes the whole width of the page
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Figures beside each other; `chooser` is what is chosen among them, such as "metric"."""
+    """Figures beside each other."""
 
     kind: ClassVar[str] = "pictures"
     pictures: tuple[Picture, ...]
-    chooser: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,7 @@ def over_cutoffs(data: ReportData) -> Section | None:
 
 def _over_cutoffs(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
     pictures = tuple(_cutoff_pictures(part))
-    drawn: list[PageBlock] = [Pictures(pictures, "metric" if len(pictures) > 2 else "")] if pictures else []
+    drawn: list[PageBlock] = [Pictures(pictures)] if pictures else []
     return "", [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_every_metric(part),))]
 
 
@@ -216,7 +216,6 @@ def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
             f"{label} of {', '.join(part.runs)} on {part.name} at the cutoffs {', '.join(map(str, ks))}; "
             "the table below has the numbers",
             f"{label} over cutoffs, {part.name}",
-            group=name,
         )
 
 
@@ -255,9 +254,6 @@ def _every_metric(part: DatasetPart) -> TableBlock:
         words=("metric",),
         names=2,
         sortable=True,
-        look="every",
-        groups=tuple(str(row[1]) for row in rows),
-        chooser="metric",
     )
 
 
