@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability
-from recgauge.comparison.stability_axes import stability_of
 from recgauge.report import markdown_table
 from recgauge.report.markdown import render_markdown
 from recgauge.report.stability_tables import option_table
 from recgauge.runs.outcome import JobOutcome
-from recgauge.runs.stored import LISTS, PER_USER, TEST, RunFolder
-from recgauge.studies import Row, Study, distinct, folded, label, where
-from recgauge.studies.orders import no_order, read_rows, rows_of
+from recgauge.studies import Row, distinct, folded, label, where
+from recgauge.studies.orders import read_rows
+
+from ..stability.study import WinnerStability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,24 +26,15 @@ OTHER_QUANTITY = ("metric",)
 
 
 @dataclass(frozen=True)
-class ProtocolSensitivity(Study):
+class ProtocolSensitivity(WinnerStability):
     """Compares the order of models along every choice of the protocol, on each data set by itself."""
 
-    artifacts: ClassVar[tuple[str, ...]] = (LISTS, TEST, PER_USER)
-    name: str
-    metric: str = "ndcg_at_10"
-
-    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - has no inputs
+    def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:
         """Return one row per data set, choice, option and model, and one for each missing run."""
         rows = []
         for dataset in dict.fromkeys(run.names["dataset"] for run in runs):
             here = [run for run in runs if run.names["dataset"] == dataset]
-            stored = [RunFolder(run.record, run.folder) for run in here if run.record is not None]
-            axes = stability_of(stored, self.metric).axes if len(stored) > 1 else ()
-            found = [row for axis in axes for row in rows_of(axis)]
-            missing = [run for run in here if run.record is None]
-            found += [no_order() | {"model": run.label, "reason": run.short_reason} for run in missing]
-            rows += [{"dataset": dataset} | row for row in found]
+            rows += [{"dataset": dataset} | row for row in super().rows(here, source)]
         return rows
 
     def markdown(self, rows: Sequence[Row]) -> str:

@@ -31,7 +31,7 @@ class WinnerStability(Study):
         ``surely_below`` names the models that are above this one beyond noise.
         """
         stored = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
-        found = stability_of(stored, self.metric).axes if stored else ()
+        found = stability_of(stored, self.metric).axes if len(stored) > 1 else ()
         rows = [row for axis in found for row in rows_of(axis)]
         missing = [run for run in runs if run.record is None]
         return rows + [no_order() | {"model": run.label, "reason": run.short_reason} for run in missing]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
+from recgauge.comparison.conditions import label
 from recgauge.comparison.results import Cost
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.latex import render_latex
@@ -28,17 +29,6 @@ INTERVALS = {
 
 Costs = Mapping[tuple[str, str], Cost]
 """By data set and run."""
-
-
-def shown(metric: str) -> str:
-    """Return a metric's key as people write it.
-
-    Examples
-    --------
-    >>> shown("ndcg_at_10")
-    'ndcg@10'
-    """
-    return metric.replace("_at_", "@")
 
 
 def number(value: float, *, sign: bool = False) -> str:
@@ -142,7 +132,7 @@ def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedu
         (run, *(_mean(result, result.row(run)) for result in results), *texts)
         for run, *texts in zip(runs, *columns.values(), strict=True)
     )
-    header = ("run", *(shown(result.metric) for result in results), *columns)
+    header = ("run", *(label(result.metric) for result in results), *columns)
     note = explanation(procedure, results)
     return TableBlock(heading(results), header, rows, note=note, sortable=True, look="leaderboard")
 
@@ -165,7 +155,7 @@ def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, no
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     place = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
-        f"{place}{shown(result.metric)}: a less b",
+        f"{place}{label(result.metric)}: a less b",
         ("a", "b", *PAIR_COLUMNS),
         tuple(rows),
         words=("b",),
@@ -190,7 +180,7 @@ def rank_table(over: DatasetsResult) -> TableBlock:
         (run, f"{over.mean_ranks[run]:.2f}", *(number(over.values[run][name]) for name in over.datasets))
         for run in over.runs
     )
-    caption = f"Mean ranks over {len(over.datasets)} data sets, {shown(over.metric)}"
+    caption = f"Mean ranks over {len(over.datasets)} data sets, {label(over.metric)}"
     return TableBlock(caption, ("run", "mean rank", *over.datasets), rows, sortable=True)
 
 
@@ -209,7 +199,7 @@ def heading(results: Sequence[MetricComparison]) -> str:
 def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:
     """Return how intervals and letters came about, in one paragraph."""
     kind = f"{100 * procedure.confidence:g} % interval ({INTERVALS[procedure.interval]})"
-    over_rows = [shown(result.metric) for result in results if result.over_rows]
+    over_rows = [label(result.metric) for result in results if result.over_rows]
     told = f"Mean over users with its {kind}"
     if over_rows:
         told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"

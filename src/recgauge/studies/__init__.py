@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from recgauge.comparison.conditions import label as label
 from recgauge.errors import MissingDataError, SchemaError
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
@@ -178,11 +179,6 @@ def without_details(part: str) -> str:
 def distinct(rows: Sequence[Row], column: str) -> list[str]:
     """Return the different values of a column, in the order of their first rows."""
     return list(dict.fromkeys(row[column] for row in rows))
-
-
-def label(metric: str) -> str:
-    """Return a metric's key as people write it: ``ndcg@10`` for ``ndcg_at_10``."""
-    return metric.replace("_at_", "@")
 
 
 def where(rows: Sequence[Row], **wanted: str) -> list[Row]:

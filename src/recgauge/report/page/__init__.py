@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from recgauge.comparison.conditions import label
 from recgauge.errors import listed
 from recgauge.report.blocks import Picture, Section, pictures_of
-from recgauge.report.comparison_tables import shown
 from recgauge.report.html import render_page
 from recgauge.report.page import behind, results, runs
 from recgauge.report.page.data import ReportData, by_dataset
@@ -50,6 +50,6 @@ def report_page(data: ReportData) -> str:
     jobs = sum(len(series.jobs) for part in data.parts for series in part.runs.values())
     return render_page(
         f"{len(names)} runs on {listed(comparison.datasets or [part.name for part in data.parts])}",
-        f"{jobs} trained and evaluated, compared by {listed(list(map(shown, comparison.metrics)))}",
+        f"{jobs} trained and evaluated, compared by {listed(list(map(label, comparison.metrics)))}",
         sections(data),
     )

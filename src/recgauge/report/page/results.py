@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.claims import metric_label
+from recgauge.comparison.conditions import label
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
 from recgauge.metrics import HEADLINE, metric_class
@@ -83,7 +84,7 @@ def pairs(data: ReportData) -> Section | None:
         leads.append(f"{n_shown} of {n_pairs}{place} differ in {metric_label(first.metric)}")
         if data.comparison.procedure.baseline is None and len(first.rows) <= MOST_IN_MATRIX:
             blocks.append(_matrix(first))
-        by = f"{len(results)} metrics" if len(results) > 1 else tables.shown(first.metric)
+        by = f"{len(results)} metrics" if len(results) > 1 else label(first.metric)
         title = f"All pairs{place}: differences, intervals and tests by {by}"
         blocks.append(Folded(title, tuple(tables.pair_table(result) for result in results if result.pairs)))
     alpha = 1 - data.comparison.procedure.confidence
@@ -222,12 +223,12 @@ def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
 def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
     keys = [f"{name}_at_{k}" for k in ks]
     means, errors = {}, {}
-    for label, (run, series) in zip(short_names(list(part.runs)), part.runs.items(), strict=True):
-        means[label] = [series.mean(key) or 0.0 for key in keys]
+    for short, (run, series) in zip(short_names(list(part.runs)), part.runs.items(), strict=True):
+        means[short] = [series.mean(key) or 0.0 for key in keys]
         entries = [part.record(run).result(key) for key in keys]
         known = [entry.stderr for entry in entries if entry is not None and entry.stderr is not None]
         if len(series.jobs) == 1 and len(known) == len(keys):
-            errors[label] = known
+            errors[short] = known
     return plot_metric_over_k(ks, means, stderr=errors, metric=metric_label(name), width=COLUMN)
 
 

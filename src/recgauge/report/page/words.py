@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from recgauge.comparison.conditions import label
 from recgauge.comparison.runs import short_value
 from recgauge.comparison.series import FOLDS
 from recgauge.errors import listed
-from recgauge.report.comparison_tables import explanation, on_dataset, shown
+from recgauge.report.comparison_tables import explanation, on_dataset
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
@@ -109,7 +110,7 @@ def _models(data: ReportData) -> Iterator[str]:
             record = part.record(run)
             model = _with_settings(record.names["model"], counted_settings(record.settings).get("model"))
             if (search := record.search) is not None:
-                by = f"{len(search.trials)} trials ({search.sampler}) by {shown(search.metric)}"
+                by = f"{len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
                 model += f", chosen in {by} on validation rows"
             told.setdefault(model, FIT_ON.get(record.fit_on, record.fit_on))
     for fit_on in dict.fromkeys(told.values()):
@@ -121,7 +122,7 @@ def _metrics(data: ReportData) -> Iterator[str]:
     keys = data.comparison.metrics
     record = data.parts[0].record(next(iter(data.parts[0].runs)))
     entries = [entry for key in keys if (entry := record.result(key)) is not None]
-    defined = "; ".join(f"{shown(entry.key)} is {entry.definition}" for entry in entries)
+    defined = "; ".join(f"{label(entry.key)} is {entry.definition}" for entry in entries)
     convention = record.names.get("conventions", "standard")
     yield f"Metrics, under the convention {convention}: {defined}."
     if record.policies:
