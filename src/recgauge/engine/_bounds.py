@@ -25,8 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import Codes, F32s, F64s, I32s, I64s, U64s, borrower, entry, kernel, reorderer
+from recgauge.engine._jit import Codes, borrower, entry, kernel, reorderer
 from recgauge.engine._tiles import TINY, ULP
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s
 
 NEVER = 2.0e9
 """A level no product of bytes reaches."""

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import F32s, F64s, I32s, I64s, U64s, borrower, kernel
+from recgauge.engine._jit import borrower, kernel
 from recgauge.engine._tiles import pack
 from recgauge.engine._vectors import at_least, bit_count, exact_dots, largest, lowest_bit, unsettled
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s
 
 SLACK = 64
 """Entries kept free in a list: one tile of items may be appended without looking."""

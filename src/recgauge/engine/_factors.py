@@ -13,7 +13,6 @@ from threadpoolctl import ThreadpoolController
 from recgauge.engine import _scan
 from recgauge.engine._bounds import PANEL_TILES, Panels, round_items
 from recgauge.engine._candidates import capacity_of
-from recgauge.engine._jit import F32s, F64s, I32s
 from recgauge.engine._vectors import ITEMS, has_byte_dot
 from recgauge.engine.sources import (
     Allowed,
@@ -27,6 +26,7 @@ from recgauge.engine.sources import (
 )
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.compiled import F32s, F64s, I32s
 
 _SAMPLE = 1_024
 _PART = 2 * PANEL_TILES * ITEMS

@@ -1,21 +1,12 @@
-"""How the engine's kernels are compiled, and short names of array types for them. Imports numba."""
+"""How the engine's kernels are compiled. Imports numba."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled, njit
+from recgauge.utils.compiled import Kernel, compiled, njit
 
-F32s = npt.NDArray[np.float32]
-F64s = npt.NDArray[np.float64]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
-U64s = npt.NDArray[np.uint64]
 Codes = npt.NDArray[Any]
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 

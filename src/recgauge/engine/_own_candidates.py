@@ -6,12 +6,13 @@ import numpy as np
 
 from recgauge.engine._candidates import key_code, key_score, sort_key
 from recgauge.engine._factors import FactorLists
-from recgauge.engine._jit import F32s, I32s, I64s, U64s, entry, kernel
+from recgauge.engine._jit import entry, kernel
 from recgauge.engine._row_lists import ScoreLists, WeightLists
 from recgauge.engine._vectors import exact_dots
 from recgauge.engine.sources import FactorSource, ItemWeights, SeenRows, Source, frozen, seen_rows
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray, LongArray
+from recgauge.utils.compiled import F32s, I32s, I64s, U64s
 
 _NOTHING = np.empty(0, np.int32)
 Rows = tuple[LongArray, IntArray]

@@ -10,8 +10,9 @@ import numpy as np
 
 from recgauge.engine._bounds import block_seen
 from recgauge.engine._candidates import ALL_BITS, SLACK, first_bits, keep_best, sort_list, trim, write_list
-from recgauge.engine._jit import F32s, I32s, I64s, U64s, entry, kernel
+from recgauge.engine._jit import entry, kernel
 from recgauge.engine._vectors import SUM_WIDTH, at_least, lowest_bit, sum_rows
+from recgauge.utils.compiled import F32s, I32s, I64s, U64s
 
 _TILE = 64
 

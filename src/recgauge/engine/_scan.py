@@ -23,9 +23,10 @@ from recgauge.engine._bounds import (
     threshold_of,
 )
 from recgauge.engine._candidates import SLACK, Exact, Lists, fill_unordered, finish, narrow
-from recgauge.engine._jit import Codes, F32s, F64s, I32s, I64s, U64s, borrower, entry, kernel
+from recgauge.engine._jit import Codes, borrower, entry, kernel
 from recgauge.engine._tiles import USERS, append, score_tile
 from recgauge.engine._vectors import bit_count
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s
 
 _CHUNK_PANELS = 16
 

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from recgauge.engine._jit import Codes, F32s, I32s, borrower
+from recgauge.engine._jit import Codes, borrower
 from recgauge.engine._vectors import (
     _F32,
     _F32S,
@@ -33,6 +33,7 @@ from recgauge.engine._vectors import (
     intrinsic,
     lowest_bit,
 )  # fmt: skip
+from recgauge.utils.compiled import F32s, I32s
 
 USERS = 4
 ULP = 1.2e-7

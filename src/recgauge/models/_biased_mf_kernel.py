@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, I32s, compiled
 
 # Sums may be reordered, so that the products run in vector registers, twice the speed measured; NaN and
 # infinity keep their meaning, since divergence is recognised by them.
@@ -14,13 +13,13 @@ REORDER = {"reassoc", "contract", "nsz"}
 
 @compiled(fastmath=REORDER, nogil=True)
 def descend(
-    user: npt.NDArray[np.int32],
-    item: npt.NDArray[np.int32],
-    deviation: npt.NDArray[np.float32],
-    user_bias: npt.NDArray[np.float32],
-    item_bias: npt.NDArray[np.float32],
-    user_factors: npt.NDArray[np.float32],
-    item_factors: npt.NDArray[np.float32],
+    user: I32s,
+    item: I32s,
+    deviation: F32s,
+    user_bias: F32s,
+    item_bias: F32s,
+    user_factors: F32s,
+    item_factors: F32s,
     learning_rate: Any,
     regularization: Any,
 ) -> float:

@@ -4,14 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recgauge.models._lanes import dot
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, I32s, I64s, U64s, compiled
 
-F32s = npt.NDArray[np.float32]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
@@ -21,7 +17,7 @@ _POWERS = 2.0 ** np.arange(-64, 65)
 
 
 @compiled(nogil=True)
-def _draw(state: npt.NDArray[np.uint64], n: int) -> Any:
+def _draw(state: U64s, n: int) -> Any:
     """Return the next number below `n` (less than 2**32) of SplitMix64."""
     state[0] += _GOLDEN
     word = state[0]
@@ -54,7 +50,7 @@ def _exp(x: float) -> Any:
 
 @compiled(nogil=True)
 def draw_triples(
-    state: npt.NDArray[np.uint64],
+    state: U64s,
     owner: I32s,
     indptr: I64s,
     codes: I32s,

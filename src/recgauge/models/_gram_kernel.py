@@ -1,12 +1,9 @@
 """Compiled loops over pairs of items: how often two were taken together; imported when a model is fitted."""
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, I32s, compiled
 
-F32s = npt.NDArray[np.float32]
-I32s = npt.NDArray[np.int32]
 TILE = 64
 
 

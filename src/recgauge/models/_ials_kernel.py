@@ -3,15 +3,9 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recgauge.models._lanes import add_errors, dot
-from recgauge.utils.compiled import compiled
-
-F32s = npt.NDArray[np.float32]
-F64s = npt.NDArray[np.float64]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 
 
 @compiled(nogil=True)

@@ -8,15 +8,9 @@ sums fall on the few things with many entries, which stay in the processor's cac
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s, compiled
 
-F32s = npt.NDArray[np.float32]
-F64s = npt.NDArray[np.float64]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
-U64s = npt.NDArray[np.uint64]
 CLOSE = 1.0 - 1e-6  # similarities are compared as float32: what is nearer than that is looked at
 LOW = np.uint64(0xFFFFFFFF)
 

@@ -1,22 +1,21 @@
 """The compiled loop of non-negative matrix factorisation; imported when a model is fitted."""
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F64s, I32s, I64s, compiled
 
 
 @compiled(nogil=True)
 def update(
-    start: npt.NDArray[np.int64],
-    others: npt.NDArray[np.int32],
-    value: npt.NDArray[np.float64],
-    own: npt.NDArray[np.float64],
-    other_factors: npt.NDArray[np.float64],
+    start: I64s,
+    others: I32s,
+    value: F64s,
+    own: F64s,
+    other_factors: F64s,
     pull: float,
     first: int,
     last: int,
-    updated: npt.NDArray[np.float64],
+    updated: F64s,
 ) -> float:
     """Write the factors of users `first` to `last` after one multiplicative update; items likewise.
 

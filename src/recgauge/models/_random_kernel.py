@@ -1,12 +1,8 @@
 """Compiled loop over pairs of user and item: the uniform scores of `Random`; imported when it scores."""
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
-
-F32s = npt.NDArray[np.float32]
-U64s = npt.NDArray[np.uint64]
+from recgauge.utils.compiled import F32s, U64s, compiled
 
 
 @compiled(nogil=True)

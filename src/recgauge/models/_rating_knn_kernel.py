@@ -3,14 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 
-F32s = npt.NDArray[np.float32]
-F64s = npt.NDArray[np.float64]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
 MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
 
 helper = compiled(nogil=True, error_model="numpy")

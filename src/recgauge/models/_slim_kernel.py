@@ -8,13 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.models._walk_kernel import with_room
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 
-F32s = npt.NDArray[np.float32]
-F64s = npt.NDArray[np.float64]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
-Counts = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
+Counts = F32s | npt.NDArray[np.uint16]
 FIRST = 16  # items that enter the first working set; later ones at most double it
 SWEEPS = 1000  # of one working set
 

@@ -1,22 +1,21 @@
 """The compiled loops of Slope One; imported when a model is fitted."""
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 
 
 @compiled(nogil=True)
 def mean_deviations(
-    user_start: npt.NDArray[np.int64],
-    user: npt.NDArray[np.int32],
-    item: npt.NDArray[np.int32],
-    value: npt.NDArray[np.float32],
-    item_start: npt.NDArray[np.int64],
-    by_item: npt.NDArray[np.int64],
+    user_start: I64s,
+    user: I32s,
+    item: I32s,
+    value: F32s,
+    item_start: I64s,
+    by_item: I64s,
     first: int,
     last: int,
-    deviations: npt.NDArray[np.float32],
+    deviations: F32s,
 ) -> None:
     """Write how much better item i is rated than item j by those who rated both, NaN if nobody did.
 
@@ -44,13 +43,13 @@ def mean_deviations(
 
 @compiled(nogil=True)
 def predict_pairs(
-    users: npt.NDArray[np.int32],
-    items: npt.NDArray[np.int32],
-    start: npt.NDArray[np.int64],
-    item: npt.NDArray[np.int32],
-    user_means: npt.NDArray[np.float64],
-    deviations: npt.NDArray[np.float32],
-    predicted: npt.NDArray[np.float32],
+    users: I32s,
+    items: I32s,
+    start: I64s,
+    item: I32s,
+    user_means: F64s,
+    deviations: F32s,
+    predicted: F32s,
 ) -> None:
     """Write the predictions of pairs, shape (n,); `start` and `item` are the users' training rows."""
     for pair in range(len(users)):
@@ -66,12 +65,12 @@ def predict_pairs(
 
 @compiled(nogil=True)
 def predict_all(
-    users: npt.NDArray[np.int32],
-    start: npt.NDArray[np.int64],
-    item: npt.NDArray[np.int32],
-    user_means: npt.NDArray[np.float64],
-    deviations: npt.NDArray[np.float32],
-    predicted: npt.NDArray[np.float32],
+    users: I32s,
+    start: I64s,
+    item: I32s,
+    user_means: F64s,
+    deviations: F32s,
+    predicted: F32s,
 ) -> None:
     """Write the predictions of all items, shape (b, n_items)."""
     n_items = len(deviations)

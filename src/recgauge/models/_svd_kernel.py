@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.models._krylov import BLOCK
 from recgauge.models._lanes import add_square
 from recgauge.utils.checks import DoubleArray
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import Advance
 from recgauge.utils.threads import over_blocks
 
@@ -19,13 +18,13 @@ _LINE = 64  # bytes
 
 @compiled(nogil=True)
 def add_squared(
-    indptr: npt.NDArray[np.int64],
-    codes: npt.NDArray[np.int32],
-    values: npt.NDArray[np.float32],
+    indptr: I64s,
+    codes: I32s,
+    values: F32s,
     first: int,
     stop: int,
-    x: npt.NDArray[np.float64],
-    out: npt.NDArray[np.float64],
+    x: F64s,
+    out: F64s,
 ) -> None:
     """Add ``A.T @ (A @ x)`` to `out`, (n, 8) like `x`; A is the rows ``first:stop`` of a CSR matrix."""
     for u in range(first, stop):

@@ -3,15 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F32s, I32s, I64s, compiled
 
 
 @compiled(nogil=True)
-def _implicit_sum(
-    items: npt.NDArray[np.int32], implicit_factors: npt.NDArray[np.float32], total: npt.NDArray[np.float32]
-) -> None:
+def _implicit_sum(items: I32s, implicit_factors: F32s, total: F32s) -> None:
     total[:] = np.float32(0.0)
     for item in items:
         y = implicit_factors[item]
@@ -22,10 +19,10 @@ def _implicit_sum(
 
 @compiled(nogil=True)
 def implicit_sums(
-    start: npt.NDArray[np.int64],
-    item: npt.NDArray[np.int32],
-    implicit_factors: npt.NDArray[np.float32],
-    sums: npt.NDArray[np.float32],
+    start: I64s,
+    item: I32s,
+    implicit_factors: F32s,
+    sums: F32s,
 ) -> None:
     """Write each user's sum of implicit factors over the root of their number into `sums`, (n_users, d)."""
     for u in range(len(start) - 1):
@@ -34,15 +31,15 @@ def implicit_sums(
 
 @compiled(nogil=True)
 def descend(
-    visited: npt.NDArray[np.int32],
-    start: npt.NDArray[np.int64],
-    item: npt.NDArray[np.int32],
-    deviation: npt.NDArray[np.float32],
-    user_bias: npt.NDArray[np.float32],
-    item_bias: npt.NDArray[np.float32],
-    user_factors: npt.NDArray[np.float32],
-    item_factors: npt.NDArray[np.float32],
-    implicit_factors: npt.NDArray[np.float32],
+    visited: I32s,
+    start: I64s,
+    item: I32s,
+    deviation: F32s,
+    user_bias: F32s,
+    item_bias: F32s,
+    user_factors: F32s,
+    item_factors: F32s,
+    implicit_factors: F32s,
     learning_rate: Any,
     regularization: Any,
 ) -> float:

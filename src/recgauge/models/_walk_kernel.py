@@ -1,14 +1,8 @@
 """The compiled loop of random walks from item to item; imported when a model is fitted."""
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
-
-F32s = npt.NDArray[np.float32]
-F64s = npt.NDArray[np.float64]
-I32s = npt.NDArray[np.int32]
-I64s = npt.NDArray[np.int64]
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 
 
 @compiled(nogil=True)

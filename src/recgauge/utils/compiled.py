@@ -2,7 +2,7 @@
 
 numba compiles a function again when its own file has changed, but not when a helper in another file has. So
 its cache is in a folder named after the sources of all kernels beside a function, which are the files whose
-names begin with ``_``: a folder never holds code of other sources.
+names begin with ``_``: a folder never holds code of other sources. F32s and the like are their arrays.
 """
 
 import hashlib
@@ -14,10 +14,17 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core import event as numba_event
 
 from recgauge.utils.files import is_private, is_writable, user_cache, user_temporary
 
+F32s = npt.NDArray[np.float32]
+F64s = npt.NDArray[np.float64]
+I32s = npt.NDArray[np.int32]
+I64s = npt.NDArray[np.int64]
+U64s = npt.NDArray[np.uint64]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 config: Any = numba.config

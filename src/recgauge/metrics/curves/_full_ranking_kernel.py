@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import I32s, I64s, compiled
 
 CANDIDATE, EXCLUDED, POSITIVE = 0, 1, 2
 
@@ -13,10 +13,10 @@ CANDIDATE, EXCLUDED, POSITIVE = 0, 1, 2
 @compiled(nogil=True)
 def rank_row(
     scores: npt.NDArray[Any],
-    positives: npt.NDArray[np.int32],
-    excluded: npt.NDArray[np.int32],
+    positives: I32s,
+    excluded: I32s,
     kind: npt.NDArray[np.int8],
-    counts: npt.NDArray[np.int64],
+    counts: I64s,
 ) -> int:
     """Compare all candidates of one user with the relevant ones by binary search.
 
@@ -68,11 +68,11 @@ def rank_row(
 @compiled(nogil=True)
 def rank_rows(
     scores: npt.NDArray[Any],
-    positive_start: npt.NDArray[np.int64],
-    positives: npt.NDArray[np.int32],
-    excluded_start: npt.NDArray[np.int64],
-    excluded: npt.NDArray[np.int32],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    positive_start: I64s,
+    positives: I32s,
+    excluded_start: I64s,
+    excluded: I32s,
+) -> tuple[I64s, I64s]:
     """Compare row by row; return the counts (4, p), users back to back, and relevant candidates (b,)."""
     counts = np.zeros((4, len(positives)), np.int64)
     n_positive = np.zeros(len(scores), np.int64)

@@ -1,13 +1,12 @@
 """The compiled count of inversions; imported when a metric of pairs is computed."""
 
 import numpy as np
-import numpy.typing as npt
 
-from recgauge.utils.compiled import compiled
+from recgauge.utils.compiled import F64s, I64s, compiled
 
 
 @compiled(nogil=True)
-def count_inversions(values: npt.NDArray[np.float64], start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def count_inversions(values: F64s, start: I64s) -> I64s:
     """Count, in each group, the pairs of rows whose earlier value is the larger one.
 
     Merge sort from the bottom up, O(n log n) time and n extra numbers; `values` is sorted in place.
