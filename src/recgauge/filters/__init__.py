@@ -35,7 +35,8 @@ else:
 class Filter(ABC):
     """Makes another data set of a data set, before the split.
 
-    Filters see every row, those that will be held out included. ``str`` of a filter says what it drops.
+    Filters see every row, those that will be held out included. ``str`` of a filter says what it drops. One
+    with a setting that is not valid is refused with a ConfigError when it is made.
     """
 
     @property

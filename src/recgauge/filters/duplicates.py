@@ -32,11 +32,6 @@ class Duplicates(Filter):
         ``max``, ``count``: the last row stays, with this value; after ``count`` feedback is implicit and
         every held-out row is relevant.
 
-    Raises
-    ------
-    ConfigError
-        If `policy` is unknown.
-
     Examples
     --------
     >>> from dataclasses import replace

@@ -48,11 +48,6 @@ class PopularItems(RowFilter):
     top : int or float
         How many: a count (``100``), or a share of the items (``0.01``), rounded down.
 
-    Raises
-    ------
-    ConfigError
-        If `top` is neither a count nor a share.
-
     Notes
     -----
     Among items with equal counts the one whose id sorts first goes first, whatever the order of rows. A list

@@ -19,11 +19,6 @@ class MinRating(RowFilter):
     rating : float
         Lowest rating that stays, in the data set's scale.
 
-    Raises
-    ------
-    ConfigError
-        If `rating` is not a finite number.
-
     Examples
     --------
     >>> ratings = Interactions.from_ids(["a", "a", "b"], [1, 2, 1], [3.0, 4.0, 5.0])
@@ -55,11 +50,6 @@ class Binarise(Filter):
     ----------
     rating : float
         Lowest rating that counts as a yes.
-
-    Raises
-    ------
-    ConfigError
-        If `rating` is not a finite number.
 
     Examples
     --------

@@ -79,9 +79,10 @@ class Factors:
 class Recommender(ABC):
     """Scores items for users; a higher score is a better recommendation.
 
-    Classes are dataclasses of their parameters; what `fit` learns is kept in private attributes: numbers,
-    texts, arrays, sparse arrays, `Factors`, `ItemWeights` or `KnownRatings`, so that it can be saved. A model
-    whose training takes long may take ``progress: Progress | None = None`` in `fit` and report to it.
+    Classes are dataclasses of their parameters, and raise ConfigError if one is not valid; what `fit` learns
+    is kept in private attributes: numbers, texts, arrays, sparse arrays, `Factors`, `ItemWeights` or
+    `KnownRatings`, so that it can be saved. A model whose training takes long may take ``progress: Progress |
+    None = None`` in `fit` and report to it.
     """
 
     @abstractmethod

@@ -30,11 +30,6 @@ class Bias(FactorModel, RatingPredictor):
         Shrinkage of items' and of users' biases, >= 0: a bias counts as if there were so many more ratings
         without deviation.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     The alternating estimator sets, in each round, first all items' biases, then all users':

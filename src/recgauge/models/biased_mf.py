@@ -31,11 +31,6 @@ class BiasedMF(BiasedFactors):
     init_std : float
         Standard deviation of the factors at the start, >= 0; biases start at 0.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Minimises, by one step a rating, user after user and for each user in the order of the rows,

@@ -46,11 +46,6 @@ class BPR(EpochModel, FactorModel):
     init_std : float
         Standard deviation of the factors at the start, > 0; biases start at 0.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Rows are drawn with replacement, as in [1]_; so are other items until the user has not taken one. What

@@ -30,11 +30,6 @@ class CoClustering(EpochModel, FactorRatings):
     n_epochs : int
         Rounds of assignments, >= 1.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Clusters are drawn at the start. A round takes all means, then moves each user to the cluster with the

@@ -43,11 +43,6 @@ class EASE(ItemWeightModel):
         The most popular items that take part; None: all. For catalogues whose inverse does not fit: the
         others teach nothing, and are recommended after all that take part, most popular first.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Memory: 4 bytes for each pair of items that take part (1 GB for 15,811 items, 6.7 GB for 40,981), in one

@@ -52,11 +52,6 @@ class IALS(EpochModel, FactorModel):
     values : {"rating", "binary"}
         Weights c of rows: the ratings, which must be above 0, such as counts; or 1.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     With the items' factors as they are, a user's part of the sum is least where

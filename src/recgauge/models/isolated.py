@@ -37,11 +37,6 @@ class Isolated(Recommender):
     timeout : float
         Seconds after which a training, or the making of the lists, is ended as hung; > 0.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is not valid.
-
     Notes
     -----
     The training rows go to the library as files, as whole-number codes; users and items without a training

@@ -49,11 +49,6 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         among the k nearest of j (``history``), so that each of the user's items votes for k others,
         as in implicit and irspack; with the other defaults it ranks worse on MovieLens 100K and Gowalla.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range, or parameters do not fit together.
-
     Notes
     -----
     With :math:`x_i` the column of item i, after weighting, and shrinkage h:

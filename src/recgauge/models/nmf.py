@@ -33,11 +33,6 @@ class NMF(EpochModel, FactorRatings):
     reg_pu, reg_qi : float
         Pull of users' and of items' factors towards 0, >= 0.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     In each round all factors are multiplied at once, users' and items' from the same predictions:

@@ -28,11 +28,6 @@ class P3alpha(WalkModel):
         are (``plain``) or divided by their sum (``normalized``). The code of [2]_ and of later studies does;
         lists differ much.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     The first step, from the user to an item, has the same chance for all items of the user, and is left out:

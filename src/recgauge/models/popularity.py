@@ -31,11 +31,6 @@ class Popularity(FactorModel):
         Only rows of the last so many days of the training part count, > 0; all if not given. What is popular
         now is a stronger baseline where tastes or catalogues change. Needs timestamps.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     The damped mean of item i with :math:`n_i` rows, where :math:`\mu` is the mean of all training ratings

@@ -31,11 +31,6 @@ class Random(Recommender):
         recommended, so an item's chance is in proportion to its rows; an item that is drawn again is passed
         over, and items without rows are last.
 
-    Raises
-    ------
-    ConfigError
-        If `draw` is unknown.
-
     Notes
     -----
     A uniform score is the top 24 bits of the pair's hash, in [0, 1). For ``rows`` an item waits an

@@ -63,11 +63,6 @@ class RatingKNN(Recommender, RatingPredictor):
     n_epochs, reg_i, reg_u
         Of the biases, for ``baseline`` and ``pearson_baseline``; see `recgauge.models.bias.Bias`.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Similarities over the n items (or users) in common:

@@ -52,11 +52,6 @@ class Recorded(Recommender, RatingPredictor):
     tag : str, optional
         Which run of a TREC run file that holds several.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is not valid.
-
     Examples
     --------
     >>> import pathlib, tempfile

@@ -30,11 +30,6 @@ class RP3beta(WalkModel):
     first_cut : {"none", "plain", "normalized"}
         Whether each item i keeps the `top_k` largest of its own weights before that, as in `P3alpha`.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Everything else is as in `P3alpha`: walks back to their item do not count, of equal weights those of lower

@@ -50,11 +50,6 @@ class SLIM(ItemWeightModel):
         Whether each item j loses its smallest weight, also where it has fewer than `top_k`. Only to repeat
         numbers of the code of [3]_, which keeps ``min(top_k, n - 1)`` of an item's n weights.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     The objective is that of the paper, and these of other libraries with U users: ``ElasticNet`` of

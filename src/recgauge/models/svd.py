@@ -34,11 +34,6 @@ class SVD(FactorModel):
     values : {"rating", "binary"}
         What the matrix holds: ratings as they are, or 1 for every row.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Scores rank items; they are not predictions of ratings.

@@ -33,11 +33,6 @@ class SVDpp(BiasedFactors):
     init_std : float
         Standard deviation of the factors at the start, >= 0; biases start at 0.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Stochastic gradient descent on the squared error plus :math:`\lambda` times the squares of all

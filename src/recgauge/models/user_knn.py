@@ -53,11 +53,6 @@ class UserKNN(NeighbourSettings, Recommender):
         Whose neighbours count: v must be among the k nearest of u (``user``, the formula above), or u among
         the k nearest of v (``other``).
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range, or parameters do not fit together.
-
     Notes
     -----
     Exact: every pair of users who share an item is summed once, in float64. Time grows with

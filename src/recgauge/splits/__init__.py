@@ -90,7 +90,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Splitter(ABC):
-    """A strategy that assigns rows to train, validation and test.
+    """A strategy that assigns rows to train, validation and test; ConfigError if a setting is not valid.
 
     Parameters
     ----------
@@ -100,11 +100,6 @@ class Splitter(ABC):
     cold_items : {"drop", "keep"}
         Held-out rows of items without a training row, which most models cannot recommend: kept and counted,
         or dropped and counted as a step. Default "keep".
-
-    Raises
-    ------
-    ConfigError
-        If a setting is not valid.
     """
 
     cold_users: ColdRows = field(default="drop", kw_only=True)

@@ -94,8 +94,6 @@ class StrongGeneralisation(HeldOutUsers):
 
     Raises
     ------
-    ConfigError
-        If a setting is not valid.
     EmptySplitError
         If no user is left to train on.
     SchemaError

@@ -43,11 +43,6 @@ class LeaveRandomOut(_LeaveOut):
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
 
-    Raises
-    ------
-    ConfigError
-        If a number is not valid.
-
     Notes
     -----
     A user who would have no training row left keeps all rows in train and is not tested. Does not depend on
@@ -85,8 +80,6 @@ class LeaveLastOut(ByTime, _LeaveOut):
 
     Raises
     ------
-    ConfigError
-        If a number is not valid.
     SchemaError
         If the data have no timestamps.
 

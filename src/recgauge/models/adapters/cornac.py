@@ -38,11 +38,6 @@ class Cornac(Adapter):
         Of training, >= 1. Cornac trains on one thread if it has a seed, which it always has here, except in
         models of neighbours.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Made for Cornac 3.0.1. Users and items without a training row are not shown to Cornac. As in its own

@@ -42,11 +42,6 @@ class Implicit(Adapter):
     n_threads : int
         Of training, >= 1. With several, ``bpr`` and ``lmf`` learn other numbers in every run.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Made for implicit 0.7.3. It keeps factors (with their biases) or the similarities of items, with which

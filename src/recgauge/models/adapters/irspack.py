@@ -32,11 +32,6 @@ class Irspack(Adapter):
     n_threads : int
         Of training, >= 1.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Made for irspack 0.5.2. It keeps factors (``IALS``), the weights between items, or the similarities

@@ -30,11 +30,6 @@ class Surprise(Adapter, RatingPredictor):
     n_threads : int
         Of training, >= 1; only linear algebra inside NumPy uses more than one.
 
-    Raises
-    ------
-    ConfigError
-        If a parameter is out of range.
-
     Notes
     -----
     Made for scikit-surprise 1.1.5. Predictions are Surprise's before clipping to the scale; where it says
