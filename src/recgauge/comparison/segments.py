@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, check_real
+from recgauge.utils.checks import DoubleArray, IntArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +222,8 @@ def compare_segments(
             f"{listed(frame.index[:3]) or 'nobody'}, those with a group like {grouped or 'nobody'}."
         )
     sums = frame.to_numpy(np.float64).T
-    cells = _Cells(True, tuple(frame.columns), names, sums[:, :, None], _one_hot(codes, len(names)))
+    member = (codes[:, None] == np.arange(len(names))).astype(np.float64)
+    cells = _Cells(True, tuple(frame.columns), names, sums[:, :, None], member)
     asked = Segments(by, metric, (), (), {}, confidence, higher_is_better, int((codes < 0).sum()))
     return _compare(cells, asked, baseline)
 
@@ -404,8 +405,3 @@ def group_codes(groups: "pd.Series") -> tuple[tuple[str, ...], IntArray]:
         groups = groups.astype("category")
     used = groups.cat.remove_unused_categories()
     return tuple(map(str, used.cat.categories)), used.cat.codes.to_numpy().astype(np.int32)
-
-
-def _one_hot(codes: IntArray, n_groups: int) -> DoubleArray:
-    member: BoolArray = codes[:, None] == np.arange(n_groups)
-    return member.astype(np.float64)

@@ -238,12 +238,8 @@ def _of_runs(
         n_far += len(runs) if len(differing) > 1 else 0
     if n_far:
         notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
-    found = {axis: _shared(axis, options, key, notes) for axis, options in sorted(axes.items(), key=_place)}
+    found = {axis: _shared(axis, axes[axis], key, notes) for axis in CHOICES if axis in axes}
     return {axis: options for axis, options in found.items() if len(options) > 1}
-
-
-def _place(choice: tuple[str, Any]) -> int:
-    return list(CHOICES).index(choice[0])
 
 
 def _shared(axis: str, options: Mapping[str, Condition], key: str, notes: list[str]) -> Frames:

@@ -1,7 +1,6 @@
 """EASE: item weights in closed form, from one inverse of the items' Gram matrix."""
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Self
 
 import numpy as np
@@ -14,12 +13,9 @@ from recgauge.errors import FitError
 from recgauge.models import ItemWeightModel
 from recgauge.models._gram import check_memory, lower_gram, mirrored
 from recgauge.utils.checks import FloatArray, IntArray, check_int, check_real
-from recgauge.utils.memory import in_units
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import over_blocks, usable_cpus
+from recgauge.utils.threads import over_blocks
 
-_LARGE = 8_000  # items beyond which the inverse takes long, so that its time is told
-_TRIAL = 1_000  # rows of the product that this machine's speed is measured by
 _PANEL = 512  # rows and columns of the inverse that are done at a time
 
 
@@ -92,8 +88,6 @@ class EASE(ItemWeightModel):
             "Drop rare items (filters=[item_rows]) or let the most popular ones take part: model.max_items."
         )
         check_memory("EASE", square, n_bytes, remedy)
-        if n_items > _LARGE:
-            progress.note(f"EASE: {square} take {in_units(n_bytes)}; {_forecast(n_items)}")
         gram = lower_gram(rows, progress)
         gram.flat[:: n_items + 1] += np.float32(self.l2)
         _invert(gram, self.l2, progress)
@@ -194,16 +188,3 @@ def _subtract_products(square: FloatArray, beside: FloatArray, size: int) -> Non
             square[top:bottom, left:right] -= beside[top:bottom] @ beside[left:right].T
 
     over_blocks(subtract, n, size)
-
-
-def _forecast(n_items: int) -> str:
-    """Return how long an inverse takes here, judged by a product of small matrices of twice as many steps."""
-    trial = np.ones((_TRIAL, _TRIAL), np.float32)
-    seconds = np.inf
-    with threadpool_limits(1, "blas"):
-        for _ in range(3):
-            start = perf_counter()
-            np.matmul(trial, trial)
-            seconds = min(seconds, perf_counter() - start)
-    minutes = seconds / 2 * (n_items / _TRIAL) ** 3 / 60 / usable_cpus()
-    return f"the inverse takes about {max(minutes, 0.1):.1f} minutes here"

@@ -135,12 +135,9 @@ class TemporalDate(Splitter):
             in_validation = (times >= first) & ~later
         assignment = Assignment(in_test, in_validation, unused=unused)
         if not in_test.any() or not assignment.train.any():
-            raise EmptySplitError(_outside(times, "test" if assignment.train.any() else "train"))
+            part = "test" if assignment.train.any() else "train"
+            raise EmptySplitError(f"TemporalDate: {part} has no rows; {_span(times)}. Choose dates inside.")
         return assignment
-
-
-def _outside(times: LongArray, part: str) -> str:
-    return f"TemporalDate: {part} has no rows; {_span(times)}. Choose dates inside."
 
 
 def _span(times: LongArray) -> str:

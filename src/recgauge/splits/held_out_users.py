@@ -136,7 +136,9 @@ class StrongGeneralisation(HeldOutUsers):
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out, and which are given after training."""
         n_users = interactions.n_users
-        n_test, n_validation = (_count(share, n_users) for share in (self.n_test, self.n_validation))
+        n_test, n_validation = (
+            round(share * n_users) if share < 1 else int(share) for share in (self.n_test, self.n_validation)
+        )
         if n_test + n_validation >= n_users:
             raise EmptySplitError(
                 f"StrongGeneralisation: {n_test} test and {n_validation} validation users leave none of "
@@ -146,10 +148,6 @@ class StrongGeneralisation(HeldOutUsers):
         rank[rng.permutation(n_users)] = np.arange(n_users)
         tested, validated = rank < n_test, (rank >= n_test) & (rank < n_test + n_validation)
         return self._hide(interactions, tested, validated if self.n_validation else None, rng)
-
-
-def _count(share: float, n_users: int) -> int:
-    return round(share * n_users) if share < 1 else int(share)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Surprise(Adapter, RatingPredictor):
         rows = surprise.Dataset.load_from_df(pd.DataFrame(columns), surprise.Reader(rating_scale=scale))
         model = self.make(random_state=seed, verbose=False).fit(rows.build_full_trainset())
         self._known = KnownRatings.of(train)
-        return _factors_of_svd(model, train) if _is_biased_svd(model, self.algorithm) else model
+        return _factors_of_svd(model, train) if self.algorithm == "SVD" and model.biased else model
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
         """Return the predicted ratings, not clipped, shape (n,) float32; NaN where there is none."""
@@ -94,10 +94,6 @@ class Surprise(Adapter, RatingPredictor):
         items = np.arange(len(known.items), dtype=np.int32)
         found = self.predict(np.repeat(users, len(items)), np.tile(items, len(users)))
         return np.where(np.isnan(found), known.mean, found).reshape(len(users), len(items))
-
-
-def _is_biased_svd(model: Any, algorithm: str) -> bool:
-    return algorithm == "SVD" and bool(model.biased)
 
 
 def _factors_of_svd(model: Any, train: Interactions) -> Factors:
