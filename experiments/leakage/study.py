@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.comparison import compare
@@ -267,14 +268,7 @@ def _fact(row: Row | None) -> str:
 
 def _tick(condition: str) -> str:
     """Return a condition's name on lines short enough for an axis with nine of them."""
-    words = condition.replace("_", " ").split()
-    lines = [words[0]]
-    for word in words[1:]:
-        if len(lines[-1]) + 1 + len(word) <= 8:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return "\n".join(lines)
+    return fill(condition.replace("_", " "), 8, break_long_words=False, break_on_hyphens=False)
 
 
 def plot_differences(rows: Sequence[Row], metric: str) -> "Figure":

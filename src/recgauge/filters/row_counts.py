@@ -58,11 +58,6 @@ class UserRows(_RowCounts):
     at_most : int or None
         Most rows that a user may have.
 
-    Raises
-    ------
-    ConfigError
-        If no limit is set, or none can be met.
-
     Examples
     --------
     >>> ratings = Interactions.from_ids(["a", "b", "b", "c", "c", "c"], [1, 1, 2, 1, 2, 3])
@@ -90,11 +85,6 @@ class ItemRows(_RowCounts):
         Items must have more rows than this, >= 0; with `at_least`, both hold.
     at_most : int or None
         Most rows that an item may have.
-
-    Raises
-    ------
-    ConfigError
-        If no limit is set, or none can be met.
 
     Examples
     --------
@@ -124,11 +114,6 @@ class NCore(RowFilter):
     repeat : bool
         Whether to count again on what is left until nothing changes. False: users and items are counted
         once, both before any row is dropped, so some may end below the limit.
-
-    Raises
-    ------
-    ConfigError
-        If a number is not a whole number of at least 1.
 
     Notes
     -----

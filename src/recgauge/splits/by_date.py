@@ -171,8 +171,6 @@ class RollingWindow(Splitter):
 
     Raises
     ------
-    ConfigError
-        If there is no such window, or a length is not valid.
     SchemaError
         If the data have no timestamps.
     EmptySplitError

@@ -169,8 +169,6 @@ class KFoldUsers(HeldOutUsers, Folds):
 
     Raises
     ------
-    ConfigError
-        If there is no such fold.
     EmptySplitError
         If there are fewer users than folds.
 

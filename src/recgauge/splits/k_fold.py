@@ -61,8 +61,6 @@ class KFold(Folds):
 
     Raises
     ------
-    ConfigError
-        If there is no such fold.
     EmptySplitError
         If there are fewer rows than folds.
 
@@ -114,8 +112,6 @@ class SurpriseKFold(Folds):
 
     Raises
     ------
-    ConfigError
-        If there is no such fold.
     EmptySplitError
         If there are fewer rows than folds.
 

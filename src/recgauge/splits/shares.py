@@ -57,11 +57,6 @@ class RandomRows(Shares):
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
 
-    Raises
-    ------
-    ConfigError
-        If the shares leave nothing to train on.
-
     Notes
     -----
     Depends on the order of the rows, which is the publisher's.
@@ -99,11 +94,6 @@ class RandomPerUser(Shares):
         Share of a user's rows in validation, in [0, 1); 0 makes no validation part.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
-
-    Raises
-    ------
-    ConfigError
-        If the shares leave nothing to train on.
 
     Notes
     -----
@@ -143,8 +133,6 @@ class TemporalFraction(Shares):
 
     Raises
     ------
-    ConfigError
-        If the shares leave nothing to train on.
     SchemaError
         If the data have no timestamps.
 
@@ -201,8 +189,6 @@ class TemporalPerUser(ByTime, Shares):
 
     Raises
     ------
-    ConfigError
-        If the shares leave nothing to train on.
     SchemaError
         If the data have no timestamps.
 

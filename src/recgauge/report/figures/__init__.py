@@ -1,6 +1,7 @@
 """Figures: functions of results that return a matplotlib figure, all in one style, and how to save one.
 
-A run that draws nothing does not import this package, since matplotlib takes half a second to import.
+Where there is nothing to draw, or numbers are not finite or do not fit together, each raises a MetricError. A
+run that draws nothing does not import this package, since matplotlib takes half a second to import.
 """
 
 from recgauge.report.figures.bars import plot_bars, plot_coverage, plot_personalization_and_similarity

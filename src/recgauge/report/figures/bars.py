@@ -38,11 +38,6 @@ def plot_bars(
     stderr : mapping of str to float, optional
         Standard errors; a label may be left out.
 
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, or a number is not finite.
-
     Examples
     --------
     >>> figure = plot_bars({"svd": 0.18, "popularity": 0.09}, metric="nDCG@10")
@@ -62,11 +57,6 @@ def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalog
     ----------
     coverage : mapping of str to float
         Shares in [0, 1], such as the metric ``item_coverage`` of each model; the first is on top.
-
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, or a number is not finite.
 
     Notes
     -----
@@ -99,11 +89,6 @@ def plot_personalization_and_similarity(
         One minus the mean similarity of two users' lists: 0 if all get the same list.
     intra_list_similarity : mapping of str to float
         Mean similarity of two items of a list: 1 if all are alike.
-
-    Raises
-    ------
-    MetricError
-        If the two are not of the same labels, or a number is not finite.
 
     Notes
     -----

@@ -60,8 +60,6 @@ def plot_over_time(timestamps: Mapping[str, LongArray], *, title: str | None = "
 
     Raises
     ------
-    MetricError
-        If there is no part.
     SchemaError
         If there are no rows, or a time is outside the years 1 to 9999.
 

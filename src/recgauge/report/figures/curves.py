@@ -53,11 +53,6 @@ def plot_metric_over_k(
     width : float
         Inches.
 
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, a line lacks a number for a cutoff, or a number is not finite.
-
     Examples
     --------
     >>> figure = plot_metric_over_k([5, 10], {"svd": [0.2, 0.3]}, stderr={"svd": [0.01, 0.02]}, metric="nDCG")
@@ -103,11 +98,6 @@ def plot_precision_recall_over_k(
     curves : mapping of str to PrecisionRecallOverK
         Of each model: ``precision_recall_over_k(judge(lists, relevant), max_k)``.
 
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, or a number is not finite.
-
     Notes
     -----
     What recmetrics' precision_recall_plot of lists draws.
@@ -150,11 +140,6 @@ def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve")
     curves : mapping of str to RocCurve
         Of each model: ``roc_curve(relevant, scores)``.
 
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, or a number is not finite.
-
     Notes
     -----
     What recmetrics' roc_plot draws.
@@ -193,11 +178,6 @@ def plot_precision_recall_curve(
         Of each model: ``precision_recall_curve(relevant, scores)``.
     relevant : float, optional
         Share of relevant rows, which is the precision of chance.
-
-    Raises
-    ------
-    MetricError
-        If there is nothing to draw, or a number is not finite.
 
     Examples
     --------

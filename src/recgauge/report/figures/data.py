@@ -178,11 +178,6 @@ def plot_predicted_against_actual(
     matplotlib.figure.Figure
         With more than 20 distinct actual ratings, these are put into 10 bins of equal width.
 
-    Raises
-    ------
-    MetricError
-        If there are no rows, the columns differ in length, or a number is not finite.
-
     Examples
     --------
     >>> figure = plot_predicted_against_actual([1, 1, 5, 5], [2.0, 3.0, 4.0, 4.5])
