@@ -1,8 +1,6 @@
 """From a split to a fitted model: which rows it learns from, then the rows of held-out users."""
 
-import importlib
 import inspect
-import pkgutil
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -137,12 +135,6 @@ def models_that_fold_in() -> list[str]:
     >>> "svd" in models_that_fold_in()
     True
     """
-    names = set()
-    for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
-        short = module.name.rsplit(".", 1)[1]
-        if short.startswith("_"):
-            continue
-        for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if found.__module__ == module.name and callable(getattr(found, "fold_in", None)):
-                names.add(short)
-    return sorted(names)
+    exported = [getattr(models, name) for name in dir(models)]
+    folding = [each for each in exported if hasattr(each, "fold_in") and each.__module__ != models.__name__]
+    return sorted({each.__module__.rpartition(".")[2] for each in folding})
