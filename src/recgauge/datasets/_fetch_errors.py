@@ -28,7 +28,6 @@ class TransferError(Exception):
 
     reason: str  # as part of a sentence
     again: bool  # whether the same request may succeed a little later
-    wait: float = 0.0  # seconds that the server asks to wait
     certificate: bool = False  # whether the server's certificate was refused
     too_large: bool = False  # whether the server sends more than the file has
 
@@ -36,11 +35,10 @@ class TransferError(Exception):
         return self.reason
 
 
-def explain_status(status: int, text: str, retry_after: str | None) -> TransferError:
+def explain_status(status: int, text: str) -> TransferError:
     """Turn an answer that is no file into words."""
     meaning = _ANSWERS.get(status, "failed" if status >= 500 else "gave no file")
-    wait = float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.0
-    return TransferError(f"the server {meaning} ({status} {text})", status in _ASK_AGAIN, wait)
+    return TransferError(f"the server {meaning} ({status} {text})", status in _ASK_AGAIN)
 
 
 def explain_error(error: Exception, address: str) -> TransferError:
@@ -94,15 +92,14 @@ def _causes(error: object) -> Iterator[BaseException]:
             queue += [getattr(cause, "reason", None), *cause.args, cause.__cause__, cause.__context__]
 
 
-def explain_storage(error: OSError, target: Path, size: int, kept: int) -> MissingDataError:
-    """Turn an error of the cache folder into words; `kept` bytes of `size` are there already."""
+def explain_storage(error: OSError, target: Path, size: int) -> MissingDataError:
+    """Turn an error of the cache folder into words."""
     folder = target.parent
     elsewhere = "choose another folder with data.cache=FOLDER or RECGAUGE_CACHE"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return MissingDataError(
             f"The disk of the cache folder {folder} is full: {target.name} needs {size:,} bytes, "
-            f"{shutil.disk_usage(folder).free:,} are free. Free some space (the {kept:,} bytes fetched so "
-            f"far are kept and continued), or {elsewhere}."
+            f"{shutil.disk_usage(folder).free:,} are free. Free some space, or {elsewhere}."
         )
     problem, remedy = "cannot be used", "Repair it"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
-from recgauge.datasets._download import Download
+from recgauge.datasets._download import download
 from recgauge.datasets._fetch_errors import TransferError, explain_storage
 from recgauge.datasets.published_files import (
     OF_THE_PUBLISHER,
@@ -217,7 +217,7 @@ class _Search:
             )
 
         try:
-            return Download(address, self._cached, size, check, self.progress).run()
+            return download(address, self._cached, size, check, self.progress)
         except TransferError as error:
             self.certificate_refused |= error.certificate
             self.found_wrong |= error.too_large
@@ -277,5 +277,5 @@ def keep_in_cache(
     except OSError as error:
         with suppress(OSError):
             hidden.unlink()
-        raise explain_storage(error, target, file.path.stat().st_size, 0) from error
+        raise explain_storage(error, target, file.path.stat().st_size) from error
     return replace(file, path=target), f"copied from {file.path}"

@@ -22,7 +22,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: "FaultyServer"
 
     def do_GET(self) -> None:
-        self.server.requests.append((self.path, self.headers.get("Range")))
+        self.server.requests.append(self.path)
         self.server.encodings.append(self.headers.get("Accept-Encoding"))
         content = self.server.files.get(self.path)
         if content is None:
@@ -34,45 +34,23 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
-    def head(self, content: bytes, start: int, length: int | None) -> None:
-        if start:
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        else:
-            self.send_response(200)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
+    def head(self, content: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-
-    def start(self, content: bytes) -> int | None:
-        """First byte that is asked for; None (and an answer) if there is no such byte."""
-        asked = self.headers.get("Range")
-        if asked is None or not self.server.ranges:
-            return 0
-        start = int(asked.removeprefix("bytes=").removesuffix("-"))
-        if start < len(content):
-            return start
-        self.send_response(416)
-        self.send_header("Content-Range", f"bytes */{len(content)}")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-        return None
 
 
 def whole(handler: _Handler, content: bytes) -> None:
-    start = handler.start(content)
-    if start is not None:
-        handler.head(content, start, len(content) - start)
-        handler.wfile.write(content[start:])
+    handler.head(content)
+    handler.wfile.write(content)
 
 
 def cut_after(n_bytes: int) -> Fault:
     """Announce everything, send `n_bytes`, hang up."""
 
     def fault(handler: _Handler, content: bytes) -> None:
-        start = handler.start(content) or 0
-        handler.head(content, start, len(content) - start)
-        handler.wfile.write(content[start : start + n_bytes])
+        handler.head(content)
+        handler.wfile.write(content[:n_bytes])
         handler.close_connection = True
 
     return fault
@@ -80,15 +58,13 @@ def cut_after(n_bytes: int) -> Fault:
 
 def wrong_bytes(handler: _Handler, content: bytes) -> None:
     other = bytes(len(content))
-    handler.head(other, 0, len(other))
+    handler.head(other)
     handler.wfile.write(other)
 
 
-def status(code: int, headers: dict[str, str] | None = None) -> Fault:
+def status(code: int) -> Fault:
     def fault(handler: _Handler, content: bytes) -> None:
         handler.send_response(code)
-        for name, value in (headers or {}).items():
-            handler.send_header(name, value)
         handler.send_header("Content-Length", "0")
         handler.end_headers()
 
@@ -99,10 +75,9 @@ def trickle(n_bytes: int, seconds: float) -> Fault:
     """Send `n_bytes` every `seconds`."""
 
     def fault(handler: _Handler, content: bytes) -> None:
-        start = handler.start(content) or 0
-        handler.head(content, start, len(content) - start)
+        handler.head(content)
         try:
-            for at in range(start, len(content), n_bytes):
+            for at in range(0, len(content), n_bytes):
                 handler.wfile.write(content[at : at + n_bytes])
                 time.sleep(seconds)
         except OSError:  # the client has had enough
@@ -113,7 +88,7 @@ def trickle(n_bytes: int, seconds: float) -> Fault:
 
 def silence(handler: _Handler, content: bytes) -> None:
     """Send the beginning, then nothing until the client hangs up."""
-    handler.head(content, 0, len(content))
+    handler.head(content)
     handler.wfile.write(content[:1000])
     handler.wfile.flush()
     handler.connection.settimeout(10)
@@ -123,7 +98,7 @@ def silence(handler: _Handler, content: bytes) -> None:
 
 def web_page(handler: _Handler, content: bytes) -> None:
     page = b"<html>Please sign in to the network</html>"
-    handler.head(page, 0, len(page))
+    handler.head(page)
     handler.wfile.write(page)
 
 
@@ -159,9 +134,8 @@ class FaultyServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, bytes] = {}
         self.faults: deque[Fault] = deque()
-        self.requests: list[tuple[str, str | None]] = []
+        self.requests: list[str] = []
         self.encodings: list[str | None] = []
-        self.ranges = True
         self.n_sent = 0
         scheme = "http"
         if certificate is not None:
