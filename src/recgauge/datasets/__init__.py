@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from recgauge.datasets.gowalla import Gowalla as Gowalla
     from recgauge.datasets.movielens import MovieLens as MovieLens
     from recgauge.datasets.prepared import Prepared as Prepared
-    from recgauge.datasets.prepared import PreparedCopy as PreparedCopy
     from recgauge.datasets.published_files import Locations as Locations
     from recgauge.datasets.published_files import Pin as Pin
     from recgauge.datasets.published_files import PublishedFile as PublishedFile

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from recgauge._version import __version__
-from recgauge.datasets.prepared import Prepared, prepared_folder, read_copy, write_copy
+from recgauge.datasets.prepared import Prepared, read_copy, write_copy
 from recgauge.errors import IntegrityError
-from recgauge.utils.files import digest_of, exclusive
+from recgauge.utils.files import cache_folder, digest_of, exclusive
 from recgauge.utils.progress import Progress
 
 WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as they are mapped
@@ -65,7 +65,7 @@ class Inputs:
     def __init__(self, paths: Iterable[Path], cache: str | None, *, prepared: bool) -> None:
         self._states = {path: state_of(path) for path in paths}
         size = sum(state[0] for state in self._states.values())
-        self._folder = prepared_folder(cache) if prepared and size >= WORTH_KEEPING else None
+        self._folder = cache_folder(cache) / "prepared" if prepared and size >= WORTH_KEEPING else None
 
     @property
     def paths(self) -> list[Path]:
@@ -82,12 +82,12 @@ class Inputs:
         read: Callable[[], Prepared],
         digests: Sequence[str],
         options: Mapping[str, Any],
-        label: tuple[str, str],
+        name: str,
         progress: Progress,
     ) -> Prepared:
         """Return the kept data set, or what `read` gives.
 
-        `options`, as JSON, are all that decides what `read` gives; `label` is the data set's name and files.
+        `options`, as JSON, are all that decides what `read` gives; `name` is the data set's, for messages.
         """
 
         def checked() -> Prepared:
@@ -103,17 +103,15 @@ class Inputs:
         if self._folder is None:
             return checked()
         key = sha256(json.dumps([list(digests), options], sort_keys=True).encode()).hexdigest()
-        return Keeper(self._folder, key, *label, progress).get(checked)
+        return Keeper(self._folder / key[:32], name, progress).get(checked)
 
 
 @dataclass(frozen=True)
 class Keeper:
-    """Keeps what was read from one source in a file of a folder, whose troubles never stop a run."""
+    """Keeps what was read from one source in a folder, whose troubles never stop a run."""
 
-    folder: Path
-    key: str  # of the files' content and the reader's options
+    copy: Path  # named after the files' content and the reader's options
     name: str
-    source: str
     progress: Progress
 
     def get(self, read: Callable[[], Prepared]) -> Prepared:
@@ -124,17 +122,16 @@ class Keeper:
                     return self._find()
             except IntegrityError as damage:
                 self.progress.note(
-                    f"{self.name}: the prepared copy {self._path} is damaged: {damage}; preparing it anew."
+                    f"{self.name}: the prepared copy {self.copy} is damaged: {damage}; preparing it anew."
                 )
             except OSError as error:
                 self._note_trouble(error)
                 return read()
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)
+                self.copy.parent.mkdir(parents=True, exist_ok=True)
                 waiting = f"{self.name}: another job is preparing it; waiting."
-                lock.enter_context(
-                    exclusive(self.folder / f".{self._path.stem}.lock", lambda: self.progress.note(waiting))
-                )
+                held = self.copy.with_name(f".{self.copy.name}.lock")
+                lock.enter_context(exclusive(held, lambda: self.progress.note(waiting)))
             except OSError as error:
                 self._note_trouble(error)
                 return read()
@@ -144,33 +141,26 @@ class Keeper:
             self._keep(prepared)
             return prepared
 
-    @property
-    def _path(self) -> Path:
-        return self.folder / f"{self.key[:32]}.npz"
-
     def _find(self) -> Prepared:
-        prepared, about = read_copy(self._path, self.key)
+        prepared, about = read_copy(self.copy)
         if about.get("made_by") != _versions():  # other code may read other rows
             raise FileNotFoundError
-        with suppress(OSError):  # in a read-only folder copies only look older than they are
-            os.utime(self._path)
         return prepared
 
     def _keep(self, prepared: Prepared) -> None:
         rows = prepared.interactions
-        about = {"key": self.key, "made_by": _versions(), "name": self.name, "source": self.source}
         columns = (rows.user, rows.item, rows.value, rows.timestamp, rows.user_ids, rows.item_ids)
         try:
             needed = sum(column.nbytes for column in columns if column is not None)
-            if shutil.disk_usage(self.folder).free < needed + _SPARE:
+            if shutil.disk_usage(self.copy.parent).free < needed + _SPARE:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            write_copy(self._path, prepared, about | {"n_rows": len(rows)})
+            write_copy(self.copy, prepared, {"made_by": _versions()})
         except OSError as error:
             self._note_trouble(error)
 
     def _note_trouble(self, error: OSError) -> None:
         self.progress.note(
-            f"{self.name}: the prepared copy cannot be used or kept in {self.folder} "
+            f"{self.name}: the prepared copy cannot be used or kept in {self.copy.parent} "
             f"({error.strerror or error}), so the files are read. Repair the folder, choose another with "
             "data.cache=FOLDER, or set data.prepared=false."
         )

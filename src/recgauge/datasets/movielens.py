@@ -150,7 +150,7 @@ class MovieLens(ArchiveSource):
             partial(_read, file, release),
             [file.sha256],
             {"source": "movielens", "release": self.name},
-            (self.name, str(file.path)),
+            self.name,
             progress,
         )
         return Dataset(

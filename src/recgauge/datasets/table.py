@@ -195,12 +195,12 @@ class Table(DatasetSource):
         """
         progress = progress or NoProgress()
         files = self._files()
-        name, source = self.label, "; ".join(map(str, files))
+        name = self.label
         inputs = self._inputs(files)
         digests = inputs.digests()
         read = partial(self._read, files, name, progress)
         options = self._recipe(inputs.paths, files)
-        found = inputs.get(read, digests, options, (name, source), progress)
+        found = inputs.get(read, digests, options, name, progress)
         _tell(found.facts, files, found.interactions, progress)
         n_bad = found.facts["n_bad"]
         return Dataset(
@@ -210,7 +210,7 @@ class Table(DatasetSource):
             relevant_from=self.relevant_from,
             sha256=join_digests(digests),
             provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
-            source=source,
+            source="; ".join(map(str, files)),
             licence=self.licence,
         )
 
