@@ -116,18 +116,3 @@ def test_what_is_no_run_is_told(told, tmp_path):
         file.truncate(1 << 40)
     assert "larger than 67,108,864 bytes" in told("show", tmp_path)[2]
     assert "--tolerance" in told("verify", tmp_path, "--tolerance", "nan")[2]
-
-
-def test_a_stored_run_is_deleted_if_that_is_confirmed(run, told):
-    """The last test: the run is gone then."""
-    folder, run_id = run[1], run[0].info.run_id
-    code, _, err = told("runs", "--delete", run_id)
-    assert code == 1
-    assert "add --yes" in err  # nobody can be asked in a test
-    assert folder.is_dir()
-    code, _, err = told("runs", "--delete", run_id, "0" * 32, "--yes")
-    assert code == 1
-    assert "Nothing is deleted" in err
-    assert told("runs", "--delete", run_id, "--yes")[0] == 0
-    assert not any(folder.rglob("*"))
-    assert "there is no run yet" in told("runs")[1]

@@ -56,29 +56,6 @@ def serve_at(store: Store, port: int) -> None:
             opened.client.set_experiment_tag(opened.experiment_id, PORT_TAG, str(port))
 
 
-def about(store: Store) -> dict[str, str]:
-    """Return what tells the experiment from those of other stores, also of one in the same folder."""
-    opened = open_store(store)
-    with explained(store, "look for the experiment"):
-        ours = opened.client.get_experiment(opened.experiment_id)
-    known = ("experiment_id", "name", "artifact_location", "creation_time")
-    return {name: str(getattr(ours, name)) for name in known}
-
-
-def is_served_at(port: int, experiment: Mapping[str, str]) -> bool:
-    """Whether a server on a port of this machine has an experiment, as `about` describes it."""
-    import requests
-
-    asking = requests.Session()
-    asking.trust_env = False  # no proxy, and no login for whatever is there
-    page = f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get"
-    try:
-        answer = asking.get(page, params={"experiment_id": experiment["experiment_id"]}, timeout=2).json()
-        return all(str(answer["experiment"].get(name)) == value for name, value in experiment.items())
-    except (requests.RequestException, ValueError, KeyError, TypeError, AttributeError):
-        return False
-
-
 def _experiment_page(store: Store, opened: Opened) -> str:
     server = store.uri.rstrip("/")
     if not server.startswith("http"):

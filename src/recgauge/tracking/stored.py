@@ -1,4 +1,4 @@
-"""Runs in a tracking store: found, listed, copied, deleted; nothing is made in a store that is not there."""
+"""Runs in a tracking store: found, listed, copied; nothing is made in a store that is not there."""
 
 from atexit import register
 from collections.abc import Collection, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.folder import CHECKSUMS, file_digest, finish, read_checksums, unfinished
@@ -147,16 +147,6 @@ class RunStore:
                 "Put them back, or name the run's output folder instead."
             )
         return folder
-
-    def delete(self, run: "Run") -> None:
-        """Delete a run and its files; MLflow keeps its row, marked as deleted, until ``mlflow gc``."""
-        from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
-
-        client = self.client()
-        with explained(Store(self.uri), f"delete run {run.info.run_id}"):
-            files: Any = get_artifact_repository(run.info.artifact_uri, tracking_uri=self.uri)
-            files.delete_artifacts()
-            client.delete_run(run.info.run_id)
 
     def client(self) -> "MlflowClient":
         """Return MLflow's client of a store that is there."""

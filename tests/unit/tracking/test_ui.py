@@ -32,22 +32,23 @@ def test_a_port_that_is_taken_is_told_and_another_is_named(uri, capsys):
 def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
     started = []
 
-    def run(command, environment, store, port):
-        started.append((command, environment))
+    def run(command, environment, page, port):
+        started.append((command, environment, page))
         return 3
 
     monkeypatch.setattr(ui, "_run_until_stopped", run)
     port = free_port()
     assert main(["ui", "--uri", uri, "--port", str(port)]) == 3  # the server's own exit code
-    command, environment = started[0]
+    command, environment, page = started[0]
     assert str(port) in command
     assert uri not in command  # every user of the machine may see a command line
     assert environment["MLFLOW_BACKEND_STORE_URI"] == uri
+    assert page.startswith(f"http://127.0.0.1:{port}/#/experiments/")
     assert f"http://127.0.0.1:{port}/" in run_address(Store(uri), "x")
 
 
 @pytest.mark.slow
-def test_the_page_is_named_when_it_answers_and_is_not_served_twice(tmp_path, uri, capsys):
+def test_the_page_is_named_when_it_can_be_opened(tmp_path, uri):
     (tmp_path / "mlflow.py").write_text("raise SystemExit('the current folder is imported')")
     port = free_port()
     words = [sys.executable, "-P", "-m", "recgauge", "ui", "--port", str(port), "--uri"]
@@ -55,10 +56,6 @@ def test_the_page_is_named_when_it_answers_and_is_not_served_twice(tmp_path, uri
         try:
             assert command.stdout.readline().startswith(f"http://127.0.0.1:{port}/#/experiments/")
             assert requests.get(f"http://127.0.0.1:{port}/health", timeout=10).status_code == 200
-            assert main(["ui", "--uri", uri, "--port", str(port)]) == 0
-            assert "is served already" in capsys.readouterr().out
-            assert main(["ui", "--uri", f"sqlite:///{tmp_path}/other.db", "--port", str(port)]) == 1
-            assert "not by a page of this store" in capsys.readouterr().err
         finally:
             command.send_signal(signal.SIGINT)
         assert command.wait(60) == 0
@@ -78,10 +75,9 @@ time.sleep(300)
 """
 
 
-def test_the_server_and_its_workers_end_with_the_command(tmp_path):
-    store = f"sqlite:///{tmp_path}/m.db"
-    run = "import os, sys; from recgauge.cli.commands.ui import _run_until_stopped as run, Store"
-    call = f"sys.exit(run([sys.executable, '-c', {SERVER!r}], os.environ, Store({store!r}), 9))"
+def test_the_server_and_its_workers_end_with_the_command():
+    run = "import os, sys; from recgauge.cli.commands.ui import _run_until_stopped as run"
+    call = f"sys.exit(run([sys.executable, '-c', {SERVER!r}], os.environ, '', {free_port()}))"
     words = [sys.executable, "-c", f"{run}; {call}"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as command:
         assert command.stderr.readline().strip().isdigit()

@@ -17,7 +17,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Run, and look at runs": {
         "run": "train and evaluate; `recgauge run --help` shows what to choose",
         "ui": "tracked runs in a browser",
-        "runs": "list tracked runs, or delete some",
+        "runs": "list tracked runs",
         "show": "print the tables of stored runs again",
         "experiments": "list the experiments, or run all of them",
     },

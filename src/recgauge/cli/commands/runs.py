@@ -1,6 +1,5 @@
-"""``recgauge runs``: the runs of a tracking store, listed or deleted with their files."""
+"""``recgauge runs``: the runs of a tracking store."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from recgauge.cli.commands.options import SEARCH, add_store, named, store_uri
-from recgauge.errors import ConfigError, MissingDataError
+from recgauge.errors import ConfigError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import output, print_table
 from recgauge.tracking import RunStore
@@ -28,18 +27,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
     parser.add_argument("--metrics", default="", help="metrics that are shown, such as ndcg@10,recall@20")
     parser.add_argument("--last", type=int, metavar="N", help="only the newest N")
-    delete = "delete these runs with their files"
-    parser.add_argument("--delete", metavar="RUN_ID", nargs="+", default=[], help=delete)
-    parser.add_argument("--yes", action="store_true", help="do not ask before deleting")
     add_store(parser)
 
 
 def carry_out(options: Namespace) -> None:
-    """List the runs, the newest first, or delete some."""
+    """List the runs, the newest first."""
     store, experiment = RunStore(store_uri(options)), options.experiment
-    if options.delete:
-        _delete(options.delete, store, ask=not options.yes)
-        return
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
     runs = [run for run in store.runs(experiment, options.where) if SUMMARY_TAG not in run.data.tags]
@@ -79,24 +72,3 @@ def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> Table:
         cells = [f"{values[key]:.4f}" if key in values else "" for key in keys]
         table.add_row(info.run_id, f"{started:%Y-%m-%d %H:%M}", info.status, info.run_name or "", *cells)
     return table
-
-
-def _delete(run_ids: Sequence[str], store: RunStore, *, ask: bool) -> None:
-    runs = {run_id: store.run(run_id) for run_id in run_ids}
-    stored = [run for run in runs.values() if run is not None]
-    if missing := [run_id for run_id, run in runs.items() if run is None]:
-        raise MissingDataError(f"{', '.join(missing)}: no run of {store.uri}. Nothing is deleted.")
-    for run in stored:
-        output().print(f"{run.info.run_id}  {run.info.status}  {run.info.run_name}")
-    if ask and not _agreed(f"Delete {len(stored)} with all their files?"):
-        output().print("nothing is deleted")
-        return
-    for run in stored:
-        store.delete(run)
-    output().print(f"deleted {len(stored)}; `mlflow gc` removes the rows that MLflow keeps of them")
-
-
-def _agreed(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise ConfigError("--delete: nobody can be asked here; add --yes. Nothing is deleted.")
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from recgauge.cli.commands.options import add_store, store_uri
 from recgauge.errors import ConfigError
 from recgauge.tracking import Store, address
-from recgauge.tracking.pages import DEFAULT_PORT, about, is_served_at, serve_at
+from recgauge.tracking.pages import DEFAULT_PORT, serve_at
 from recgauge.utils.messages import print_note
 
 _QUIET = {
@@ -36,38 +36,30 @@ def carry_out(options: argparse.Namespace) -> int:
     if store.uri.startswith("http"):
         print(address(store))  # noqa: T201 - the command's own output
         return 0
-    port = DEFAULT_PORT if options.port is None else options.port
-    if (reason := _refused(port)) is not None:
-        if reason.errno == errno.EADDRINUSE and is_served_at(port, about(store)):
-            serve_at(store, port)
-            print(f"{_page(store, port)}\nis served already.")  # noqa: T201 - as above
-            return 0
-        port = _other_port(port, reason, may_move=options.port is None)
+    port = _free_port(options.port)
     serve_at(store, port)
     command = [sys.executable, "-P", "-m", "mlflow", "server", "--port", str(port)]
     command += ["--workers", "2", "--uvicorn-opts", "--log-level warning"]
     # not as an argument: every user of the machine may see those
     uri = store.uri if store.file is None else str(store.plain()["uri"])
     environment = _QUIET | os.environ | {"MLFLOW_BACKEND_STORE_URI": uri, "PYTHONSAFEPATH": "1"}
-    return _run_until_stopped(command, environment, store, port)
-
-
-def _page(store: Store, port: int) -> str:
     # a shared database remembers no port
-    return address(store).replace(f":{DEFAULT_PORT}/", f":{port}/", 1)
+    page = address(store).replace(f":{DEFAULT_PORT}/", f":{port}/", 1)
+    return _run_until_stopped(command, environment, page, port)
 
 
-def _other_port(port: int, reason: OSError, *, may_move: bool) -> int:
-    """Return the next free port, or refuse one that the user has named."""
+def _free_port(wanted: int | None) -> int:
+    """Return a port that is free: the one that the user has named, or the next after the usual one."""
+    port = DEFAULT_PORT if wanted is None else wanted
+    if (reason := _refused(port)) is None:
+        return port
     free = next((other for other in range(max(port + 1, 1024), 65536) if _refused(other) is None), None)
-    if free is not None and may_move:
-        print_note(f"port {port} serves something else, so the page is at port {free}")
-        return free
-    choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
-    why = f"cannot be used ({reason.strerror or reason})"
-    if reason.errno == errno.EADDRINUSE:
-        why = "is in use, and not by a page of this store"
-    raise ConfigError(f"--port: port {port} {why}.{choose}")
+    why = "is in use" if reason.errno == errno.EADDRINUSE else f"cannot be used ({reason.strerror or reason})"
+    if free is None or wanted is not None:
+        choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
+        raise ConfigError(f"--port: port {port} {why}.{choose}")
+    print_note(f"port {port} {why}, so the page is at port {free}")
+    return free
 
 
 def _refused(port: int) -> OSError | None:
@@ -83,21 +75,19 @@ def _refused(port: int) -> OSError | None:
     return None
 
 
-def _run_until_stopped(
-    command: Sequence[str], environment: Mapping[str, str], store: Store, port: int
-) -> int:
-    """Run a server of several processes, and name its page when it answers; Ctrl-C and SIGTERM end all."""
+def _run_until_stopped(command: Sequence[str], environment: Mapping[str, str], page: str, port: int) -> int:
+    """Run a server of several processes, and name its page when it listens; Ctrl-C and SIGTERM end all."""
     stopped: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):  # an exception might come before there is a server to end
         signal.signal(number, lambda number, _: stopped.append(number))
-    experiment, is_named = about(store), False
+    is_named = False
     with (
         TemporaryDirectory(prefix="recgauge-") as empty,  # uvicorn imports what is in its current folder
         subprocess.Popen(command, env=environment, cwd=empty, stdout=2, start_new_session=True) as server,
     ):
         while server.poll() is None and not stopped:
-            if not is_named and is_served_at(port, experiment):
-                print(f"{_page(store, port)}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
+            if not is_named and _refused(port) is not None:
+                print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
                 is_named = True
             time.sleep(0.2)
         for number in (signal.SIGINT, signal.SIGTERM):  # once more, for a server that does not end
