@@ -46,7 +46,7 @@ def test_a_stored_run_is_listed_shown_and_verified(run, told):
     value = f"{stored.data.metrics['ndcg_at_10']:.4f}"
     code, out, _ = told("runs")
     assert code == 0
-    assert out.splitlines()[1].split()[:1] == [run_id]
+    assert out.splitlines()[1].split()[2] == run_id
     assert value in out
     assert "no run matches" in told("runs", "--status", "FAILED")[1]
     assert run_id in told("runs", "--where", "metrics.ndcg_at_10 > 0")[1]

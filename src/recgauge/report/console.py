@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich import box, progress
+from rich import progress
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from recgauge.comparison.series import headline_keys
@@ -156,12 +155,6 @@ def print_sweep(
         ]
     render_terminal(sweep_blocks(jobs, [*places, *said]), output())
     print_addresses(address, server, folder, None)
-
-
-def print_table(console: Console, table: Table) -> None:
-    """Draw rules on a terminal, plain aligned columns elsewhere."""
-    table.box = box.SIMPLE_HEAD if console.is_terminal else None
-    console.print(table)
 
 
 def print_addresses(address: str | None, server: str | None, folder: Path, run_id: str | None) -> None:

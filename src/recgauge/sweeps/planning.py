@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from rich.table import Table
-
-from recgauge.report.console import output, print_table
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import output
+from recgauge.report.terminal import render_terminal
 from recgauge.runs.outcome import JobOutcome
 from recgauge.sweeps.jobs import Job, labels_of
 from recgauge.sweeps.sweep import Sweep, check, look_for_data, reuse, set_fingerprints
@@ -17,13 +17,12 @@ def show_plan(sweep: Sweep) -> bool:
     set_fingerprints(sweep)
     reuse(sweep, copy=False)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
-    table = Table("job", "settings", "plan")
-    table.columns[0].justify = "right"
-    for outcome, label in zip(outcomes, labels_of(outcomes), strict=True):
-        becomes = _becomes(outcome, to_run.get(outcome.number), sweep)
-        table.add_row(str(outcome.number), label or "as configured", becomes)
+    rows = tuple(
+        (str(outcome.number), label or "as configured", _becomes(outcome, to_run.get(outcome.number), sweep))
+        for outcome, label in zip(outcomes, labels_of(outcomes), strict=True)
+    )
     console = output()
-    print_table(console, table)
+    render_terminal([TableBlock("", ("job", "settings", "plan"), rows, words=("settings", "plan"))], console)
     counts = Counter(outcome.status for outcome in sweep.outcomes.values())
     console.print(
         f"\n{len(outcomes)} job{'s' * (len(outcomes) > 1)}: {len(to_run)} to run, {counts['reused']} reused, "

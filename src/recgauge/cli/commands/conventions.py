@@ -3,14 +3,14 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from rich.table import Table
-
 from recgauge.cli.commands.options import RUN, add_store, store_uri
 from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError, nearest
 from recgauge.metrics import metric_key
-from recgauge.report.console import output, print_table
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import output
 from recgauge.report.conventions import ConventionValue, convention_values, spread
+from recgauge.report.terminal import render_terminal
 from recgauge.runs.folder import load_record
 from recgauge.runs.list_files import LISTS
 from recgauge.runs.record import RunRecord
@@ -39,12 +39,9 @@ def carry_out(options: Namespace) -> None:
 
 
 def _print_names() -> None:
-    table = Table(pad_edge=False, box=None)
-    table.add_column("convention", no_wrap=True)
-    table.add_column("whose definitions")
-    for convention in conventions().values():
-        table.add_row(convention.name, convention.about)
-    print_table(output(), table)
+    rows = tuple((convention.name, convention.about) for convention in conventions().values())
+    table = TableBlock("", ("convention", "whose definitions"), rows, words=("whose definitions",))
+    render_terminal([table], output())
     output().print(
         "In a run: conventions=NAME. Definitions: recgauge conventions NAME. "
         "A run's lists under all of them: recgauge conventions RUN_ID."
@@ -52,17 +49,16 @@ def _print_names() -> None:
 
 
 def _print_definitions(convention: Convention) -> None:
-    table = Table(pad_edge=False, box=None)
-    for column in ("name", "definition", "for this metric"):
-        table.add_column(column)
-    for name in sorted(convention.metrics or convention.known()):
-        definition = convention.definition(name)
-        differs = definition.policies.differences(convention.policies)
-        table.add_row(name, definition.metric.definition(), differs)
+    definitions = {name: convention.definition(name) for name in convention.metrics or convention.known()}
+    rows = tuple(
+        (name, each.metric.definition(), each.policies.differences(convention.policies))
+        for name, each in sorted(definitions.items())
+    )
+    header = ("name", "definition", "for this metric")
     console = output()
     console.print(convention.about)
     console.print(f"policies: {convention.policies.definition()}")
-    print_table(console, table)
+    render_terminal([TableBlock("", header, rows, words=header)], console)
     if convention.notes:
         console.print(convention.notes)
 
@@ -77,7 +73,7 @@ def _print_values(options: Namespace) -> None:
     values = convention_values(names, run.inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
     console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
-    print_table(console, _table(values, [metric_key(name, cutoff) for name in names]))
+    render_terminal([_table(values, [metric_key(name, cutoff) for name in names])], console)
     for value in values:
         if value.value is None:
             console.print(f"refused  {value.convention} {value.key}: {value.definition}")
@@ -102,17 +98,13 @@ def _names(record: RunRecord) -> list[str]:
     return [name for name in names if name in known and known[name].needs_relevant and not known[name].needs]
 
 
-def _table(values: tuple[ConventionValue, ...], keys: list[str]) -> Table:
+def _table(values: tuple[ConventionValue, ...], keys: list[str]) -> TableBlock:
     cells = {(v.convention, v.key): "refused" if v.value is None else f"{v.value:.4f}" for v in values}
-    table = Table(pad_edge=False, box=None)
-    table.add_column("convention")
-    for key in keys:
-        table.add_column(key.replace("_at_", "@"), justify="right")
-    for name in conventions():
-        if any((name, key) in cells for key in keys):
-            table.add_row(name, *(cells.get((name, key), "") for key in keys))
+    named = [name for name in conventions() if any((name, key) in cells for key in keys)]
+    rows = [(name, *(cells.get((name, key), "") for key in keys)) for name in named]
     ranges = spread(values)
-    table.add_section()
     for bound, word in ((0, "lowest"), (1, "highest")):
-        table.add_row(word, *(f"{ranges[key][bound]:.4f}" if key in ranges else "" for key in keys))
-    return table
+        rows.append((word, *(f"{ranges[key][bound]:.4f}" if key in ranges else "" for key in keys)))
+    header = ("convention", *(key.replace("_at_", "@") for key in keys))
+    groups = (*("" for _ in named), "ranges", "ranges")
+    return TableBlock("", header, tuple(rows), groups=groups)

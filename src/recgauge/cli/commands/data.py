@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
-from rich.table import Table
 
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
@@ -16,7 +15,9 @@ from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, find_archive, keep_in_cache, local_place
 from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
-from recgauge.report.console import ConsoleProgress, output, print_table
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import ConsoleProgress, output
+from recgauge.report.terminal import render_terminal
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.sweeps.compose import build_dataset
 from recgauge.sweeps.places import conf_folder
@@ -64,11 +65,7 @@ def _list(overrides: Sequence[str]) -> None:
     settings = read_settings("demo", overrides)
     data = settings.data
     locations = Locations(None, data.cache, data.mirror, data.offline)
-    table = Table(pad_edge=False, box=None)
-    for name in ("dataset", "rows", "users", "items", "MiB"):
-        table.add_column(name, justify="left" if name == "dataset" else "right", no_wrap=True)
-    table.add_column("here", no_wrap=True)
-    table.add_column("terms")
+    rows = []
     for name, about in what_is_known(settings.allowed_targets).items():
         counts = (about.n_rows, about.n_users, about.n_items)
         size, here = "", about.origin
@@ -78,9 +75,10 @@ def _list(overrides: Sequence[str]) -> None:
             places = [local_place(file, locations) or "no" for file in files]
             here = places[0] if len(set(places)) == 1 else "in part"
         texts = ("?" if count is None else f"{count:,}" for count in counts)
-        table.add_row(name, *texts, size, here, about.terms)
+        rows.append((name, *texts, size, here, about.terms))
+    header = ("dataset", "rows", "users", "items", "MiB", "here", "terms")
     console = output()
-    print_table(console, table)
+    render_terminal([TableBlock("", header, tuple(rows), words=("here", "terms"))], console)
     console.print(f"cache    {locations.cache_folder}", soft_wrap=True)
     for mirror in locations.mirrors:
         console.print(f"mirror   {mirror}", soft_wrap=True)

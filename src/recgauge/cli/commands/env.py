@@ -2,8 +2,6 @@
 
 import argparse
 
-from rich.table import Table
-
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import (
     Environment,
@@ -13,7 +11,9 @@ from recgauge.isolated.environments import (
     remove_environment,
     size_of,
 )
-from recgauge.report.console import ConsoleProgress, output, print_table
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import ConsoleProgress, output
+from recgauge.report.terminal import render_terminal
 from recgauge.sweeps.places import program
 from recgauge.utils.memory import in_units
 
@@ -61,17 +61,16 @@ def _make(options: argparse.Namespace) -> None:
 
 
 def _list() -> None:
-    table = Table(pad_edge=False, box=None)
-    for name in ("library", "here", "size", "versions"):
-        table.add_column(name, no_wrap=name != "versions")
+    rows = []
     for name, state in every_state().items():
         if isinstance(state, Environment):
-            table.add_row(name, "yes", in_units(size_of(state.folder)), _versions(state))
+            rows.append((name, "yes", in_units(size_of(state.folder)), _versions(state)))
         else:
             again = "" if state == "missing" else " --again"
             here = "no" if state == "missing" else state
-            table.add_row(name, here, "", f"recgauge env make {name}{again}")
-    print_table(output(), table)
+            rows.append((name, here, "", f"recgauge env make {name}{again}"))
+    header = ("library", "here", "size", "versions")
+    render_terminal([TableBlock("", header, tuple(rows), words=header)], output())
     output().print(f"\nfolder   {environments_folder()}", soft_wrap=True)
 
 

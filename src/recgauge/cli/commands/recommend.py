@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.table import Table
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
-from recgauge.report.console import output, print_table
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import output
+from recgauge.report.terminal import render_terminal
 from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
 from recgauge.tracking import run_folder
@@ -99,18 +100,15 @@ def _known(saved: SavedModel, users: Sequence[str]) -> list[str]:
 def _print(rows: Rows, users: Sequence[str]) -> None:
     """Print the lists in the order of the users; one without candidates has an empty table."""
     console = output()
-    names = [name for name in rows if name != "user_id"]
-    tables = {user: Table(pad_edge=False, box=None) for user in users}
-    for table in tables.values():
-        for name in names:
-            table.add_column(name, justify="left" if name == "title" else "right")
-    for user, *cells in zip(rows["user_id"], *(rows[name] for name in names), strict=True):
+    header = tuple(name for name in rows if name != "user_id")
+    lists: dict[str, list[tuple[str, ...]]] = {user: [] for user in users}
+    for user, *cells in zip(rows["user_id"], *(rows[name] for name in header), strict=True):
         texts = (f"{cell:.6g}" if isinstance(cell, np.floating) else str(cell) for cell in cells)
-        tables[str(user)].add_row(*texts)
-    for user, table in tables.items():
-        console.print(f"\nuser {user}" + ("" if table.row_count else ": no item is left to recommend"))
-        if table.row_count:
-            print_table(console, table)
+        lists[str(user)].append(tuple(texts))
+    for user, items in lists.items():
+        console.print(f"\nuser {user}" + ("" if items else ": no item is left to recommend"))
+        if items:
+            render_terminal([TableBlock("", header, tuple(items), words=("title",))], console)
 
 
 def _write(rows: Rows, out: Path) -> None:

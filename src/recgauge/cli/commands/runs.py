@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from recgauge.cli.commands.options import SEARCH, add_store, named, store_uri
 from recgauge.errors import ConfigError
 from recgauge.metrics import HEADLINE
-from recgauge.report.console import output, print_table
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import output
+from recgauge.report.terminal import render_terminal
 from recgauge.tracking import RunStore
 from recgauge.tracking.page import SUMMARY_TAG
 
@@ -44,7 +44,7 @@ def carry_out(options: Namespace) -> None:
     if not chosen:
         output().print("no run matches" if runs or options.where else "there is no run yet")
         return
-    print_table(output(), _table(chosen, _keys(options.metrics, chosen)))
+    render_terminal([_table(chosen, _keys(options.metrics, chosen))], output())
     output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
 
@@ -60,15 +60,12 @@ def _keys(wanted: str, runs: "Sequence[Run]") -> list[str]:
     return keys or (at_ten or list(known))[:N_METRICS]
 
 
-def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> Table:
-    table = Table(pad_edge=False, box=None)
-    for name in ("run", "started", "status", "name"):
-        table.add_column(name, no_wrap=name != "name")
-    for key in keys:
-        table.add_column(key.replace("_at_", "@"), justify="right", no_wrap=True)
+def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
+    rows = []
     for run in runs:
         info, values = run.info, run.data.metrics
         started = datetime.fromtimestamp((info.start_time or 0) / 1000).astimezone()
         cells = [f"{values[key]:.4f}" if key in values else "" for key in keys]
-        table.add_row(info.run_id, f"{started:%Y-%m-%d %H:%M}", info.status, info.run_name or "", *cells)
-    return table
+        rows.append((f"{started:%Y-%m-%d %H:%M}", info.run_id, info.status, info.run_name or "", *cells))
+    header = ("started", "run", "status", "name", *(key.replace("_at_", "@") for key in keys))
+    return TableBlock("", header, tuple(rows), words=("status", "name"))
