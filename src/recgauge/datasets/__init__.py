@@ -88,23 +88,18 @@ class DatasetSource(ABC):
             If an archive is not what it should be.
         """
 
-    def digest(self, progress: Progress | None = None) -> str:
+    def digest(self) -> str:
         """Return the ``sha256`` that the loaded data set has, without loading it where that is possible.
 
         Stored runs are found by it, and a grid asks every source for it before its first job starts. Here
         the data set is loaded, which is right for every source.
-
-        Parameters
-        ----------
-        progress : Progress, optional
-            Notified about long steps such as a download.
 
         Raises
         ------
         DataError
             If the data cannot be found or are not what was expected.
         """
-        return self.load(progress).sha256
+        return self.load().sha256
 
     @property
     def label(self) -> str:

@@ -49,24 +49,9 @@ class FileSource(DatasetSource):
         self._found(progress or NoProgress())
 
     def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
-        """Find or download the files and verify them, without reading them, in the order of `files`.
+        """Find or download the files and verify them as `find` does, and return them in the order of `files`.
 
-        Parameters
-        ----------
-        progress : Progress, optional
-            Notified about a download, and about an archive whose files are not the publisher's.
-
-        Returns
-        -------
-        list of VerifiedFile
-            Of each its path, its sha256, and in words how far it is known to be the publisher's.
-
-        Raises
-        ------
-        MissingDataError
-            If no location has a file.
-        IntegrityError
-            If a file is not what it should be.
+        `progress` is also notified about an archive whose files are not the publisher's.
         """
         progress = progress or NoProgress()
         found = self._found(progress)
@@ -125,9 +110,9 @@ class ArchiveSource(FileSource):
         """Find or download the archive and verify it, without reading it; see `fetch_all`."""
         return self.fetch_all(progress)[0]
 
-    def digest(self, progress: Progress | None = None) -> str:
+    def digest(self) -> str:
         """Find or download the archive, verify it and return its sha256."""
-        return self.fetch(progress).sha256
+        return self.fetch().sha256
 
 
 def read_members(

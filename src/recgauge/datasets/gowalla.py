@@ -46,16 +46,8 @@ class Gowalla(ArchiveSource):
 
     Parameters
     ----------
-    mirror : str or sequence of str, optional
-        Folders or http(s) addresses that hold gowalla.zip; one text may name several, separated by ``|``.
-    cache : str, optional
-        Folder that keeps downloads; by default the user's own cache folder.
-    archive : str, optional
-        A local archive; no other location is tried then.
-    sha256 : str, optional
-        Accept exactly the archive with this digest.
-    offline : bool
-        Never use the network.
+    mirror, cache, archive, sha256, offline
+        As of :class:`Locations`.
 
     Raises
     ------

@@ -38,17 +38,8 @@ class MovieLens(ArchiveSource):
     ----------
     name : {"ml_100k", "ml_latest_small", "ml_1m", "ml_10m", "ml_20m", "ml_25m", "ml_32m"}
         The release.
-    mirror : str or sequence of str, optional
-        Folders or http(s) addresses that hold the publisher's archives under their names; one text may name
-        several, separated by ``|``.
-    cache : str, optional
-        Folder that keeps downloads; by default the user's own cache folder.
-    archive : str, optional
-        A local archive; no other location is tried then.
-    sha256 : str, optional
-        Accept exactly the archive with this digest, even if it is not the publisher's.
-    offline : bool
-        Never use the network.
+    mirror, cache, archive, sha256, offline
+        As of :class:`Locations`.
     relevant_from : float, optional
         Lowest rating that makes a held-out item relevant; None means that every rating does.
     prepared : bool
@@ -124,15 +115,6 @@ class MovieLens(ArchiveSource):
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.
-
-        Parameters
-        ----------
-        progress : Progress, optional
-            Notified about the download.
-
-        Returns
-        -------
-        Dataset
 
         Raises
         ------

@@ -64,21 +64,11 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class Pin:
-    """A digest that the user vouches for.
+    """A digest that the user vouches for."""
 
-    Parameters
-    ----------
-    sha256 : str
-        Lower-case hexadecimal digest.
-    source : str
-        Where the user wrote it, in words.
-    strict : bool
-        Whether no other file will do, not even the publisher's.
-    """
-
-    sha256: str
-    source: str
-    strict: bool
+    sha256: str  # lower-case hexadecimal digits
+    source: str  # where the user wrote it, in words
+    strict: bool  # whether no other file will do, not even the publisher's
 
 
 @dataclass(frozen=True)
@@ -106,7 +96,7 @@ class Locations:
     offline : bool
         Whether the network must not be used.
     sha256 : str or None
-        Digest that the user pins the archive to.
+        Digest that the user pins the archive to, even if it is not the publisher's.
 
     Raises
     ------

@@ -197,9 +197,9 @@ class SplitFiles(FileSource):
         n_rows, n_users, n_items = (settings.get(count) for count in _COUNTS)
         return About(n_rows, n_users, n_items, settings["licence"], files=files)
 
-    def digest(self, progress: Progress | None = None) -> str:
+    def digest(self) -> str:
         """Find or download the files, verify them and return the digest of both."""
-        return join_digests([file.sha256 for file in self.fetch_all(progress)])
+        return join_digests([file.sha256 for file in self.fetch_all()])
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the files.

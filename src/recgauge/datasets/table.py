@@ -166,21 +166,12 @@ class Table(DatasetSource):
         """Find the files, and refuse those beyond the limits as far as their beginning tells."""
         self._files()
 
-    def digest(self, progress: Progress | None = None) -> str:  # noqa: ARG002 - nothing to tell
+    def digest(self) -> str:
         """Return the digest of the files' bytes, without reading rows."""
         return join_digests(self._inputs(self._files()).digests())
 
     def load(self, progress: Progress | None = None) -> Dataset:
-        """Read and check the files.
-
-        Parameters
-        ----------
-        progress : Progress, optional
-            Notified about the columns that were taken, and about rows that were left out.
-
-        Returns
-        -------
-        Dataset
+        """Read and check the files; `progress` is told which columns were taken and which rows left out.
 
         Raises
         ------

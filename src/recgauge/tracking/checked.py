@@ -16,13 +16,7 @@ FOLDER = "check"
 
 
 def looks_in(uri: str, test_sha256: str) -> list[Look]:
-    """Return the looks at test rows that the runs of a store carry, whatever their experiment.
-
-    Raises
-    ------
-    TrackingError
-        If the store cannot be reached.
-    """
+    """Return the looks at test rows that the runs of a store carry, whatever their experiment."""
     store = RunStore(uri)
     runs = [
         run
@@ -34,13 +28,7 @@ def looks_in(uri: str, test_sha256: str) -> list[Look]:
 
 
 def record_check(uri: str, run_id: str, look: Look, files: Mapping[str, str]) -> None:
-    """Write a check into the candidate's run: its tags, and its files as artifacts.
-
-    Raises
-    ------
-    TrackingError
-        If the store cannot be reached.
-    """
+    """Write a check into the candidate's run: its tags, and its files as artifacts."""
     store = Store(uri)
     tags = {OUTCOME_TAG: look.outcome, TEST_TAG: look.test_sha256, LOOK_TAG: json.dumps(asdict(look))}
     client = RunStore(uri).client()

@@ -31,33 +31,14 @@ def find_runs(
     search: str = "",
     wanted: Sequence[str] = (),
 ) -> tuple[list[JobOutcome], list[str]]:
-    """Return the finished runs that a user names, the newest of those with equal settings and data.
+    """Return the finished runs that a user names, the newest of those with equal settings, and notes.
 
-    Parameters
-    ----------
-    sources : sequence of str
-        Output folders of runs or sweeps, ids of runs, names of MLflow experiments, or ``experiment=NAME``,
-        recgauge's own. Empty: `experiment`.
-    uri : str
-        Tracking store.
-    experiment : str
-        MLflow experiment that is meant where none is named.
-    search : str
-        Which of an experiment's runs, in MLflow's language; empty: all.
-    wanted : sequence of str
-        Files that are copied from a remote store beside those that every comparison needs.
-
-    Returns
-    -------
-    runs : list of JobOutcome
-        Each with its record, and with a folder that has its per_user.parquet.
-    notes : list of str
-        What was left out.
-
-    Raises
-    ------
-    RecgaugeError
-        If a source is unknown, a run that is named alone has no results, or nothing is found.
+    `sources` are output folders of runs or sweeps, ids of runs, names of MLflow experiments, or
+    ``experiment=NAME``, recgauge's own; without any, `experiment` is meant. `search` chooses among an
+    experiment's runs, in MLflow's language. `wanted` are files that are copied from a remote store beside
+    those that every comparison needs. Each run has its record, and a folder with its per_user.parquet; the
+    notes say what was left out. It is an error if a source is unknown, if a run that is named alone has no
+    results, or if nothing is found.
     """
     names = list(sources) or [experiment]
     if search and all(Path(name).is_dir() or _ID.fullmatch(name) for name in names):
@@ -202,13 +183,7 @@ def _run_id(folder: Path) -> str | None:
 
 
 def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
-    """Return a folder with those of a run's files that there are: an output folder, or one by its id.
-
-    Raises
-    ------
-    TrackingError
-        If there is no such run, or the store cannot be opened.
-    """
+    """Return a folder with those of a run's files that there are: an output folder, or one by its id."""
     if Path(run).is_dir():
         return Path(run)
     store, remedy = RunStore(uri), f"Name the store that has the run, --uri=ADDRESS, {_REMEDY}"
@@ -221,12 +196,7 @@ def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
 
 
 def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
-    """Refuse a run that has not stored what is needed, and say how to run it again.
-
-    Raises
-    ------
-    MissingDataError
-    """
+    """Refuse a run that has not stored what is needed, and say how to run it again."""
     missing = [name for name in names if not (folder / name).is_file()]
     if missing == [LISTS]:
         stored = str(RunFolder.read(folder).record.settings.get("artifacts", {}).get("lists", True)).lower()

@@ -41,15 +41,7 @@ class Registered:
 
 
 def registered_run(uri: str, model: Registered) -> str:
-    """Return the id of the run that made a version of a registered model.
-
-    Raises
-    ------
-    TrackingError
-        If the registry cannot be reached.
-    MissingDataError
-        If it has no such model, or the version is of no run.
-    """
+    """Return the id of the run that made a version of a registered model."""
     store = Store(uri)
     client = _client(store)
     with explained(store, f"look for {model}"):
@@ -67,13 +59,6 @@ def promote(uri: str, model: Registered, run_id: str) -> str:
     """Move an alias of a registered model to the model of a run, and return what was moved.
 
     A run whose model is not a version of it yet makes one, of the model that the run has logged.
-
-    Raises
-    ------
-    TrackingError
-        If the registry cannot be reached or refuses.
-    MissingDataError
-        If the run has logged no model.
     """
     store = Store(uri)
     client = _client(store)
