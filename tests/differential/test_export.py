@@ -41,7 +41,7 @@ def exported(request, tmp_path_factory):
     sizes = kept.groupby("user_id").size()
     assert len(sizes) < len(users) < 1000  # some have no list, others nothing relevant
     assert sizes.min() < 10 < sizes.max()
-    words = ["--as", "trec", "csv", "ranx", "recbole", "--out", str(folder / "x")]
+    words = ["--as", "trec", "csv", "recbole", "--out", str(folder / "x")]
     assert main(["export", str(run), *words]) == 0
     words = ["--as", "trec", "--scores", "model", "--out", str(folder / "x" / "ties")]
     assert main(["export", str(run), *words]) == 0
@@ -76,15 +76,10 @@ RANX = {"precision": "precision", "recall": "recall", "f1": "f1", "hit_rate": "h
 TREC = ("lists.trec", "test.qrels")
 
 
-@pytest.mark.parametrize("form", ["parquet", "trec"])
-def test_ranx(exported, form):
+def test_ranx(exported):
     ranx = library("ranx")
-    if form == "parquet":
-        run = ranx.Run.from_parquet(f"{exported}/run.parquet")
-        qrels = ranx.Qrels.from_parquet(f"{exported}/qrels.parquet")
-    else:
-        run = ranx.Run.from_file(f"{exported}/{TREC[0]}", kind="trec")
-        qrels = ranx.Qrels.from_file(f"{exported}/{TREC[1]}", kind="trec")
+    run = ranx.Run.from_file(f"{exported}/{TREC[0]}", kind="trec")
+    qrels = ranx.Qrels.from_file(f"{exported}/{TREC[1]}", kind="trec")
     asked = {key: f"{theirs}@{k}" for key, (theirs, k) in at_k(RANX).items()}
     values = ranx.evaluate(qrels, run, list(asked.values()), make_comparable=True)
     agree(exported, "ranx", {key: float(values[name]) for key, name in asked.items()}, files=TREC)

@@ -9,7 +9,6 @@ from shutil import copytree
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -198,7 +197,7 @@ def test_files_that_are_there_stay_unless_told(runs, export, tmp_path):
 @pytest.mark.parametrize(
     ("run", "words", "reason"),
     [
-        ("ties", ["--as", "trek"], "--as: trek is none of trec, csv, parquet, ranx"),
+        ("ties", ["--as", "trek"], "--as: trek is none of trec, csv, parquet, recbole"),
         ("ties", ["--as", "recbole", "--no-train"], "RecBole needs training rows"),
         ("no_lists", ["--as", "trec"], "artifacts.lists=false. Run it again with artifacts.lists=true."),
     ],
@@ -255,7 +254,7 @@ ODD = ["a b", "c,d", 'e"f', "é\u3000x", "tab\there", "NA", " "]
 
 
 @pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize("form", ["trec", "recbole", "user-lines", "csv", "parquet", "ranx"])
+@pytest.mark.parametrize("form", ["trec", "recbole", "user-lines", "csv", "parquet"])
 def test_ids_stay_as_they_are_or_are_refused_by_name(tmp_path, odd, form):
     exporter = Exporter(content(["u", odd], [odd, "i"]))
     splits = form in ("trec", "user-lines") and len(odd.split()) != 1
@@ -271,8 +270,6 @@ def test_ids_stay_as_they_are_or_are_refused_by_name(tmp_path, odd, form):
     if "lists.trec" in names:
         rows = [line.split() for line in (tmp_path / "x" / "lists.trec").read_text("utf-8").splitlines()]
         assert [row[0] for row in rows] == ["u", odd]
-    if "run.parquet" in names:
-        assert pq.read_table(tmp_path / "x" / "run.parquet")["doc_id"].to_pylist() == [odd, "i"]
 
 
 numbers = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20)
@@ -295,9 +292,8 @@ def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
 
 def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
     exporter = Exporter(content(["u", "v"], ["x", "y"], grades=[0.1, 3.0]))
-    for form in ("trec", "ranx"):
-        with pytest.raises(SchemaError, match=r"read whole numbers as grades.*--grades binary"):
-            exporter.files(form)
+    with pytest.raises(SchemaError, match=r"read whole numbers as grades.*--grades binary"):
+        exporter.files("trec")
     binary = Exporter(exporter.content, grades="binary")
     written(binary, "trec", tmp_path / "x")
     assert (tmp_path / "x" / "test.qrels").read_text() == "u 0 x 1\nv 0 y 1\n"

@@ -27,9 +27,9 @@ def add_options(parser: ArgumentParser) -> None:
         "--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=f"one or several of {known}"
     )
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="made if missing")
-    scores = "of trec and ranx: falling with the rank, or the model's, whose ties tools order on their own"
+    scores = "of trec: falling with the rank, or the model's, whose ties tools order on their own"
     parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{scores} {default}")
-    grades = f"of relevant items in trec and ranx {default}"
+    grades = f"of relevant items in trec {default}"
     parser.add_argument("--grades", choices=get_args(Grades), default="rating", help=grades)
     parser.add_argument("--gzip", action="store_true", help=f"pack text files, of {', '.join(PACKED)}")
     no_train = "leave out training and validation rows, for which the data set is loaded again"
@@ -65,6 +65,6 @@ def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:
             "that of a sweep has a folder for each of its runs."
         )
     needs_lists = any(form in NEED_LISTS for form in forms)
-    rated = (folder / PREDICTIONS).is_file() and not set(forms) & {"trec", "ranx"}
+    rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
     require_stored(run, folder, ("record.json", *([LISTS] if needs_lists and not rated else []), TEST))
     return RunFolder.read(folder)

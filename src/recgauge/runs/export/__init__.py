@@ -73,11 +73,11 @@ def export_run(
     for form in options.forms:
         files |= exporter.files(form)
     _refuse_existing(folder, [*files, ABOUT], overwrite=options.overwrite)
-    if set(options.forms) & {"trec", "ranx"}:
+    if "trec" in options.forms:
         notes += _ties(run, exporter)
         if (factor := exporter.grade_factor) != 1:
             notes.append(
-                f"grades for trec_eval and ranx, which read whole numbers, are {factor} times the rating: "
+                f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
                 "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
             )
     about = _about_page(name, run.record, files, exporter)
@@ -184,12 +184,12 @@ Files of the run {name}, written by `recgauge export` {__version__}. The run was
 - `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
 - `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
 """
-    if any(path.startswith(("lists.trec", "run.parquet")) for path in files):
+    if any(path.startswith("lists.trec") for path in files):
         told = "falls with the rank" if exporter.scores == "rank" else "is the model's, ties included"
         relevant = "; a relevant item has the grade 1" if exporter.grades == "binary" else ""
         if (factor := exporter.grade_factor) != 1:
             relevant = f"; grades are {factor} times the rating, to be whole numbers"
-        text += f"- For TREC and ranx the score {told}{relevant}; a pair that repeats is there once.\n"
+        text += f"- For TREC the score {told}{relevant}; a pair that repeats is there once.\n"
     if record.incomparable:
         text += f"- Numbers of these lists are not those of the whole catalogue: {record.incomparable}.\n"
     counts = {path: "" if file.n_rows is None else f"{file.n_rows:,}" for path, file in files.items()}

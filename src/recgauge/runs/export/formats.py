@@ -17,9 +17,9 @@ from recgauge.errors import SchemaError
 from recgauge.utils.checks import shown
 from recgauge.utils.output_files import text_writer
 
-Form = Literal["trec", "csv", "parquet", "ranx", "recbole", "user-lines", "train-test"]
+Form = Literal["trec", "csv", "parquet", "recbole", "user-lines", "train-test"]
 FORMS: tuple[Form, ...] = get_args(Form)
-NEED_LISTS: tuple[Form, ...] = ("trec", "csv", "parquet", "ranx")
+NEED_LISTS: tuple[Form, ...] = ("trec", "csv", "parquet")
 NEED_PARTS: tuple[Form, ...] = ("csv", "parquet", "recbole", "user-lines", "train-test")
 PACKED: tuple[Form, ...] = ("trec", "csv", "user-lines", "train-test")
 """Formats that may be gzip files: parquet is compressed, and RecBole reads no others than plain ones."""
@@ -79,10 +79,10 @@ class Exporter:
     """Turns the content of a run into files."""
 
     content: Content
-    # of TREC and ranx: whole numbers that fall with the rank, so that every tool has the list's order; or the
-    # model's, whose ties each tool orders in its own way
+    # of TREC: whole numbers that fall with the rank, so that every tool has the list's order; or the model's,
+    # whose ties each tool orders in its own way
     scores: Scores = "rank"
-    grades: Grades = "rating"  # of relevant items in TREC and ranx: the rating times `grade_factor`, or 1
+    grades: Grades = "rating"  # of relevant items in TREC: the rating times `grade_factor`, or 1
     packed: bool = False  # whether text files are gzip files
 
     def files(self, form: Form) -> Files:
@@ -91,8 +91,6 @@ class Exporter:
         match form:
             case "trec":
                 return self._trec()
-            case "ranx":
-                return self._ranx()
             case "recbole":
                 return self._recbole()
             case "user-lines":
@@ -108,14 +106,15 @@ class Exporter:
         for name, table in tables.items():
             about = ", ".join(table.column_names)
             if form == "parquet":
-                files |= _parquet(name, table, about)
+                write = partial(pq.write_table, table, compression="zstd")
+                files[f"{name}.parquet"] = ExportFile(len(table), about, write)
             else:
                 files |= self._text(f"{name}.csv", table, about, ",", header=True)
         return files
 
     def _trec(self) -> Files:
         self._check_ids("trec", _is_parted, "has a blank, which separates the columns of TREC files")
-        qrels = self._qrels("trec")
+        qrels = self._qrels()
         qrels = qrels.add_column(1, "0", _constant("0", len(qrels)))
         lists, told = self._run()
         lists = lists.add_column(1, "Q0", _constant("Q0", len(lists)))
@@ -124,15 +123,6 @@ class Exporter:
             **self._text("lists.trec", lists, f"user Q0 item rank score tag{told}", " "),
             **self._text(f"{self.content.evaluated}.qrels", qrels, "user 0 item grade", " "),
         }
-
-    def _ranx(self) -> Files:
-        names = ["q_id", "doc_id", "score"]
-        lists, told = self._run()
-        score = lists["score"].cast(pa.float64())
-        lists = pa.table([lists["user"], lists["item"], score], names=names)
-        qrels = self._qrels("ranx").rename_columns(names)
-        about = ", ".join(names)
-        return _parquet("run", lists, about + told) | _parquet("qrels", qrels, about)
 
     def _recbole(self) -> Files:
         wrong = "has a quote, a tab or a line end, or is a word that RecBole takes for a missing value"
@@ -164,7 +154,7 @@ class Exporter:
         return files
 
     def _run(self) -> tuple[pa.Table, str]:
-        """Return user, item, rank and score as TREC and ranx have them, and what the score is."""
+        """Return user, item, rank and score as TREC has them, and what the score is."""
         lists = self.content.lists
         if lists is None:
             raise SchemaError("the run has no lists.")
@@ -176,12 +166,12 @@ class Exporter:
             told = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
         return pa.table({"user": user, "item": item, "rank": lists["rank"], "score": score}), told
 
-    def _qrels(self, form: Form) -> pa.Table:
+    def _qrels(self) -> pa.Table:
         """Return the judged pairs with whole numbers as grades."""
         judged, factor = self.content.judged, self.grade_factor
         if factor is None:
             raise SchemaError(
-                f"--as {form}: its tools read whole numbers as grades, and the ratings are fractions. With "
+                "--as trec: its tools read whole numbers as grades, and the ratings are fractions. With "
                 "--grades binary every relevant item has the grade 1; --as csv keeps all grades."
             )
         user, item = (judged[name].cast(pa.string()) for name in ("user_id", "item_id"))
@@ -222,11 +212,6 @@ def _atomic(name: str, rows: pa.Table, about: str) -> Files:
     typed = rows.rename_columns([f"{column}:{_TYPES.get(column, 'float')}" for column in rows.column_names])
     write = partial(_write_text, typed, separator="\t", header=True, packed=False)
     return {name: ExportFile(len(rows), about, write)}
-
-
-def _parquet(name: str, rows: pa.Table, about: str) -> Files:
-    write = partial(pq.write_table, rows, compression="zstd")
-    return {f"{name}.parquet": ExportFile(len(rows), about, write)}
 
 
 def _write_text(rows: pa.Table, path: Path, *, separator: str, header: bool, packed: bool) -> None:
