@@ -24,9 +24,7 @@ class RecgaugeLauncher(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run a sweep, or a batch of it, and return what each job gave to a sweeper that searches."""
-        from recgauge.cli.launching import (
-            launch,
-        )  # takes a second to import, and every Hydra program looks here
+        from recgauge.cli.launching import launch  # takes a second, and every Hydra program looks here
 
         load = self.context.config_loader.load_sweep_config
         configs = [load(self.config, list(words)) for words in job_overrides]

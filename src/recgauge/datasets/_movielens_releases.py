@@ -8,12 +8,7 @@ from typing import Literal
 
 from recgauge.data.dataset import PublishedParts, PublishedSplits
 from recgauge.datasets.archives import read_members
-from recgauge.datasets.published_files import (
-    PUBLISHED,
-    REZIPPED,
-    PublishedFile,
-    VerifiedFile,
-)
+from recgauge.datasets.published_files import PUBLISHED, REZIPPED, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError
 from recgauge.files.columns import PAIRS
 from recgauge.files.opening import TableFile

@@ -50,18 +50,9 @@ class DatasetFacts:
     def of(cls, dataset: Dataset) -> Self:
         """Count a data set."""
         rows = dataset.interactions
-        return cls(
-            dataset.name,
-            dataset.sha256,
-            dataset.provenance,
-            dataset.source,
-            dataset.licence,
-            dataset.feedback,
-            dataset.relevant_from,
-            len(rows),
-            rows.n_users,
-            rows.n_items,
-        )
+        facts: dict[str, Any] = {"n_rows": len(rows), "n_users": rows.n_users, "n_items": rows.n_items}
+        facts |= {one.name: getattr(dataset, one.name) for one in fields(cls) if one.name not in facts}
+        return cls(**facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from recgauge.errors import ConfigError, MissingDataError, TrackingError, listed
-from recgauge.tracking.store import Store, check_there, client_of, explained
+from recgauge.errors import ConfigError, MissingDataError, listed
+from recgauge.tracking.store import Store, explained
+from recgauge.tracking.stored import RunStore
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -42,8 +43,7 @@ class Registered:
 
 def registered_run(uri: str, model: Registered) -> str:
     """Return the id of the run that made a version of a registered model."""
-    store = Store(uri)
-    client = _client(store)
+    store, client = Store(uri), RunStore(uri).client()
     with explained(store, f"look for {model}"):
         found = _version(client, model)
     if found is None:
@@ -60,8 +60,7 @@ def promote(uri: str, model: Registered, run_id: str) -> str:
 
     A run whose model is not a version of it yet makes one, of the model that the run has logged.
     """
-    store = Store(uri)
-    client = _client(store)
+    store, client = Store(uri), RunStore(uri).client()
     with explained(store, f"move {model}"):
         before = _version(client, model)
         version = _version_of_run(client, model.name, run_id)
@@ -70,14 +69,6 @@ def promote(uri: str, model: Registered, run_id: str) -> str:
         client.set_registered_model_alias(model.name, model.alias, version)
     was = "it was on none" if before is None else f"from version {before.version} (run {before.run_id})"
     return f"{model} moved to version {version} (run {run_id}), {was}"
-
-
-def _client(store: Store) -> "MlflowClient":
-    if store.file is not None and not store.file.is_file():
-        raise TrackingError(f"the tracking store {store.shown} does not exist. Name it, --uri=ADDRESS.")
-    check_there(store)
-    with explained(store, "open the registry"):
-        return client_of(store)
 
 
 def _version(client: "MlflowClient", model: Registered) -> "ModelVersion | None":
