@@ -97,7 +97,9 @@ ON_THE_COMMAND_LINE = {
         ["hydra.searchpath=['pkg://stranger']"],
         "'pkg://stranger' is not a folder",
     ),
-    "package as the config path": (["--config-path=pkg://stranger"], "--config-path=pkg://stranger: "),
+    "package as the config path": (["--config-path=pkg://stranger"], "--config-path: "),
+    "configuration of its own": (["--config-name=mine"], "--config-name: "),
+    "package as a folder of settings": (["--config-dir=pkg://stranger"], "--config-dir=pkg://stranger: "),
     "pickle of a run": (["--experimental-rerun=../rerun.pkl"], "--experimental-rerun: "),
     # the environment
     "variable": (["model.n_factors=${oc.env:SECRET}"], NO_VARIABLE.format("SECRET")),
@@ -117,7 +119,7 @@ EXPERIMENT, MODEL = "experiment/mine.yaml", "model/mine.yaml"
 GLOBAL, SVD = "# @package _global_\n", "_target_: recgauge.models.svd.SVD\n"
 SWEEP = "hydra: {mode: MULTIRUN, sweeper: {params: {model: 'random,svd'}}}"
 GRID = "hydra: {{mode: MULTIRUN, sweeper: {{params: {{{}}}}}}}"
-CHOSEN = {EXPERIMENT: "experiment=mine", MODEL: "model=mine", "mine.yaml": "--config-name=mine"}
+CHOSEN = {EXPERIMENT: "experiment=mine", MODEL: "model=mine"}
 NO_OBJECT = "could not determine a constructor for the tag"
 NOT_TYPED = "allowed_targets: a file of settings names stranger"
 # text of model/mine.yaml in a folder given by --config-dir, and the message
@@ -181,25 +183,6 @@ IN_A_FILE = {
         f"{GLOBAL}allowed_targets: [mine, stranger]\nmodel: {THING}",
         ["+allowed_targets=[mine]"],
         "'stranger.Thing' is not one of recgauge.*, mine.*",
-    ),
-    "whole configuration": (
-        "mine.yaml",
-        f"defaults: [config, _self_]\nallowed_targets: [stranger]\nmodel: {THING}",
-        [],
-        NOT_TYPED,
-    ),
-    "whole configuration of its own": ("mine.yaml", f"hydra: {{callbacks: {{x: {POPEN}}}}}", [], CALLBACKS),
-    "whole configuration with a search path": (
-        "mine.yaml",
-        "defaults: [config, _self_]\nplace: 'pkg://stranger'\nhydra: {searchpath: ['${place}']}",
-        [],
-        "hydra.searchpath: '${place}' is not a folder",
-    ),
-    "whole configuration with a search path elsewhere": (
-        "mine.yaml",
-        "place: {searchpath: ['pkg://stranger']}\nhydra: ${place}",
-        [],
-        "hydra: write it out",
     ),
     "logging of the help": (
         EXPERIMENT,
@@ -279,7 +262,7 @@ def words_of(name: str, folder: Path) -> list[str]:
         path.write_text(text)
         words = [f"--config-dir={folder / 'conf'}", *([CHOSEN[file]] if file in CHOSEN else []), *more]
     about_the_store = any("tracking" in word for word in words) or "tracking" in str(PROBES[name])
-    alone = "--config-name=mine" in words or any(word.startswith("--exp") for word in words)
+    alone = any(word.startswith("--exp") for word in words)
     return words if about_the_store or alone else [*words, "tracking=off"]
 
 

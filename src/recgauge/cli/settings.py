@@ -28,8 +28,6 @@ def typed_settings(config: DictConfig) -> RunSettings:
     known = [field.name for field in fields(RunSettings)]
     if unknown := [str(key) for key in config if key not in (*known, "hydra")]:
         raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
-    if OmegaConf.get_type(config) is not RunSettings:
-        raise ConfigError("conf/config.yaml: the defaults list must begin with run_schema.")
     values: dict[str, Any] = {name: config[name] for name in known}
     for name, node in values.items():
         values[name] = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node

@@ -36,6 +36,13 @@ SWEEPER = "hydra_plugins.recgauge_sweeper.RecgaugeSweeper"
 _CALLBACKS = {"sweep": {TARGET: "recgauge.cli.launching.SweepEnd"}}
 _FLAGS = ("help", "hydra_help", "version", "resolve", "run", "multirun", "shell_completion")
 _VALUES = ("cfg", "package", "config_path", "config_name", "config_dir", "experimental_rerun")
+_BEGINS = "a run begins with recgauge's own settings. Choose from yours: --config-dir=FOLDER experiment=NAME."
+_REFUSED = {
+    "config_path": _BEGINS,
+    "config_name": _BEGINS,
+    "experimental_rerun": "such a file can hold any code and run it. Give the command of the run again; its "
+    "tag recgauge.command has it.",
+}
 _SHORT = {"help": "h", "cfg": "c", "package": "p", "run": "r", "multirun": "m", "shell_completion": "sc",
           "config_path": "cp", "config_name": "cn", "config_dir": "cd", "info": "i"}  # fmt: skip
 _RUN_CODE = ("address", "setup", "additional_parameters")
@@ -64,20 +71,13 @@ class Words:
         overrides = [*known.overrides, *(word for word in rest if not word.startswith("-"))]
         check_assignments([word for word in rest if word.startswith("-")], overrides)
         check_single(overrides)
-        if "experimental_rerun" in options:
-            raise ConfigError(
-                "--experimental-rerun: such a file can hold any code and run it. Give the command of the run "
-                "again; its tag recgauge.command has it."
-            )
-        for name in ("config_path", "config_dir"):
-            if (folder := options.get(name)) is not None:
-                if not Path(folder).is_dir():
-                    raise ConfigError(f"--{name.replace('_', '-')}={folder}: there is no such folder.")
-                # Hydra takes others for packages, and imports these
-                options[name] = str(Path(folder).absolute())
-        if _is_in_second_folder(options):  # Hydra's Compose API looks for the first file in the first folder
-            first = options.get("config_path", str(conf_folder()))
-            options |= {"config_path": options["config_dir"], "config_dir": first}
+        for name, reason in _REFUSED.items():
+            if name in options:
+                raise ConfigError(f"--{name.replace('_', '-')}: {reason}")
+        if (folder := options.get("config_dir")) is not None:
+            if not Path(folder).is_dir():
+                raise ConfigError(f"--config-dir={folder}: there is no such folder.")
+            options["config_dir"] = str(Path(folder).absolute())  # Hydra takes others for packages
         return cls(options, tuple(overrides))
 
     @cached_property
@@ -99,7 +99,7 @@ class Words:
     def is_single(self, config: DictConfig) -> bool:
         """Whether one job is to run, rather than a sweep, and nothing only shown."""
         return (
-            self.options.keys() <= {"run", "config_path", "config_name", "config_dir", "package"}
+            self.options.keys() <= {"run", "config_dir", "package"}
             and config.hydra.mode != RunMode.MULTIRUN
             and not any(word.is_sweep_override() for word in self.parsed)
         )
@@ -115,16 +115,15 @@ class Words:
 
     def composed(self) -> DictConfig:
         """Return the configuration with Hydra's part, without what is swept, checked."""
-        folder = Path(self.options.get("config_path", conf_folder()))
-        name = self.options.get("config_name", "config")
         offer_metrics(self.parsed)
         single = [str(word.input_line) for word in self.parsed if not word.is_sweep_override()]
         own = [word for word in single if not word.startswith("hydra.searchpath=")]
         config_dir = self.options.get("config_dir")
         paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
-        with _beside_a_sweep(), initialize_config_dir(str(folder), job_name="run", version_base="1.3"):
+        folder = str(conf_folder())
+        with _beside_a_sweep(), initialize_config_dir(folder, job_name="run", version_base="1.3"):
             try:
-                config = compose(name, [*own, _search_path_word(paths)], return_hydra_config=True)
+                config = compose("config", [*own, _search_path_word(paths)], return_hydra_config=True)
             except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
                 raise
             except KeyError as error:  # how Hydra answers a variable that is not set
@@ -145,24 +144,13 @@ class Words:
     def search_path(self) -> list[str]:
         """Return the folders of settings beside the first: of installed packages, and named ones."""
         typed = [word.value() for word in self.parsed if word.key_or_group == "hydra.searchpath"]
-        named = typed[0] if typed else self._search_path_of_file()
+        named = typed[0] if typed else []
         if not isinstance(named, (list, tuple)):
             raise ConfigError(f"hydra.searchpath: expected a list of folders, got {named!r}.")
         for path in named:
             if "${" in str(path) or ("://" in str(path) and not str(path).startswith("file://")):
                 raise ConfigError(f"hydra.searchpath: {path!r} is not a folder; a package would be imported.")
         return [*(f"file://{folder}" for folder in installed_options().values()), *map(str, named)]
-
-    def _search_path_of_file(self) -> Any:
-        """Return what the first file of settings says of the search path."""
-        folders = [self.options.get("config_path", conf_folder()), self.options.get("config_dir")]
-        files = [Path(folder, f"{self.options.get('config_name', 'config')}") for folder in folders if folder]
-        file = next((file for path in files if (file := _settings_file(path)) is not None), None)
-        hydra = None if file is None else OmegaConf.to_container(OmegaConf.load(file), resolve=False)
-        hydra = hydra.get("hydra") if isinstance(hydra, dict) else None
-        if isinstance(hydra, str):  # Hydra would follow it to a search path
-            raise ConfigError("hydra: write it out; it may not refer to another setting.")
-        return (hydra.get("searchpath") if isinstance(hydra, dict) else None) or []
 
 
 @contextmanager
@@ -185,22 +173,6 @@ def _parser() -> ArgumentParser:
         short = [f"-{_SHORT[name]}"] if name in _SHORT else []
         parser.add_argument(f"--{name.replace('_', '-')}", *short, **kind)
     return parser
-
-
-def _settings_file(path: Path) -> Path | None:
-    """Return the file that a name of settings means, with or without its ending."""
-    return next((file for file in (path.with_name(f"{path.name}.yaml"), path) if file.is_file()), None)
-
-
-def _is_in_second_folder(options: Mapping[str, Any]) -> bool:
-    """Whether the first file of settings is in the folder of ``--config-dir`` alone."""
-    name, second = options.get("config_name", "config"), options.get("config_dir")
-    first = Path(options.get("config_path", conf_folder()), name)
-    return (
-        second is not None
-        and _settings_file(first) is None
-        and _settings_file(Path(second, name)) is not None
-    )
 
 
 def _search_path_word(paths: Sequence[str]) -> str:
