@@ -24,7 +24,7 @@ from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, RecordedRuns, join_recorded
 from recgauge.recorded.findings import Found, refusal
 from recgauge.recorded.reading import rows_of_table
-from recgauge.utils.arrow import arrow_table, to_numpy
+from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
 
@@ -76,9 +76,11 @@ class Part:
             "counts": dict(self.counts),
             "found": [[one.name, one.count, one.first, one.fate] for one in self.found],
         }
+        ends = np.cumsum([0, *map(len, self.sums.values())])
+        sums = np.concatenate([np.empty(0), *self.sums.values()])
         columns = {
-            "key": pa.array(list(self.sums), pa.string()),
-            "sums": pa.array([sums.tolist() for sums in self.sums.values()], pa.large_list(pa.float64())),
+            "key": to_arrow(np.array(list(self.sums), object)),
+            "sums": pa.LargeListArray.from_arrays(to_arrow(ends), to_arrow(sums)),
         }
         return pa.table(columns).replace_schema_metadata({"recgauge": json.dumps(about)})
 

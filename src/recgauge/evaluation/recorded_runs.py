@@ -11,7 +11,6 @@ from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
-from recgauge.evaluation.evaluate_ratings import evaluate_ratings
 from recgauge.metrics.metric import Metric, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
 from recgauge.recorded.findings import note
@@ -116,6 +115,9 @@ def evaluate_ratings_of_runs(
     recorded: RecordedRuns, suite: Suite, convention: Convention, settings: ListSettings
 ) -> tuple[RecordedRuns, dict[str, Evaluation]]:
     """Measure the scores of every run as ratings of the rows of the truth; findings are those of ratings."""
+    # brings models, which lists need not wait for
+    from recgauge.evaluation.evaluate_ratings import evaluate_ratings
+
     metrics = {name: convention.definition(name).metric for name in suite}
     truth, n_items = recorded.relevant, np.int64(len(recorded.item_ids))
     runs, evaluations = [], {}

@@ -18,17 +18,19 @@ from io import StringIO
 from math import inf
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from threadpoolctl import threadpool_limits
 
 from recgauge.errors import ConfigError, said
 from recgauge.runs.outcome import JobOutcome
-from recgauge.sweeps.jobs import Job, run_job
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.messages import prepare_streams, print_note
 from recgauge.utils.secrets import private_output
 from recgauge.utils.threads import process_cpus
+
+if TYPE_CHECKING:
+    from recgauge.sweeps.jobs import Job
 
 Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -43,6 +45,13 @@ class WorkerDiedError(RuntimeError):
     """A worker has ended without a result."""
 
 
+def run_here(job: "Job") -> JobOutcome:
+    """Run a job; what jobs need is imported with the first one, as workers also do other work."""
+    from recgauge.sweeps.jobs import run_job
+
+    return run_job(job)
+
+
 class Engine:
     """Runs jobs in this process, one after the other.
 
@@ -52,7 +61,7 @@ class Engine:
 
     n_workers = 1
     in_this_process = True
-    run: Callable[[Job], JobOutcome] = staticmethod(run_job)
+    run: "Callable[[Job], JobOutcome]" = staticmethod(run_here)
 
     def worker(self) -> Executor:
         """Make a worker."""
@@ -72,10 +81,10 @@ class Here(Executor):
         return done
 
 
-def work(job: Job) -> JobOutcome:
+def work(job: "Job") -> JobOutcome:
     """Run a job in a worker, where what it prints goes to its folder."""
     with private_output(job.words):
-        return run_job(replace(job, log=True))
+        return run_here(replace(job, log=True))
 
 
 class Processes(Engine):
@@ -132,7 +141,7 @@ def _close(pipes: Sequence[int]) -> None:
         os.closerange(number, number + 1)
 
 
-def work_elsewhere(job: Job, folder: str, variables: Mapping[str, str]) -> JobOutcome:
+def work_elsewhere(job: "Job", folder: str, variables: Mapping[str, str]) -> JobOutcome:
     """Run a job on another machine that sees the same folders; its messages say where they are from."""
     os.chdir(folder)
     os.environ.update(variables)
