@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recgauge.data.ids import encode_sorted
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
+from recgauge.utils.grouped import encode_sorted
 
 
 def build(**changes):

@@ -55,8 +55,9 @@ def test_numpy_and_compiled_code_agree_to_the_last_bit(case):
     compiled = every_loop(*case)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_lookup, "_is_first", lambda _: True)
-        patch.setattr(grouped, "TABLE", 2 * CODES)
+        patch.setattr(grouped, "BLOCK", 2)
         patch.setattr(_vectorised, "TABLE", 2 * CODES)
+        patch.setattr(_vectorised, "BLOCK", 2 * 5)
         vectorised = every_loop(*case)
     for one, other in zip(compiled, vectorised, strict=True):
         assert one.dtype == other.dtype
@@ -67,6 +68,7 @@ def test_numpy_and_compiled_code_agree_to_the_last_bit(case):
 def test_repeats_and_shared_are_those_of_sets(table, other, cells):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouped, "TABLE", cells)  # blocks of one group, of two, of all
+        patch.setattr(grouped, "BLOCK", cells)
         check_repeats_and_shared(table, other)
 
 

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import IntArray
+from recgauge.utils.grouped import dense, encode_sorted
 
 IdArray = npt.NDArray[Any]
-_FEW = 100_000  # texts that are sorted: hashing them would import pandas
+_FEW = {"U": 100_000, "i": 1_000_000}  # texts and numbers that are sorted: hashing would import pandas
 
 
 def as_ids(subject: str, values: Iterable[Any]) -> IdArray:
@@ -50,33 +51,6 @@ def flatten(subject: str, lists: Sequence[Any]) -> IdArray:
     return as_ids(subject, list(chain.from_iterable(lists)))
 
 
-def encode_sorted(ids: IdArray) -> tuple[IdArray, IntArray]:
-    """Return the distinct ids, ascending and of the same type, and the code of each id.
-
-    Parameters
-    ----------
-    ids : ndarray of any sortable type, shape (n,)
-
-    Returns
-    -------
-    distinct : ndarray, shape (n_distinct,)
-    codes : ndarray of int32, shape (n,)
-
-    Examples
-    --------
-    >>> encode_sorted(np.array([30, 10, 30]))
-    (array([10, 30]), array([1, 0, 1], dtype=int32))
-    """
-    if not _is_dense(ids):
-        distinct, codes = np.unique(ids, return_inverse=True)
-        return distinct, codes.astype(np.int32)
-    # A table over the range instead of a sort: 20 million rows in a tenth of the time.
-    present = np.zeros(int(ids.max()) + 1, dtype=np.bool_)
-    present[ids] = True
-    code_of = np.cumsum(present, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(present).astype(ids.dtype, copy=False), code_of[ids]
-
-
 def encode(
     subjects: Sequence[str], columns: Sequence[IdArray], *, in_order: bool
 ) -> tuple[IdArray, list[IntArray]]:
@@ -105,8 +79,8 @@ def encode(
     """
     edges = np.cumsum([0, *(len(column) for column in columns)])
     every = _joined(columns)
-    is_text = every.dtype.kind == "U" and (not in_order or len(every) < _FEW)
-    if is_text or (every.dtype != object and _is_dense(every)):
+    few = len(every) < _FEW.get(every.dtype.kind, 0)
+    if few or dense(every) or (every.dtype.kind == "U" and not in_order):
         ids, codes = encode_sorted(every)
         if in_order:
             ids, codes = _as_they_appear(ids, codes)
@@ -142,11 +116,6 @@ def _joined(columns: Sequence[IdArray]) -> IdArray:
     if len({column.dtype for column in filled}) > 1:
         filled = [column.astype(object) for column in filled]
     return filled[0] if len(filled) == 1 else np.concatenate(filled)
-
-
-def _is_dense(ids: IdArray) -> bool:
-    few_gaps = len(ids) > 0 and ids.dtype.kind in "iu" and ids.min() >= 0
-    return few_gaps and int(ids.max()) < 4 * len(ids) + (1 << 20)
 
 
 def _as_they_appear(ids: IdArray, codes: IntArray) -> tuple[IdArray, IntArray]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.data.ids import encode_sorted
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
+from recgauge.utils.grouped import encode_sorted
 from recgauge.utils.html import html_table
 
 if TYPE_CHECKING:

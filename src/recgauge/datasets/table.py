@@ -340,7 +340,8 @@ def join(parts: Sequence[Rows]) -> Interactions:
     with ThreadPoolExecutor(2) as threads:
         users = threads.submit(join_ids, [rows.user for rows in parts], "user")
         items = threads.submit(join_ids, [rows.item for rows in parts], "item")
-    (user, user_ids), (item, item_ids) = users.result(), items.result()
+    (of_users, user_ids), (of_items, item_ids) = users.result(), items.result()
+    user, item = np.concatenate(of_users), np.concatenate(of_items)
     ratings = [rows.numbers["rating"] for rows in parts if "rating" in rows.numbers]
     times = [rows.time for rows in parts if rows.time is not None]
     return Interactions(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from recgauge.errors import SchemaError
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, IntArray, LongArray, text_array
-from recgauge.utils.grouped import run_starts
+from recgauge.utils.grouped import encode_sorted, run_starts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +62,7 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     """Return the ids of a column; text loses the blanks around it, and empty text is no id."""
     import pyarrow as pa
 
-    if pa.types.is_integer(column.type) and (numbers := _small_numbers(column)) is not None:
+    if pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
         return numbers
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -78,14 +77,19 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     return Ids(codes, distinct, whole)
 
 
-def _small_numbers(column: "pa.ChunkedArray") -> Ids | None:
-    """Return whole numbers as their own codes: no hashing; None where they are missing or far apart."""
+def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
+    """Return whole numbers as codes, by their distance from the least: no hashing; None where far apart."""
     if column.null_count or not len(column):
         return None
-    numbers = to_numpy(column)
-    if numbers.min() < 0 or numbers.max() >= min(len(numbers), 1 << 31):
+    chunks = [to_numpy(chunk) for chunk in column.chunks if len(chunk)]
+    least, greatest = min(chunk.min() for chunk in chunks), max(chunk.max() for chunk in chunks)
+    if (span := int(greatest) - int(least) + 1) > min(len(column), 1 << 31):
         return None
-    return Ids(numbers.astype(np.int32), np.arange(numbers.max() + 1, dtype=numbers.dtype), whole=True)
+    codes, ends = np.empty(len(column), np.int32), np.cumsum([0, *map(len, chunks)]).tolist()
+    for chunk, begin, end in zip(chunks, ends, ends[1:], strict=False):
+        # what a type of 32 bits cannot hold wraps around, and the difference is right
+        np.subtract(chunk, least, out=codes[begin:end], dtype=np.int32, casting="unsafe")
+    return Ids(codes, np.arange(span).astype(least.dtype) + least, whole=True)
 
 
 def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]:
@@ -120,8 +124,8 @@ def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
     return matches
 
 
-def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Return the codes of the rows of all parts, each with an id, and the ids that they have, ascending."""
+def join_ids(parts: Sequence[Ids], name: str) -> tuple[list[IntArray], npt.NDArray[Any]]:
+    """Return the codes of each part's rows, each with an id, and the ids that they have, ascending."""
     columns = [part.distinct for part in parts]
     if all(part.whole for part in parts):
         columns = [_as_numbers(column) for column in columns]
@@ -131,21 +135,26 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[IntArray, npt.NDArray[Any
             f"Table: the {name} ids are numbers in some files and text in others, so that they cannot be "
             "matched. Make them one type."
         )
-    ids, inverse = np.unique(np.concatenate(columns), return_inverse=True)
+    ids, inverse = encode_sorted(np.concatenate(columns))
     places = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
     used = np.zeros(len(ids), np.bool_)
     for part, place in zip(parts, places, strict=True):
+        seen = np.zeros(len(place), np.bool_)
         for rows in _blocks(part):
-            used[place[part.codes[rows]]] = True
+            seen[part.codes[rows]] = True
+        used[place[seen]] = True
     code_of = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    codes = np.empty(sum(len(part.codes) for part in parts), np.int32)
-    ends = np.cumsum([0, *(len(part.codes) for part in parts)])
-    for part, place, (begin, end) in zip(parts, places, pairwise(ends), strict=True):
-        code = code_of[place]
-        for rows in _blocks(part):
-            # "wrap" needs no pass that looks for wrong positions
-            code.take(part.codes[rows], out=codes[begin:end][rows], mode="wrap")
-    return codes, ids[used]
+    return [_moved(part, code_of[place]) for part, place in zip(parts, places, strict=True)], ids[used]
+
+
+def _moved(part: Ids, code: IntArray) -> IntArray:
+    """Return the code of each row; those that stay as they are need no pass."""
+    if np.array_equal(code, np.arange(len(code))):
+        return part.codes
+    codes = np.empty(len(part.codes), np.int32)
+    for rows in _blocks(part):
+        code.take(part.codes[rows], out=codes[rows], mode="wrap")  # which looks for no wrong positions
+    return codes
 
 
 def _blocks(part: Ids) -> Iterator[slice]:

@@ -138,7 +138,7 @@ def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Ro
         pair: tuple[Role, Role] = ("user", "item")
         ids = {role: threads.submit(read_ids, columns[role]) for role in pair if role in columns}
         read = {
-            role: threads.submit(read_numbers, columns[role], single=role == "rating" and not exact)
+            role: threads.submit(_read, role, columns[role], single=role == "rating" and not exact)
             for role in NUMBERS
             if role in columns
         }
@@ -156,7 +156,7 @@ def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Ro
         ),
     ]
     rank = numbers.get("rank")
-    if rank is not None and not (_is_whole(columns["rank"]) and rank.min(initial=0) >= 0):
+    if rank is not None and rank.dtype != np.int32:
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
     if time is not None:
         reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
@@ -211,6 +211,15 @@ def lines_at(lines: Lines, rows: LongArray) -> LongArray:
     [2, 4]
     """
     return rows + lines.start if isinstance(lines, range) else lines[rows]
+
+
+def _read(role: Role, column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray[Any]:
+    """Return numbers; ranks as int32 where all of them are whole numbers from 0."""
+    if role == "rank" and _is_whole(column):
+        ranks = to_numpy(column)
+        if ranks.min(initial=0) >= 0 and ranks.max(initial=0) < 1 << 31:
+            return ranks.astype(np.int32, copy=False)
+    return read_numbers(column, single=single)
 
 
 def read_numbers(column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray[Any]:

@@ -3,44 +3,56 @@
 import numpy as np
 
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
-from recgauge.utils.grouped import TABLE, repeats, run_starts
+from recgauge.utils.grouped import BLOCK, TABLE, repeats, run_starts
+
+_CELLS = 16  # of a table for each relevant item
 
 
 def look_up(
     items: IntArray, start: LongArray, relevant: IntArray, gains: DoubleArray, n_codes: int, *, every: bool
 ) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
     """Look up the lists of all users, see `_lookup.look_up`; `n_codes` items have codes."""
-    k, n_codes, counts = items.shape[1], max(1, n_codes), np.diff(start)
-    step = max(1, min(TABLE // n_codes, len(items)))
-    # places of relevant items among their users', from 1; the smaller the table, the less it leaves the cache
-    kind = np.min_scalar_type(counts.max(initial=0))
-    places = (_within(counts) + 1).astype(kind)
-    marks, base = np.zeros(step * n_codes, kind), np.arange(step) * n_codes
-    cells, found = [], []
-    for first in range(
-        0, len(items), step
-    ):  # on one thread: steps this short mostly wait for the other's lock
-        lists = items[first : first + step]
-        mine = slice(start[first], start[first + len(lists)])
-        marked = np.repeat(base[: len(lists)], counts[first : first + step]) + relevant[mine]
-        marks[marked] = places[mine]
-        mark = marks.take(base[: len(lists), None] + lists, mode="wrap").ravel()
-        if (lists[:, -1:] < 0).any():
-            mark[lists.ravel() < 0] = 0
-        marks[marked] = 0
-        cell = np.flatnonzero(mark)
+    k, counts = max(1, items.shape[1]), np.diff(start)
+    # A user's row of the table has the places of relevant items among the user's, from 1, where the last
+    # digits of their codes say: so small a table stays near the processor, and nearly all items meet a 0.
+    step = max(1, min(BLOCK // k, len(items)))
+    mean = len(relevant) // max(1, int(np.count_nonzero(counts))) + 1
+    width = 1 << min((_CELLS * mean).bit_length(), (TABLE // step).bit_length() - 1)
+    places = (_within(counts) + 1).astype(np.min_scalar_type(counts.max(initial=0)))
+    table, digits = np.zeros(step * width, places.dtype), np.int32(width - 1)
+    base = np.arange(step, dtype=np.int32) * np.int32(width)
+    cells, found = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for first in range(0, len(items), step):  # on one thread: steps so short mostly wait for another's lock
+        lists, mine = items[first : first + step], slice(start[first], start[min(first + step, len(items))])
+        owner, ours = np.repeat(np.arange(len(lists)), counts[first : first + step]), relevant[mine]
+        cell_of = base[owner] + (ours & digits)
+        table[cell_of] = places[mine]
+        place = table.take(base[: len(lists), None] + (lists & digits), mode="wrap").ravel()
+        covered = np.flatnonzero(table[cell_of] != places[mine])  # by another of the user's, as a rule none
+        table[cell_of] = 0
+        cell = np.flatnonzero(place)
+        at = start[first + cell // k] + place[cell] - 1
+        same = relevant[at] == lists.ravel()[cell]
+        cell, at = cell[same], at[same]
+        for some in (covered[i : i + step] for i in range(0, len(covered), step)):
+            which, column = np.nonzero(lists[owner[some]] == ours[some, None])
+            cell = np.append(cell, owner[some[which]] * k + column)
+            at = np.append(at, some[which] + start[first])
+        if len(covered):
+            order = np.lexsort((at, cell))
+            order = order[np.diff(cell[order], append=-1) != 0]  # of an item named twice, the last counts
+            cell, at = cell[order], at[order]
         cells.append(cell + first * k)
-        found.append(mark[cell])
-    cell, place = (np.concatenate(parts or [np.empty(0, np.int64)]) for parts in (cells, found))
+        found.append(at)
+    cell, at = np.concatenate(cells), np.concatenate(found)
     if not every:
         row_start = np.searchsorted(cell, np.arange(len(items) + 1) * k)
         again = repeats(row_start, items.ravel()[cell], n_codes)
         if again is not None:
-            cell, place = cell[~again], place[~again]
-    row, column = np.divmod(cell, max(1, k))
+            cell, at = cell[~again], at[~again]
+    row, column = np.divmod(cell, k)
     ordinal = _within(np.diff(run_starts(row), append=len(row))) + 1
-    gain = gains[start[row] + place - 1]
-    return row, (column + 1).astype(np.int32), ordinal.astype(np.int32), gain
+    return row, (column + 1).astype(np.int32), ordinal.astype(np.int32), gains[at]
 
 
 def _within(counts: LongArray) -> LongArray:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -198,8 +197,7 @@ def joint_codes(parts: Sequence[Ids], name: str, *, text: bool) -> tuple[IdArray
     if text or (mixed and not all(part.whole for part in parts)):
         parts = [replace(part, distinct=_as_text(part.distinct), whole=False) for part in parts]
     codes, ids = join_ids(parts, name)
-    edges = np.cumsum([0, *(len(part.codes) for part in parts)])
-    return ids, [codes[begin:end] for begin, end in pairwise(edges)]
+    return ids, codes
 
 
 def joint_runs(users: Sequence[Ids], *, text: bool) -> tuple[IdArray, list[UserRuns]]:

@@ -1,10 +1,11 @@
 """What can be odd about recorded lists: counted, shown, and refused or kept."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.rows import Rows
@@ -156,7 +157,7 @@ class Report:
     def order(
         self,
         start: LongArray,
-        rank: DoubleArray | None,
+        rank: DoubleArray | IntArray | None,
         score: DoubleArray | None,
         row: LongArray | None,
         again: BoolArray | None,
@@ -169,7 +170,7 @@ class Report:
         if score is not None:
             tied = next_to(np.equal, score, start)
             self.rows("ties", tied if again is None else tied[~again[tied]], row)
-        if rank is None:
+        if rank is None or (score is None and _counts_up(rank, start)):
             return False
         same = np.ones(max(0, start[-1] - 1), bool)
         same[start[1:-1] - 1] = False
@@ -202,7 +203,17 @@ class Report:
         return again
 
 
-def next_to(compare: np.ufunc, key: DoubleArray, start: LongArray) -> LongArray:
+def _counts_up(rank: DoubleArray | IntArray, start: LongArray) -> bool:
+    """Whether every list has the ranks 1, 2, 3, ... or 0, 1, 2, ...: nothing is odd about them."""
+    gaps = next_to(lambda row, before: row - before != 1, rank, start)
+    return not len(gaps) and bool((rank[start[:-1]] <= 1).all())
+
+
+def next_to(
+    compare: Callable[[npt.NDArray[Any], npt.NDArray[Any]], BoolArray],
+    key: npt.NDArray[Any],
+    start: LongArray,
+) -> LongArray:
     """Return the rows whose key compares so with that of the row before in the same list, rising.
 
     Examples

@@ -155,13 +155,13 @@ def starts_of(lengths: LongArray) -> LongArray:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
-def _order(runs: UserRuns, key: DoubleArray | None, *, rising: bool) -> LongArray | None:
+def _order(runs: UserRuns, key: DoubleArray | IntArray | None, *, rising: bool) -> LongArray | None:
     """Return the order by user, then key, else that of the file; None if the rows have it."""
     assert key is not None
     if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
         return None
-    if rising and key.max(initial=0.0) < _LARGEST:  # ranks, which are whole numbers from 0
-        return order_of_pairs(runs.of_rows(), key.astype(np.int32))
+    if rising and key.max(initial=0) < _LARGEST:  # ranks, which are whole numbers from 0
+        return order_of_pairs(runs.of_rows(), key.astype(np.int32, copy=False))
     return np.lexsort((key if rising else -key, runs.of_rows()))
 
 
