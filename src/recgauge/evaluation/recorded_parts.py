@@ -118,7 +118,7 @@ class StoredRuns:
         workers: Sequence[Executor],
     ) -> None:
         for table in self._divided:
-            table.prepare(progress)
+            table.prepare(progress, partial(in_turn, workers=workers))
         n_parts, n_rows = self.division.n_parts, sum(run.n_rows for run in self.runs)
         missing = [part for part in range(n_parts) if not all(some[part].exists() for some in files.values())]
         with progress.step("judge", n_rows, "rows") as advance:

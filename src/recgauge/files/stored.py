@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 _ENDINGS = (".parquet", ".pq")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowGroup:
-    """Some rows of a file, and the least and greatest user in them where the file says so."""
+    """Some rows of a file, and the least and greatest whole number of columns where the file says so."""
 
     file: int
     place: int
     n_rows: int
-    users: tuple[int, int] | None
+    spans: Mapping[str, tuple[int, int]]
+    users: tuple[int, int] | None  # None also where a user is missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ class StoredTable:
     @cached_property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
-        return self._columns(0, self._footers[0][1])
+        return self._columns(0, self.schema)
 
     @cached_property
     def columns(self) -> list[str]:
@@ -96,7 +97,22 @@ class StoredTable:
         """Whether ids of users are whole numbers."""
         import pyarrow as pa
 
-        return bool(pa.types.is_integer(self._footers[0][1].field(self.labels["user"]).type))
+        return bool(pa.types.is_integer(self.schema.field(self.labels["user"]).type))
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """All columns of the first file."""
+        return self._footers[0][1]
+
+    @cached_property
+    def spans(self) -> Mapping[str, tuple[int, int]]:
+        """The least and the greatest whole number of each column, where all files say so."""
+        spans = {}
+        for label in self.columns:
+            known = [group.spans[label] for group in self.groups if label in group.spans]
+            if known and len(known) == len(self.groups):
+                spans[label] = min(least for least, _ in known), max(greatest for _, greatest in known)
+        return spans
 
     @cached_property
     def _footers(self) -> "list[tuple[tuple[RowGroup, ...], pa.Schema]]":
@@ -161,35 +177,31 @@ class StoredTable:
                     nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
                     yield pa.chunked_array([pc.list_flatten(column) if nested else column])
 
-    def batches(self, n_rows: int) -> "Iterator[pa.Table]":
-        """Yield all rows in their order, some at a time."""
-        import pyarrow as pa
-
-        for file in range(len(self.paths)):
+    def batches(self, n_rows: int, groups: Sequence[RowGroup]) -> "Iterator[pa.RecordBatch]":
+        """Yield the rows of row groups in their order, some at a time."""
+        for file in dict.fromkeys(group.file for group in groups):
+            places = [group.place for group in groups if group.file == file]
             with self.open(file) as opened:
-                for batch in opened.iter_batches(n_rows, columns=self.columns):
-                    yield pa.Table.from_batches([batch])
+                yield from opened.iter_batches(n_rows, row_groups=places, columns=self.columns)
 
 
 def _row_groups(file: int, opened: "parquet.ParquetFile", labels: Mapping[Role, str]) -> Iterator[RowGroup]:
     names = list(labels.values())
     for place in range(opened.metadata.num_row_groups):
         group = opened.metadata.row_group(place)
-        n_rows, users = group.num_rows, None
+        n_rows, users, spans = group.num_rows, None, {}
         for column in (group.column(at) for at in range(group.num_columns)):
             name = column.path_in_schema.split(".")[0]
-            if name in names:
-                n_rows = max(n_rows, column.num_values)  # of a list column, the values
-            known = column.statistics if name == labels["user"] else None
-            if (
-                known is not None
-                and known.has_min_max
-                and not known.null_count
-                and isinstance(known.min, int)
-            ):
-                users = (known.min, known.max)
+            if name not in names:
+                continue
+            n_rows = max(n_rows, column.num_values)  # of a list column, the values
+            known = column.statistics
+            if known is not None and known.has_min_max and isinstance(known.min, int):
+                spans[name] = known.min, known.max
+                if name == labels["user"] and not known.null_count:
+                    users = spans[name]
         if group.num_rows:
-            yield RowGroup(file, place, n_rows, users)
+            yield RowGroup(file, place, n_rows, spans, users)
 
 
 def _kind(kind: "pa.DataType") -> str:

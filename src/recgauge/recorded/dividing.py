@@ -1,10 +1,10 @@
 """Divides stored lists and relevance by user into parts that fit into memory.
 
-Files that hold users in ranges, such as sorted ones, are read where they are. Others are spread first: each
-row is written to the file of its part, in one pass.
+Files that hold users in ranges, such as sorted ones, are read where they are. Others are spread first: in
+one pass, rows are written so that those of a part can be read together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 _BYTES_PER_ROW = 110
 """Of memory at the peak of judging a part: measured with lists of 100."""
 _BATCH = 1 << 20  # rows that are spread at a time
-_READ_AGAIN = 1.3  # how many times all rows may be read in all before it is cheaper to spread them
-MOST_PARTS = 800  # files that are open while rows are spread
+_PIECE = 1 << 23  # rows that one worker spreads to one file
+_READ_AGAIN = 0.3  # share of all rows that may be read once more before it is cheaper to spread them
+MOST_PARTS = 800  # which a thousand rows of a batch have, if they are spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,14 @@ class Division:
         The least user of each part but the first; None: by hash.
     as_text : bool
         Whether ids are hashed as text.
+    most_again : int, default 0
+        Rows of a table that may be read for several parts.
     """
 
     n_parts: int
     edges: LongArray | None
     as_text: bool
+    most_again: int = 0
 
     @classmethod
     def of(cls, tables: Sequence[StoredTable], memory_mib: int) -> "Division":
@@ -64,7 +68,7 @@ class Division:
         whole = all(table.has_whole_users for table in tables)
         if whole and all(group.users for group in largest.groups):
             edges = _edges(largest.groups, largest.n_rows / n_parts)
-            division = cls(len(edges) + 1, edges, as_text=False)
+            division = cls(len(edges) + 1, edges, False, int(_READ_AGAIN * largest.n_rows))
             if division.reads_in_place(largest):
                 return division
         return cls(n_parts, None, not whole)
@@ -72,7 +76,8 @@ class Division:
     @property
     def text(self) -> str:
         """What tells this division from others."""
-        return f"{self.n_parts} {None if self.edges is None else self.edges.tolist()} {self.as_text}"
+        users = "high bits of hashes" if self.edges is None else self.edges.tolist()
+        return f"{self.n_parts} {users} {self.as_text}"
 
     def reads_in_place(self, table: StoredTable) -> bool:
         """Whether parts of a table can be read from its files, with few rows that are read for several."""
@@ -81,7 +86,7 @@ class Division:
         if self.edges is None or not all(group.users for group in table.groups):
             return False
         read = sum((last - first + 1) * group.n_rows for group, first, last in self._parts_of(table.groups))
-        return bool(read <= _READ_AGAIN * table.n_rows)
+        return bool(read - table.n_rows <= self.most_again)
 
     def _parts_of(self, groups: Sequence[RowGroup]) -> Iterator[tuple[RowGroup, int, int]]:
         """Yield row groups with the first and the last part that may have rows in them."""
@@ -97,7 +102,8 @@ class Division:
         if self.n_parts == 1:
             return np.zeros(len(users), np.int64)
         if self.edges is None:
-            return (hash_ids(users, as_text=self.as_text) % np.uint64(self.n_parts)).astype(np.int64)
+            high = hash_ids(users, as_text=self.as_text) >> np.uint64(32)
+            return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int64)
         known = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
         found = np.searchsorted(self.edges, known, side="right")
         if users.null_count:
@@ -137,11 +143,9 @@ def _edges(groups: Sequence[RowGroup], rows_per_part: float) -> LongArray:
 
 
 def _none(table: StoredTable) -> "pa.Table":
-    with table.open(0) as opened:
-        schema = opened.schema_arrow
     import pyarrow as pa
 
-    return pa.schema([schema.field(label) for label in table.columns]).empty_table()
+    return pa.schema([table.schema.field(label) for label in table.columns]).empty_table()
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,65 +161,95 @@ class DividedTable:
         """Whether parts are read from the table's own files."""
         return self.division.reads_in_place(self.table)
 
-    def prepare(self, progress: Progress) -> None:
-        """Spread the rows, unless that has been done or need not be; an unfinished folder is made anew."""
+    def prepare(self, progress: Progress, in_turn: Callable[..., Iterator[int]]) -> None:
+        """Spread the rows, unless that has been done or need not be; an unfinished folder is made anew.
+
+        `in_turn` does a work with each of some numbers, perhaps elsewhere, and yields the numbers.
+        """
         if self.in_place or self.folder.exists():
             return
-        unfinished = self.folder.with_name(f".unfinished-{self.folder.name}")
-        rmtree(unfinished, ignore_errors=True)
+        rmtree(self._unfinished, ignore_errors=True)
         try:
-            unfinished.mkdir(parents=True)
+            self._unfinished.mkdir(parents=True)
             with progress.step(f"spread {self.table.name}", self.table.n_rows, "rows") as advance:
-                for n_rows in _spread(self.table, self.division, unfinished):
-                    advance(n_rows)
-            unfinished.rename(self.folder)
+                for piece in in_turn(self.spread, range(len(self._pieces))):
+                    advance(sum(group.n_rows for group in self._pieces[piece]))
+            self._unfinished.rename(self.folder)
         except OSError as error:
-            rmtree(unfinished, ignore_errors=True)
+            rmtree(self._unfinished, ignore_errors=True)
             needed = in_units(self.table.n_rows * 16)
             raise DataError(
                 f"{self.folder}: {self.table.address} cannot be spread: {said(error)}. It needs about "
                 f"{needed}; choose a folder with room for it: --work FOLDER. Finished parts are kept."
             ) from error
 
+    @property
+    def _unfinished(self) -> Path:
+        return self.folder.with_name(f".unfinished-{self.folder.name}")
+
+    @cached_property
+    def _pieces(self) -> list[list[RowGroup]]:
+        """Row groups that are spread to one file, by its number."""
+        before = np.cumsum([0, *(group.n_rows for group in self.table.groups)]) // _PIECE
+        pieces: dict[int, list[RowGroup]] = {}
+        for piece, group in zip(before.tolist(), self.table.groups, strict=False):
+            pieces.setdefault(piece, []).append(group)
+        return list(pieces.values())
+
+    def spread(self, piece: int) -> None:
+        """Write some row groups to a file, of each batch of rows as many batches as there are parts."""
+        import pyarrow as pa
+        from pyarrow import ipc
+
+        n_parts, schema = self.division.n_parts, _narrow(self.table)
+        with ipc.new_file(str(self._unfinished / f"{piece}.arrow"), schema) as writer:
+            for batch in self.table.batches(_BATCH, self._pieces[piece]):
+                rows = pa.Table.from_batches([batch]).select(schema.names)
+                parts = self.division.parts(rows.column(self.table.labels["user"])).astype(np.uint16)
+                order = np.argsort(parts, kind="stable")  # a radix sort, for numbers so small
+                (ordered,) = rows.cast(schema).take(pa.array(order)).combine_chunks().to_batches()
+                ends = np.cumsum(np.bincount(parts, minlength=n_parts)).tolist()
+                for start, end in zip([0, *ends], ends, strict=False):
+                    writer.write_batch(ordered.slice(start, end - start))
+
     def read(self, part: int) -> "pa.Table":
-        """Return all rows of a part."""
+        """Return all rows of a part, in the order of the files."""
         import pyarrow as pa
 
         if self.in_place:
             return self.division.read_part(self.table, part)
-        with pa.ipc.open_stream(pa.memory_map(str(_bucket(self.folder, part)))) as reader:
-            return reader.read_all()
+        found = []
+        for piece in range(len(self._pieces)):
+            with pa.ipc.open_file(pa.memory_map(str(self.folder / f"{piece}.arrow"))) as reader:
+                places = range(part, reader.num_record_batches, self.division.n_parts)
+                found += [reader.get_batch(place) for place in places]
+        rows = pa.Table.from_batches(found)
+        user = rows.schema.get_field_index(self.table.labels["user"])
+        kind = _plain(self.table.schema.field(self.table.labels["user"]).type)  # results show it
+        return rows.set_column(user, rows.field(user).with_type(kind), rows.column(user).cast(kind))
 
     def forget(self) -> None:
         """Remove what was spread."""
         rmtree(self.folder, ignore_errors=True)
 
 
-def _bucket(folder: Path, part: int) -> Path:
-    return folder / f"{part}.arrows"
-
-
-def _spread(table: StoredTable, division: Division, folder: Path) -> Iterator[int]:
-    """Write each row to the file of its part, in order; yield how many are done."""
+def _narrow(table: StoredTable) -> "pa.Schema":
+    """Return the columns of a table, whole numbers as narrow as all of them are."""
     import pyarrow as pa
-    from pyarrow import ipc
 
-    options = ipc.IpcWriteOptions(compression="lz4")
-    schema = _none(table).schema
-    writers = [
-        ipc.new_stream(str(_bucket(folder, part)), schema, options=options)
-        for part in range(division.n_parts)
-    ]
-    try:
-        for rows in table.batches(_BATCH):
-            parts = division.parts(rows.column(table.labels["user"])).astype(np.uint16)
-            order = np.argsort(parts, kind="stable")  # a radix sort, for numbers so small
-            ordered = rows.cast(schema).take(pa.array(order)).combine_chunks()
-            ends = np.cumsum(np.bincount(parts, minlength=division.n_parts)).tolist()
-            for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
-                if end > start:
-                    writer.write_table(ordered.slice(start, end - start))
-            yield len(rows)
-    finally:
-        for writer in writers:
-            writer.close()
+    fields = []
+    for label in table.columns:
+        field = table.schema.field(label)
+        if (span := table.spans.get(label)) is not None and pa.types.is_integer(field.type):
+            least = np.promote_types(np.min_scalar_type(min(span[0], 0)), np.min_scalar_type(max(span[1], 0)))
+            if least.kind in "iu":  # whole numbers below 0 and above what 63 bits hold have no type in common
+                field = field.with_type(pa.from_numpy_dtype(least))
+        fields.append(field.with_type(_plain(field.type)))
+    return pa.schema(fields)
+
+
+def _plain(kind: "pa.DataType") -> "pa.DataType":
+    """Return the type of the values of a dictionary, which each batch could have another of."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -35,7 +35,7 @@ def hash_ids(column: "pa.ChunkedArray", *, as_text: bool) -> Words:
         column = column.cast(column.type.value_type)
     whole = pa.types.is_integer(column.type)
     if whole and not as_text:
-        known = pc.fill_null(column, 0).cast(pa.int64(), safe=False)
+        known = (pc.fill_null(column, 0) if column.null_count else column).cast(pa.int64(), safe=False)
         words = mix(to_numpy(known).view(np.uint64) * GOLDEN + GOLDEN)
     else:
         texts = column.cast(pa.large_string())
