@@ -104,20 +104,30 @@ def held_out_repeat(known: list[Interactions], held_out: list[Interactions]) -> 
 
 
 def order_of_pairs(user: IntArray, item: IntArray) -> LongArray:
-    """Return the order by user, then item, then row; what ``numpy.lexsort((item, user))`` gives, sooner.
+    """Return the order by user, then item, then row; what ``numpy.lexsort((item, user))`` gives, sooner."""
+    return sorted_pairs(user, item)[0]
+
+
+def sorted_pairs(user: IntArray, item: IntArray) -> tuple[LongArray, IntArray, IntArray]:
+    """Return the order by user, then item, then row, and both in this order.
 
     A row's number in the lowest bits of its pair's code makes all codes distinct, and numpy sorts whole
-    numbers many times faster than it finds their order.
+    numbers many times faster than it finds their order; it is also sooner to read the pairs from sorted
+    codes than to gather them.
     """
     bits = [int(codes.max(initial=0)).bit_length() for codes in (user, item)]
     bits.append(len(user).bit_length())
     if sum(bits) > _SIGNIFICANT:
-        return np.lexsort((item, user))
+        order = np.lexsort((item, user))
+        return order, user[order], item[order]
     tagged = (user.astype(np.int64) << (bits[1] + bits[2])) | (item.astype(np.int64) << bits[2])
     tagged |= np.arange(len(user), dtype=np.int64)
     tagged.sort()
-    tagged &= (1 << bits[2]) - 1
-    return tagged
+    order = tagged & ((1 << bits[2]) - 1)
+    tagged >>= bits[2]
+    items = (tagged & ((1 << bits[1]) - 1)).astype(np.int32)
+    tagged >>= bits[1]
+    return order, tagged.astype(np.int32), items
 
 
 def check_pairs(name: str, known: list[Interactions], held_out: dict[str, Interactions]) -> None:

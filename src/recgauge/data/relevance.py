@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import order_of_pairs
+from recgauge.data.pairs import sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 from recgauge.utils.html import html_table
@@ -85,8 +85,8 @@ class Relevant:
             )
         user, items = rows.user, rows.item
         if not rows.pairs_rise():
-            order = order_of_pairs(user, items)
-            user, items, gains = user[order], items[order], gains[order]
+            order, user, items = sorted_pairs(user, items)
+            gains = gains[order]
             begins = np.ones(len(order), dtype=bool)
             begins[1:] = (user[1:] != user[:-1]) | (items[1:] != items[:-1])
             if not begins.all():

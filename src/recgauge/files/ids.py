@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about 2,000
+_NEAR = 1 << 18  # so many numbers are never far apart
 _BLOCK = 1 << 18  # rows at a time: numpy makes 8 bytes of each code that it looks up
 
 # Why a cell is not an id, by the code that represents it.
@@ -45,8 +46,13 @@ class Ids:
         """Return the rows of a mask; none, if ids were not read."""
         return replace(self, codes=self.codes[rows]) if len(self.codes) else self
 
-    def by_runs(self) -> tuple["Ids", LongArray]:
-        """Return a row for each run of rows with one id, and how many rows each run has."""
+    def by_runs(self) -> tuple["Ids", LongArray | None]:
+        """Return a row for each run of rows with one id, and how many rows each has; None: all rows as they are.
+
+        The latter where hardly any rows with one id are side by side.
+        """
+        if 2 * np.count_nonzero(self.codes[1:] != self.codes[:-1]) > len(self.codes):
+            return self, None
         start = run_starts(self.codes)
         return replace(self, codes=self.codes[start]), np.diff(start, append=len(self.codes))
 
@@ -83,7 +89,7 @@ def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
         return None
     chunks = [to_numpy(chunk) for chunk in column.chunks if len(chunk)]
     least, greatest = min(chunk.min() for chunk in chunks), max(chunk.max() for chunk in chunks)
-    if (span := int(greatest) - int(least) + 1) > min(len(column), 1 << 31):
+    if (span := int(greatest) - int(least) + 1) > min(max(len(column), _NEAR), 1 << 31):
         return None
     codes, ends = np.empty(len(column), np.int32), np.cumsum([0, *map(len, chunks)]).tolist()
     for chunk, begin, end in zip(chunks, ends, ends[1:], strict=False):

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from recgauge.data.ids import IdArray
-from recgauge.data.pairs import order_of_pairs
+from recgauge.data.pairs import sorted_pairs
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
@@ -82,10 +82,12 @@ class Context:
         report.file()
         rank, score = rows.numbers.get("rank"), rows.numbers.get("score")
         by_rank = self._orders_by_rank(rows)
-        row = _order(runs, rank if by_rank else score, rising=by_rank)
-        if row is not None:
-            runs, item = UserRuns.of(runs.of_rows()[row]), item[row]
-            rank, score = (None if values is None else values[row] for values in (rank, score))
+        row = None
+        if (ordered := _ordered(runs, rank if by_rank else score, rising=by_rank)) is not None:
+            row, users, key = ordered
+            runs, item = UserRuns.of(users), item[row]
+            rank = key if by_rank else None if rank is None else rank[row]
+            score = key if not by_rank else None if score is None else score[row]
         start = starts_of(runs.lengths)
         again = report.duplicates(start, item, row, len(self.item_ids))
         contradicted = report.order(start, rank, score, row, again)
@@ -155,14 +157,18 @@ def starts_of(lengths: LongArray) -> LongArray:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
-def _order(runs: UserRuns, key: DoubleArray | IntArray | None, *, rising: bool) -> LongArray | None:
-    """Return the order by user, then key, else that of the file; None if the rows have it."""
+def _ordered(
+    runs: UserRuns, key: DoubleArray | IntArray | None, *, rising: bool
+) -> tuple[LongArray, IntArray, DoubleArray | IntArray] | None:
+    """Return the order by user, then key, else that of the file, and both so; None if the rows have it."""
     assert key is not None
     if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
         return None
+    user = runs.of_rows()
     if rising and key.max(initial=0) < _LARGEST:  # ranks, which are whole numbers from 0
-        return order_of_pairs(runs.of_rows(), key.astype(np.int32, copy=False))
-    return np.lexsort((key if rising else -key, runs.of_rows()))
+        return sorted_pairs(user, key.astype(np.int32, copy=False))
+    row = np.lexsort((key if rising else -key, user))
+    return row, user[row], key[row]
 
 
 def with_ids(rows: Ragged, user_ids: IdArray) -> Ragged:
