@@ -47,9 +47,9 @@ class Ids:
         return replace(self, codes=self.codes[rows]) if len(self.codes) else self
 
     def by_runs(self) -> tuple["Ids", LongArray | None]:
-        """Return a row for each run of rows with one id, and how many rows each has; None: all rows as they are.
+        """Return a row for each run of rows with one id, and how many rows each run has.
 
-        The latter where hardly any rows with one id are side by side.
+        All rows, and None, where hardly any rows with one id are side by side.
         """
         if 2 * np.count_nonzero(self.codes[1:] != self.codes[:-1]) > len(self.codes):
             return self, None

@@ -134,18 +134,18 @@ def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Ro
     """Return the good rows of a file as numbers, with what is wrong with the others."""
     columns = part.columns
     unit = unit or unit_of(columns.get("time"))
-    with ThreadPoolExecutor(4) as threads:  # these wait for memory, not for Python
-        pair: tuple[Role, Role] = ("user", "item")
-        ids = {role: threads.submit(read_ids, columns[role]) for role in pair if role in columns}
-        read = {
-            role: threads.submit(_read, role, columns[role], single=role == "rating" and not exact)
-            for role in NUMBERS
-            if role in columns
-        }
-        times = threads.submit(read_times, columns["time"], unit) if "time" in columns else None
-    user, item = (ids[role].result() if role in ids else NO_IDS for role in pair)
-    numbers = {role: future.result() for role, future in read.items()}
-    time = None if times is None else times.result()
+    pair: tuple[Role, Role] = ("user", "item")
+    named = {role: columns[role] for role in pair if role in columns}
+    with ThreadPoolExecutor(2) as threads:  # while text is hashed, another can be; numbers wait for memory
+        in_turn = map if all(map(_is_whole, named.values())) else threads.map
+        ids = dict(zip(named, in_turn(read_ids, named.values()), strict=True))
+    user, item = (ids.get(role, NO_IDS) for role in pair)
+    numbers = {
+        role: _read(role, columns[role], single=role == "rating" and not exact)
+        for role in NUMBERS
+        if role in columns
+    }
+    time = read_times(columns["time"], unit) if "time" in columns else None
     checks: list[tuple[Role, str, BoolArray]] = [
         *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
         *(("item", reason.format("the item"), good) for reason, good in item.lacking()),

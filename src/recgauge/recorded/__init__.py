@@ -128,10 +128,8 @@ def join_recorded(
     every = [*(rows for _, rows in of_runs), *truths, *trains]
     text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in every)
     more = [] if items_known is None else [items_known]
-    with ThreadPoolExecutor(1) as pool:
-        of_users = pool.submit(joint_runs, [rows.user for rows in every], text=text)
-        item_ids, items = joint_codes([*(rows.item for rows in every), *more], "item", text=text)
-        user_ids, users = of_users.result()
+    item_ids, items = joint_codes([*(rows.item for rows in every), *more], "item", text=text)
+    user_ids, users = joint_runs([rows.user for rows in every], text=text)
     n, m = len(of_runs), len(of_runs) + len(truths)
     context = Context(
         _grouped(truths, users[n:m], items[n:m], len(item_ids), distinct=True),
