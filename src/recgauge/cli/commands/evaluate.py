@@ -65,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
     add("--memory-mib", metavar="MIB", type=int, default=1024, help=f"for each part {default}")
-    add("--jobs", metavar="N", type=int, default=1, help=f"processes that judge parts {default}")
+    add("--jobs", metavar="N", type=int, default=1, help=f"processes that spread and judge parts {default}")
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
 
 
