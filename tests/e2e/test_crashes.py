@@ -1,4 +1,4 @@
-"""A run that dies without warning at any rename or flush harms nothing that was there before.
+"""A run that dies without warning at any rename harms nothing that was there before.
 
 After each death nothing lies half-written under a final name, and the same command succeeds in the same
 folder and store with the same numbers: it never reuses what the dead run left, unless that was complete on
@@ -17,7 +17,7 @@ from e2e.ratings_file import write_ratings
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
-RENAMES, FLUSHES = 32, 2  # at least as many as a run has
+RENAMES = 32  # at least as many as a run has
 SHORTEST = 400  # items of a list: large enough a table that the store and the output folder share it
 WORDS = ("model=popularity", "dataset=table", "split=random_per_user", "hydra.run.dir=out", "reuse=true")
 
@@ -72,12 +72,11 @@ def assert_nothing_is_half_written(folder):
         assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_there_are_points_for_every_rename_and_flush(workshop):
+def test_there_are_points_for_every_rename(workshop):
     assert 10 < workshop.events["rename"] <= RENAMES
-    assert 0 < workshop.events["sync"] <= FLUSHES
 
 
-@pytest.mark.parametrize(("event", "point"), [*some("rename", RENAMES), *some("sync", FLUSHES)])
+@pytest.mark.parametrize(("event", "point"), some("rename", RENAMES))
 def test_the_run_after_a_death(workshop, event, point):
     number = point + (100 if event == "rename" else 200)
     before = finished(workshop.folder)
