@@ -8,6 +8,8 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, printable, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.utils.files import user_path
@@ -85,7 +87,7 @@ class StoredTable:
     @cached_property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
-        return self._columns(0, self.schema)
+        return self._columns(0, self._footers[0][1])
 
     @cached_property
     def columns(self) -> list[str]:
@@ -99,10 +101,20 @@ class StoredTable:
 
         return bool(pa.types.is_integer(self.schema.field(self.labels["user"]).type))
 
-    @property
+    @cached_property
     def schema(self) -> "pa.Schema":
-        """All columns of the first file."""
-        return self._footers[0][1]
+        """The columns that are read, whole numbers in a type that holds those of all files."""
+        import pyarrow as pa
+
+        fields = []
+        for label in self.columns:
+            kinds = {schema.field(label).type for _, schema in self._footers}
+            field = self._footers[0][1].field(label)
+            if len(kinds) > 1 and all(map(pa.types.is_integer, kinds)):
+                joint = np.result_type(*(kind.to_pandas_dtype() for kind in kinds))
+                field = field.with_type(pa.from_numpy_dtype(joint) if joint.kind in "iu" else pa.int64())
+            fields.append(field)
+        return pa.schema(fields)
 
     @cached_property
     def spans(self) -> Mapping[str, tuple[int, int]]:

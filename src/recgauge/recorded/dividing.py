@@ -126,7 +126,7 @@ class Division:
             if first != last:
                 rows = rows.filter(pa.array(self.parts(rows.column(table.labels["user"])) == part))
             found.append(rows)
-        return pa.concat_tables(found, promote_options="permissive") if found else _none(table)
+        return pa.concat_tables(found, promote_options="permissive") if found else table.schema.empty_table()
 
 
 def _edges(groups: Sequence[RowGroup], rows_per_part: float) -> LongArray:
@@ -140,12 +140,6 @@ def _edges(groups: Sequence[RowGroup], rows_per_part: float) -> LongArray:
             rows = 0
         rows += n_rows
     return np.array(edges, np.int64)
-
-
-def _none(table: StoredTable) -> "pa.Table":
-    import pyarrow as pa
-
-    return pa.schema([table.schema.field(label) for label in table.columns]).empty_table()
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +232,8 @@ def _narrow(table: StoredTable) -> "pa.Schema":
     import pyarrow as pa
 
     fields = []
-    for label in table.columns:
-        field = table.schema.field(label)
-        if (span := table.spans.get(label)) is not None and pa.types.is_integer(field.type):
+    for field in table.schema:
+        if (span := table.spans.get(field.name)) is not None and pa.types.is_integer(field.type):
             least = np.promote_types(np.min_scalar_type(min(span[0], 0)), np.min_scalar_type(max(span[1], 0)))
             if least.kind in "iu":  # whole numbers below 0 and above what 63 bits hold have no type in common
                 field = field.with_type(pa.from_numpy_dtype(least))

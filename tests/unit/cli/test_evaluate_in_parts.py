@@ -94,14 +94,28 @@ def test_folders_give_the_numbers_of_files_to_the_last_bit(data, place, name, co
         assert one.equals(other)
 
 
-def test_users_in_ranges_are_read_in_place_and_others_spread(data, place) -> None:
-    for name, spreads in (("sorted", False), ("mixed", True)):
-        (data / f"{name}-truth").touch()
+def test_nothing_that_was_spread_is_left(data, place) -> None:
+    for name in ("sorted", "mixed"):
         main(words(data, name, "", "--work", name, "--memory-mib", "16", "--metrics", "ndcg@999"))
         (work,) = (place / name).iterdir()
-        assert not list(work.glob("spread-*"))  # what was spread is removed at the end
+        assert not list(work.glob("*spread-*"))
         assert len(list(work.glob("run-0-part-*.arrow"))) > 1
-        assert spreads == (name == "mixed")
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_numbers_of_files_may_differ_in_width(data, place, statistics) -> None:
+    for kind in ("lists", "truth"):
+        table = parquet.read_table(data / f"mixed-{kind}.parquet")
+        far = table.set_column(0, "user", pa.array(table["user"].to_numpy() + 2**40))
+        narrow = table.set_column(0, "user", table["user"].cast(pa.int32()))
+        folder = place / f"mixed-{kind}"
+        folder.mkdir()
+        for name, some in (("a", narrow), ("b", far)):
+            parquet.write_table(some, folder / f"{name}.parquet", write_statistics=statistics)
+        parquet.write_table(pa.concat_tables([table, far]), place / f"mixed-{kind}.parquet")
+    assert main(words(place, "mixed", ".parquet", "--out", "whole.json")) == 0
+    assert main(words(place, "mixed", "", "--out", "parts.json", "--memory-mib", "16")) == 0
+    assert stored("parts.json") == stored("whole.json")
 
 
 def test_killed_work_goes_on_at_its_finished_parts(data, place) -> None:
