@@ -141,6 +141,7 @@ def main():
         print(row, flush=True)
         return output
 
+    measured([sys.executable, "-c", SCAN, *data])  # brings the files into memory, from which all then read
     tell("scan", [sys.executable, "-c", SCAN, *data])
     with tempfile.TemporaryDirectory(dir=options.folder) as work:
         out = Path(work) / "out.json"
