@@ -15,8 +15,8 @@ import numpy as np
 
 from recgauge.errors import DataError, said
 from recgauge.files.stored import RowGroup, StoredTable
-from recgauge.utils.arrow import filled, to_numpy
-from recgauge.utils.checks import LongArray
+from recgauge.utils.arrow import filled, to_arrow, to_numpy
+from recgauge.utils.checks import IntArray, LongArray
 from recgauge.utils.hashed import hash_ids
 from recgauge.utils.memory import in_units
 from recgauge.utils.progress import Progress
@@ -30,27 +30,32 @@ _BATCH = 1 << 20  # rows that are spread at a time
 _PIECE = 1 << 23  # rows that one worker spreads to one file
 _READ_AGAIN = 0.3  # share of all rows that may be read once more before it is cheaper to spread them
 MOST_PARTS = 800  # which a thousand rows of a batch have, if they are spread
+_MOST_SPREAD = 1 << 22  # rows of a part: memory for larger ones is taken from the system anew each time
+_TOGETHER = 6  # bits of an id that do not change its part
 
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Users in parts: by ranges of whole numbers, or by a hash of the id.
+    """Users in parts: by ranges of whole numbers, by 64 neighbouring numbers in turn, or by a hash of the id.
 
     Parameters
     ----------
     n_parts : int
     edges : ndarray of int64, shape (n_parts - 1,), or None
-        The least user of each part but the first; None: by hash.
+        The least user of each part but the first; None: in turn or by hash.
     as_text : bool
         Whether ids are hashed as text.
     most_again : int, default 0
         Rows of a table that may be read for several parts.
+    span : (int, int) or None
+        The least and the greatest user, where numbers go to the parts in turn.
     """
 
     n_parts: int
     edges: LongArray | None
     as_text: bool
     most_again: int = 0
+    span: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, tables: Sequence[StoredTable], memory_mib: int) -> "Division":
@@ -71,12 +76,18 @@ class Division:
             division = cls(len(edges) + 1, edges, False, int(_READ_AGAIN * largest.n_rows))
             if division.reads_in_place(largest):
                 return division
+        n_parts = max(n_parts, min(-(-n_rows // _MOST_SPREAD), MOST_PARTS))
+        groups = [group for table in tables for group in table.groups]
+        if whole and all(group.users for group in groups):
+            users = [user for group in groups for user in group.users or ()]
+            if max(users) - min(users) < largest.n_rows and max(users) < 1 << 62:
+                return cls(n_parts | 1, None, False, span=(min(users), max(users)))
         return cls(n_parts, None, not whole)
 
     @property
     def text(self) -> str:
         """What tells this division from others."""
-        users = "high bits of hashes" if self.edges is None else self.edges.tolist()
+        users = (self.span or "high bits of hashes") if self.edges is None else self.edges.tolist()
         return f"{self.n_parts} {users} {self.as_text}"
 
     def reads_in_place(self, table: StoredTable) -> bool:
@@ -88,19 +99,20 @@ class Division:
         read = sum((last - first + 1) * group.n_rows for group, first, last in self._parts_of(table.groups))
         return bool(read - table.n_rows <= self.most_again)
 
-    def _parts_of(self, groups: Sequence[RowGroup]) -> Iterator[tuple[RowGroup, int, int]]:
-        """Yield row groups with the first and the last part that may have rows in them."""
-        for group in groups:
-            if self.edges is None or group.users is None:
-                yield group, 0, self.n_parts - 1
-            else:
-                first, last = np.searchsorted(self.edges, group.users, side="right")
-                yield group, int(first), int(last)
+    def _parts_of(self, groups: Sequence[RowGroup]) -> list[tuple[RowGroup, int, int]]:
+        """Return row groups with the first and the last part that may have rows in them."""
+        if self.edges is None or not all(group.users for group in groups):
+            return [(group, 0, self.n_parts - 1) for group in groups]
+        users = np.array([group.users for group in groups]).reshape(-1, 2)
+        of_group = np.searchsorted(self.edges, users, side="right").tolist()
+        return [(group, first, last) for group, (first, last) in zip(groups, of_group, strict=True)]
 
-    def parts(self, users: "pa.ChunkedArray") -> LongArray:
+    def parts(self, users: "pa.ChunkedArray") -> IntArray | LongArray:
         """Return the part of each user; rows without one are in the first part."""
         if self.n_parts == 1:
             return np.zeros(len(users), np.int64)
+        if self.span is not None:
+            return self.in_turn(users)[0]
         if self.edges is None:
             high = hash_ids(users, as_text=self.as_text) >> np.uint64(32)
             return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int64)
@@ -109,6 +121,27 @@ class Division:
         if users.null_count:
             found[to_numpy(users.is_null().cast("uint8")) == 1] = 0
         return found
+
+    def in_turn(self, users: "pa.ChunkedArray") -> tuple[IntArray | LongArray, IntArray | LongArray]:
+        """Return the part of each user, and the user's number there, from 0 without large gaps."""
+        assert self.span is not None
+        least, greatest = self.span
+        kind = np.int32 if greatest - least < 1 << 31 else np.int64  # a difference that wraps around is right
+        near = np.subtract(to_numpy(users), least, dtype=kind, casting="unsafe")
+        turn = near >> _TOGETHER
+        number = turn // self.n_parts
+        turn -= number * self.n_parts
+        number <<= _TOGETHER
+        number += near & ((1 << _TOGETHER) - 1)
+        return turn, number
+
+    def users_in_turn(self, part: int) -> LongArray:
+        """Return the users of a part by their number there, and perhaps some who are in no table."""
+        assert self.span is not None
+        least, greatest = self.span
+        turns = np.arange(part, ((greatest - least) >> _TOGETHER) + 1 + self.n_parts, self.n_parts)
+        users: LongArray = (turns[:, None] << _TOGETHER) + np.arange(1 << _TOGETHER) + least
+        return np.minimum(users, greatest).ravel()
 
     def read_part(self, table: StoredTable, part: int) -> "pa.Table":
         """Return the rows of a part from the table's own files, in their order."""
@@ -195,14 +228,23 @@ class DividedTable:
         import pyarrow as pa
         from pyarrow import ipc
 
-        n_parts, schema = self.division.n_parts, _narrow(self.table)
+        division, schema = self.division, _narrow(self.table)
+        user = schema.get_field_index(self.table.labels["user"])
+        if division.span is not None:
+            kind = np.min_scalar_type(len(division.users_in_turn(0)))
+            schema = schema.set(user, schema.field(user).with_type(pa.from_numpy_dtype(kind)))
         with ipc.new_file(str(self._unfinished / f"{piece}.arrow"), schema) as writer:
             for batch in self.table.batches(_BATCH, self._pieces[piece]):
                 rows = pa.Table.from_batches([batch]).select(schema.names)
-                parts = self.division.parts(rows.column(self.table.labels["user"])).astype(np.uint16)
-                order = np.argsort(parts, kind="stable")  # a radix sort, for numbers so small
-                (ordered,) = rows.cast(schema).take(pa.array(order)).combine_chunks().to_batches()
-                ends = np.cumsum(np.bincount(parts, minlength=n_parts)).tolist()
+                if division.span is None:
+                    parts = division.parts(rows.column(user))
+                else:
+                    parts, numbers = division.in_turn(rows.column(user))
+                    rows = rows.set_column(user, schema.names[user], to_arrow(numbers))
+                small = parts.astype(np.uint16)  # sorted by radix
+                order = np.argsort(small, kind="stable")
+                (ordered,) = rows.cast(schema).take(to_arrow(order)).combine_chunks().to_batches()
+                ends = np.cumsum(np.bincount(small, minlength=division.n_parts)).tolist()
                 for start, end in zip([0, *ends], ends, strict=False):
                     writer.write_batch(ordered.slice(start, end - start))
 
@@ -220,7 +262,13 @@ class DividedTable:
         rows = pa.Table.from_batches(found)
         user = rows.schema.get_field_index(self.table.labels["user"])
         kind = _plain(self.table.schema.field(self.table.labels["user"]).type)  # results show it
-        return rows.set_column(user, rows.field(user).with_type(kind), rows.column(user).cast(kind))
+        if self.division.span is None:
+            users = rows.column(user).cast(kind)
+        else:
+            known = to_arrow(self.division.users_in_turn(part)).cast(kind)
+            numbers = rows.column(user).combine_chunks().cast(pa.int32())
+            users = pa.DictionaryArray.from_arrays(numbers, known, safe=False)
+        return rows.set_column(user, rows.schema.names[user], users)
 
     def forget(self) -> None:
         """Remove what was spread."""

@@ -119,6 +119,10 @@ def note(name: Finding, count: int, first: str, settings: ListSettings) -> Found
     return Found(name, count, first, fate)
 
 
+Places = IntArray | LongArray
+"""Positions of rows in a file."""
+
+
 class Report:
     """Counts what is odd, and raises at what is refused."""
 
@@ -138,7 +142,7 @@ class Report:
         if mask.any():
             self._note(name, int(mask.sum()), f"{self._rows.file}: {first(int(np.argmax(mask)))}")
 
-    def rows(self, name: Finding, at: LongArray, row: LongArray | None) -> None:
+    def rows(self, name: Finding, at: LongArray, row: Places | None) -> None:
         """Count rows, `at` in the order of the lists."""
         if len(at):
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
@@ -159,7 +163,7 @@ class Report:
         start: LongArray,
         rank: DoubleArray | IntArray | None,
         score: DoubleArray | None,
-        row: LongArray | None,
+        row: Places | None,
         again: BoolArray | None,
     ) -> bool:
         """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks.
@@ -194,7 +198,7 @@ class Report:
         return bool(rises.any())
 
     def duplicates(
-        self, start: LongArray, item: IntArray, row: LongArray | None, n_items: int
+        self, start: LongArray, item: IntArray, row: Places | None, n_items: int
     ) -> BoolArray | None:
         """Count repeated items; return which they are, None if there are none."""
         again = repeats(start, item, n_items)
@@ -229,7 +233,7 @@ def next_to(
     return rows[np.isin(rows, start, assume_unique=True, invert=True)]
 
 
-def places(row: LongArray | None, at: LongArray) -> LongArray:
+def places(row: Places | None, at: LongArray) -> Places:
     """Return where rows of the lists are in the file; `row` None: in the same order."""
     return at if row is None else row[at]
 

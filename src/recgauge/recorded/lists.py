@@ -11,7 +11,7 @@ from recgauge.data.pairs import sorted_pairs
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
-from recgauge.recorded.findings import Found, ListSettings, Report, next_to, places
+from recgauge.recorded.findings import Found, ListSettings, Places, Report, next_to, places
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import run_starts, shared
 
@@ -32,12 +32,14 @@ class RecordedLists:
 class UserRuns:
     """The users of rows, once for each run of rows side by side: mostly once for a list."""
 
-    users: IntArray  # (n_runs,) codes; neighbours differ
+    users: IntArray  # (n_runs,) codes; neighbours differ, but where rows are in any order
     lengths: LongArray  # (n_runs,)
 
     @classmethod
     def of(cls, user: IntArray, lengths: LongArray | None = None) -> Self:
         """Find the runs of users (n,), each of whom has a row, or `lengths` of them."""
+        if lengths is None and 4 * np.count_nonzero(user[1:] < user[:-1]) > len(user):
+            return cls(user, np.broadcast_to(np.int64(1), len(user)))
         start = run_starts(user)
         if lengths is None:
             return cls(user[start], np.diff(start, append=len(user)))
@@ -50,6 +52,8 @@ class UserRuns:
 
     def of_rows(self) -> IntArray:
         """Return the user of each row."""
+        if self.lengths.max(initial=1) == 1:
+            return self.users
         return np.repeat(self.users, self.lengths)
 
 
@@ -84,8 +88,8 @@ class Context:
         by_rank = self._orders_by_rank(rows)
         row = None
         if (ordered := _ordered(runs, rank if by_rank else score, rising=by_rank)) is not None:
-            row, users, key = ordered
-            runs, item = UserRuns.of(users), item[row]
+            row, runs, key = ordered
+            item = item.take(row, mode="wrap")  # which looks for no wrong positions
             rank = key if by_rank else None if rank is None else rank[row]
             score = key if not by_rank else None if score is None else score[row]
         start = starts_of(runs.lengths)
@@ -115,7 +119,7 @@ class Context:
             return "rank" in rows.numbers
         return order == "rank" or (order == "auto" and rows.form != "trec_run")
 
-    def _against_others(self, report: Report, lists: Ragged, row: LongArray | None) -> None:
+    def _against_others(self, report: Report, lists: Ragged, row: Places | None) -> None:
         known_users, listed = np.zeros((2, len(self.user_ids)), bool)
         listed[lists.users] = True
         for other in (self.truth, self.train):
@@ -159,16 +163,39 @@ def starts_of(lengths: LongArray) -> LongArray:
 
 def _ordered(
     runs: UserRuns, key: DoubleArray | IntArray | None, *, rising: bool
-) -> tuple[LongArray, IntArray, DoubleArray | IntArray] | None:
+) -> tuple[Places, UserRuns, DoubleArray | IntArray] | None:
     """Return the order by user, then key, else that of the file, and both so; None if the rows have it."""
     assert key is not None
     if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
         return None
     user = runs.of_rows()
-    if rising and key.max(initial=0) < _LARGEST:  # ranks, which are whole numbers from 0
-        return sorted_pairs(user, key.astype(np.int32, copy=False))
-    row = np.lexsort((key if rising else -key, user))
-    return row, user[row], key[row]
+    if not rising or key.max(initial=0) >= _LARGEST:
+        row = np.lexsort((key if rising else -key, user))
+        return row, UserRuns.of(user[row]), key[row]
+    rank = key.astype(np.int32, copy=False)  # whole numbers from 0
+    if (placed := _placed(user, rank)) is not None:
+        return placed
+    row, user, rank = sorted_pairs(user, rank)
+    return row, UserRuns.of(user), rank
+
+
+def _placed(user: IntArray, rank: IntArray) -> tuple[Places, UserRuns, IntArray] | None:
+    """Order rows without a sort where each list has its length's ranks, from 1 or another least one."""
+    lengths, least, n = np.bincount(user), rank.min(), len(user)
+    start = np.cumsum(lengths) - lengths
+    place = start[user]
+    place += rank
+    place -= least
+    if n > _LARGEST or place.max() >= n:
+        return None
+    row = np.full(n, -1, np.int32)
+    row[place] = np.arange(n, dtype=np.int32)
+    if row.min() < 0:  # a place without a row: another has two
+        return None
+    users = np.flatnonzero(lengths)
+    rank = np.arange(least, least + n, dtype=np.int32)
+    rank -= np.repeat(start.astype(np.int32), lengths)
+    return row, UserRuns(users.astype(np.int32), lengths[users]), rank
 
 
 def with_ids(rows: Ragged, user_ids: IdArray) -> Ragged:

@@ -36,6 +36,15 @@ def with_text(table):
     return pa.table({**ids, table.column_names[2]: table[2]})
 
 
+def with_ranks(table):
+    """Users with gaps between them, some below zero, and ranks if there were scores."""
+    users = pa.array(table["user"].to_numpy() * 7 - 9_000)
+    if "score" not in table.column_names:
+        return table.set_column(0, "user", users)
+    ranks = pa.array(np.arange(len(table)) % LENGTH + 1)
+    return pa.table({"user": users, "item": table["item"], "rank": ranks})
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """Lists and grades in every layout, as folders and as one file in the same order."""
@@ -51,6 +60,7 @@ def data(tmp_path_factory):
     for name, change in {
         "sorted": lambda table: table,
         "mixed": lambda table: table.take(pa.array(rng.permutation(len(table)))),
+        "ranked": lambda table: with_ranks(table).take(pa.array(rng.permutation(len(table)))),
         "text": lambda table: with_text(table.take(pa.array(rng.permutation(len(table))))),
     }.items():
         for kind, table in (("lists", lists), ("truth", truth)):
@@ -79,7 +89,7 @@ def stored(file):
 
 
 @pytest.mark.parametrize("convention", ["standard", "recbole", "trec"])
-@pytest.mark.parametrize("name", ["sorted", "mixed", "text"])
+@pytest.mark.parametrize("name", ["sorted", "mixed", "ranked", "text"])
 def test_folders_give_the_numbers_of_files_to_the_last_bit(data, place, name, convention) -> None:
     how = ["--conventions", convention, "--out"]
     assert main(words(data, name, ".parquet", *how, "whole.json", "whole.parquet")) == 0

@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from recgauge import evaluate
@@ -35,7 +37,7 @@ def trec(rows=ROWS, tag="svd"):
 def read(tmp_path):
     """Write the files and read them."""
 
-    def read(content, name="svd.csv", truth=TRUTH, train=None, **settings):
+    def read(content, name="svd.csv", truth=TRUTH, train=None, **chosen):
         run = tmp_path / name
         run.write_bytes(content if isinstance(content, bytes) else content.encode())
         (tmp_path / "test.csv").write_text(truth)
@@ -44,7 +46,7 @@ def read(tmp_path):
             (tmp_path / "train.csv").write_text(train)
             trains = [str(tmp_path / "train.csv")]
         return read_recorded(
-            [str(run)], [str(tmp_path / "test.csv")], trains, settings=ListSettings(**settings)
+            [str(run)], [str(tmp_path / "test.csv")], trains, settings=ListSettings(**chosen)
         )
 
     return read
@@ -262,6 +264,17 @@ def test_trec_runs_are_ordered_by_score_and_ids_are_text(read):
     found = read(trec(rows), "a.run", keep=["contradictions"])
     assert lists_of(found) == {"1": ["11", "10", "9"]}
     assert found.item_ids.tolist() == ["10", "11", "9"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example writes its files
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4)), min_size=1, max_size=12))
+def test_ranks_order_rows_in_any_order(read, pairs):
+    rows = [(user, item, rank) for item, (user, rank) in enumerate(pairs)]
+    found = lists_of(read(text_of(rows, "user,item,rank"), keep=["equal_ranks", "rank_gaps"]))
+    expected = {}
+    for user, item, _ in sorted(rows, key=lambda row: (row[0], row[2])):
+        expected.setdefault(str(user), []).append(str(item))
+    assert found == expected
 
 
 def test_settings_name_what_exists():
