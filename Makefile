@@ -132,7 +132,7 @@ bench-quick: install  ## the same with fewer users, under two minutes
 	$(BIN)/python benchmarks/list_files.py --quick
 	$(BIN)/python benchmarks/comparison.py --quick
 
-experiments: install  ## run all experiments whose data can be had; again, it does only what is missing
+experiments: install  ## run all experiments whose data and libraries are there; again, it does only what is missing
 	$(BIN)/recgauge experiments --run
 
 ui: install  ## open the tracked results: prints the address, Ctrl-C stops

@@ -4,6 +4,7 @@
 
     RecgaugeError
     ├─ ConfigError          a setting, name, type or value that cannot be used
+    │  └─ MissingLibraryError  a model's library is not installed
     ├─ DataError            interactions or files that cannot be used
     │  ├─ SchemaError       a column, type or value of a table is wrong
     │  ├─ IntegrityError    a file is not the one that was expected
@@ -128,6 +129,10 @@ class RecgaugeError(Exception):
 
 class ConfigError(RecgaugeError, ValueError):
     """A setting, name, type or value that cannot be used."""
+
+
+class MissingLibraryError(ConfigError):
+    """The library that a model needs is not installed; the message has the command that installs it."""
 
 
 class DataError(RecgaugeError, ValueError):

@@ -16,7 +16,7 @@ from recgauge.cli.commands.run_data import data_again
 from recgauge.cli.explain import Choices, explain_config_error
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.words import SWEEPER, check_trust
-from recgauge.errors import ConfigError, RecgaugeError, SchemaError
+from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run
 from recgauge.runs.folder import load_record
@@ -37,9 +37,7 @@ from recgauge.utils.secrets import without_secrets
 
 def run_alone(config: DictConfig) -> bool:
     """Run one job that is none of a sweep, print its table, and return whether all went well."""
-    job = job_of(config, None)
-    if isinstance(job, JobOutcome):
-        raise ConfigError(str(job.reason))
+    job = job_of(config, Path(config.hydra.runtime.output_dir))
     store = build_store(job.typed.tracking)
     sweep = Sweep(job.folder, store, _outputs(), [job], words=job.words, alone=True)
     if job.typed.plan:
@@ -82,12 +80,17 @@ def launch(
     with suppress(OSError):  # Hydra has just written it, with all passwords
         written = sweep.folder / "multirun.yaml"
         written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
+    lacking = {}
     for number, job_config in enumerate(configs, first):
-        job = job_of(job_config, number, config)
-        if isinstance(job, Job):
-            sweep.jobs.append(job)
-        else:
-            sweep.outcomes[number] = job
+        job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
+        folder = sweep.folder / str(job_config.hydra.sweep.subdir)
+        try:
+            sweep.jobs.append(job_of(job_config, folder, number, config))
+        except RecgaugeError as error:
+            label = " ".join(without_secrets(_typed_words(job_config)))
+            sweep.outcomes[number] = JobOutcome(number, label, "failed", str(error), folder=folder)
+            if isinstance(error, MissingLibraryError):
+                lacking[str(error)] = None
     # a sweeper's own settings can name another store than the command line
     sweep.store = next((build_store(job.typed.tracking) for job in sweep.jobs), sweep.store)
     check_int("jobs", config.jobs, minimum=1)
@@ -95,6 +98,8 @@ def launch(
         if not show_plan(sweep):
             raise SystemExit(1)
         return [None] * len(configs)
+    if lacking and sweep.experiment:  # it would train for hours and stay open
+        raise MissingLibraryError(" ".join(lacking))
     check(sweep)
     plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
     workers = make_engine(engine, plain, config.jobs, len(configs), sweep.folder)
@@ -166,41 +171,31 @@ def _with_record(job: JobOutcome) -> JobOutcome:
         return replace(job, status="failed", reason=reason)
 
 
-def job_of(config: DictConfig, number: int | None, sweep: DictConfig | None = None) -> Job | JobOutcome:
-    """Return the job of a composed configuration, or the outcome that says why it cannot run.
+def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig | None = None) -> Job:
+    """Return the job of a composed configuration; an error says why it cannot run.
 
-    `number` is None, and there is no configuration of a `sweep`, where it is alone.
+    There is no configuration of a `sweep` where it is alone.
     """
-    hydra = config.hydra
-    if sweep is None:
-        folder, parent = Path(hydra.runtime.output_dir), None
-    else:
-        hydra.job.num, hydra.job.id = number, str(number)
-        parent = Path(sweep.hydra.sweep.dir).absolute()
-        folder = parent / str(hydra.sweep.subdir)
     words = _typed_words(config)
-    outcome = JobOutcome(number or 0, " ".join(without_secrets(words)), status="failed", folder=folder)
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
         check_trust(config, OverridesParser.create().parse_overrides(_typed_words(sweep or config)))
         check_repeats(words)
         job = Job(
-            number=number or 0,
+            number=number,
             words=tuple(words),
             typed=typed_settings(config),
             names={},
             folder=folder.absolute(),
-            sweep=parent,
-            experiment=str(hydra.runtime.choices.get("experiment") or ""),
+            sweep=None if sweep is None else Path(sweep.hydra.sweep.dir).absolute(),
+            experiment=str(config.hydra.runtime.choices.get("experiment") or ""),
             index=_outputs() / ".runs",
         )
         store = build_store(job.typed.tracking)
         job = replace(job, store={} if store is None else store.plain())
-        return checked_job(job, dict(hydra.runtime.choices))
+        return checked_job(job, dict(config.hydra.runtime.choices))
     except OmegaConfBaseException as error:
-        return replace(outcome, reason=explain_config_error(error, Choices(words)))
-    except RecgaugeError as error:
-        return replace(outcome, reason=str(error))
+        raise ConfigError(explain_config_error(error, Choices(words))) from error
 
 
 def _typed_words(config: DictConfig) -> list[str]:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
 
-from recgauge.errors import ConfigError, MissingDataError
+from recgauge.errors import ConfigError, MissingDataError, MissingLibraryError
 from recgauge.isolated import LIBRARIES, Library, library_of
 from recgauge.isolated.installing import checked_interpreter, fill, interpreter_in
 from recgauge.utils.files import cache_folder, exclusive
@@ -65,7 +65,7 @@ def find_environment(name: str) -> Environment:
     if isinstance(state, Environment):
         return state
     again = "" if state == "missing" else " --again"
-    raise ConfigError(
+    raise MissingLibraryError(
         f"{library.called} needs an environment of its own, and {_STATES[state].format(folder=folder)}. "
         f"Make it once: recgauge env make {name}{again}"
     )

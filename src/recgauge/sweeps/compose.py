@@ -9,7 +9,7 @@ from recgauge.candidates import Candidates
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.split import EvaluateOn
 from recgauge.datasets import DatasetSource
-from recgauge.errors import ConfigError, RecgaugeError
+from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.evaluation.learning import Learning
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
@@ -114,6 +114,8 @@ def check_ready(model: Recommender | RatingPredictor) -> None:
     if isinstance(model, Recommender):
         try:
             model.check_ready()
+        except MissingLibraryError:
+            raise
         except ConfigError as error:
             raise ConfigError(f"model: {error}") from error
 

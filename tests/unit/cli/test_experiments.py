@@ -1,10 +1,14 @@
 """What `recgauge experiments` says without running anything."""
 
+import re
+
 import pytest
 
+from recgauge.cli import main as cli_main
 from recgauge.cli.commands import experiments as experiments_command
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.experiments import describe, experiment_names
+from recgauge.models.adapters.cornac import Cornac
 from recgauge.sweeps.places import program
 
 NAMES = ("baselines", "metric_disagreement", "worked_examples")
@@ -20,10 +24,9 @@ def nowhere(tmp_path, monkeypatch):
 
 
 def test_missing_data_are_told_and_not_fetched():
-    facts = describe("metric_disagreement", offline=True)
+    facts = describe("metric_disagreement")
     assert list(facts.data) == ["ml_100k", "ml_1m"]
     assert all("offline is set" in reason for reason in facts.data.values())
-    assert not facts.is_runnable
 
 
 def test_the_list_names_every_experiment(capsys):
@@ -36,15 +39,28 @@ def test_the_list_names_every_experiment(capsys):
 
 
 @pytest.mark.parametrize(("codes", "ended"), [({}, 0), ({"baselines": 1}, 1), ({"baselines": 130}, 130)])
-def test_all_are_run_but_those_without_data(codes, ended, monkeypatch, capsys):
+def test_all_are_run_until_one_is_stopped(codes, ended, monkeypatch, capsys):
     ran = []
-    monkeypatch.setenv("RECGAUGE_OFFLINE", "1")
-    monkeypatch.setattr(experiments_command, "_run", lambda name: ran.append(name) or codes.get(name, 0))
+
+    def command_line(_, words):
+        ran.append(words[0].removeprefix("experiment="))
+        return codes.get(ran[-1], 0)
+
+    monkeypatch.setattr(experiments_command, "command_line", command_line)
     assert main(["experiments", "--run"]) == ended
+    assert ran == ["baselines"] if ended == 130 else ran == list(NAMES)
+    assert ("failed   baselines" in capsys.readouterr().out) == (ended == 1)
+
+
+def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures(monkeypatch, capsys):
+    monkeypatch.setattr(
+        experiments_command, "experiment_names", lambda: ("cornac_ml100k", "metric_disagreement")
+    )
+    monkeypatch.setattr(Cornac, "library", "no-such-package-of-recgauge")
+    monkeypatch.setattr(cli_main, "delivering", lambda: None)  # nothing comes so far
+    monkeypatch.setenv("RECGAUGE_OFFLINE", "1")
+    assert main(["experiments", "--run"]) == 0
     out = capsys.readouterr().out
-    if ended == 130:
-        assert ran == ["baselines"]
-        return
-    assert ran == ["baselines", "worked_examples"]
-    assert "skipped  metric_disagreement: ml_100k: ml-100k.zip could not be found" in out
-    assert ("failed   baselines" in out) == bool(codes)
+    assert "0 experiments ran" in out
+    assert re.search(r"skipped +cornac_ml100k: .*pip install 'recgauge\[cornac\]'", out)
+    assert "skipped  metric_disagreement: ml-100k.zip could not be found" in out

@@ -1,17 +1,18 @@
-"""``recgauge experiments``: lists the experiments; ``--run`` runs all whose data can be had."""
+"""``recgauge experiments``: lists the experiments; ``--run`` runs all whose data and libraries are there."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from recgauge.cli.main import STOPPED, command_line
+from recgauge.cli.main import STOPPED, command_line, main
 from recgauge.cli.settings import register_schema
 from recgauge.cli.words import Words
-from recgauge.errors import DataError
+from recgauge.errors import DataError, MissingDataError, MissingLibraryError
 from recgauge.report.console import output
 from recgauge.studies import Study, read_results
 from recgauge.studies.published import VERDICTS, tally
@@ -22,7 +23,7 @@ from recgauge.utils.progress import NoProgress
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``experiments``."""
-    parser.add_argument("--run", action="store_true", help="run all whose data can be had")
+    parser.add_argument("--run", action="store_true", help="run all whose data and libraries are there")
 
 
 def carry_out(options: Namespace) -> int:
@@ -31,7 +32,7 @@ def carry_out(options: Namespace) -> int:
         return _run_all()
     console = output()
     for name in experiment_names():
-        facts = describe(name, offline=True)
+        facts = describe(name)
         there = [f"{data} {'missing' if reason else 'present'}" for data, reason in facts.data.items()]
         console.print(f"\n{name}", style="bold")
         for line in (
@@ -53,45 +54,40 @@ class ExperimentFacts:
     data: dict[str, str | None]  # why each data set is missing, None if it is there
     results: str
 
-    @property
-    def is_runnable(self) -> bool:
-        """Whether there are data for one job at least."""
-        return not self.data or any(reason is None for reason in self.data.values())
-
 
 def _run_all() -> int:
-    """Run all experiments whose data can be had, each as ``recgauge run experiment=NAME``.
+    """Run all experiments whose data and libraries are there, each as ``recgauge run experiment=NAME``.
 
-    Experiments whose data are missing are named at the end and do not count as failures.
+    They run in this process, so that libraries are imported once. Those whose data or libraries are missing
+    are named at the end and do not count as failures.
     """
-    failed, skipped = [], []
-    for name in experiment_names():
-        facts = describe(name, offline=False)
-        if not facts.is_runnable:
-            missing = [f"{data}: {reason.splitlines()[0]}" for data, reason in facts.data.items() if reason]
-            skipped.append(f"{name}: {'; '.join(missing)}")
-            continue
+    names, failed, skipped = experiment_names(), [], dict[str, str]()
+    for name in names:
         output().print(f"\nexperiment={name}", style="bold")
-        code = _run(name)
+        try:
+            code = command_line(partial(_run, name, skipped), [f"experiment={name}"])
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
         if code == STOPPED:
             return code
-        if code:
+        if code and name not in skipped:
             failed.append(name)
     console = output()
-    console.print(f"\n{len(experiment_names()) - len(failed) - len(skipped)} experiments ran", style="bold")
-    for line in skipped:
-        console.print(f"skipped  {line}")
+    console.print(f"\n{len(names) - len(failed) - len(skipped)} experiments ran", style="bold")
+    for name, reason in skipped.items():
+        console.print(f"skipped  {name}: {reason}", soft_wrap=True)
     for name in failed:
         console.print(f"failed   {name}")
     return int(bool(failed))
 
 
-def _run(name: str) -> int:
-    """Run one experiment in this process, so that libraries are imported once, and return its exit code."""
+def _run(name: str, skipped: dict[str, str], *config: DictConfig) -> None:
+    """Run an experiment, and note why it cannot begin."""
     try:
-        return command_line(words=[f"experiment={name}"])
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 1
+        main(*config)
+    except (MissingDataError, MissingLibraryError) as error:
+        skipped[name] = str(error).splitlines()[0].removesuffix(" Tried:")
+        raise
 
 
 def experiment_names() -> list[str]:
@@ -99,11 +95,11 @@ def experiment_names() -> list[str]:
     return sorted(path.stem for path in (conf_folder() / "experiment").glob("*.yaml"))
 
 
-def describe(name: str, *, offline: bool) -> ExperimentFacts:
-    """Return what is known of an experiment; `offline`: data that would have to be downloaded are missing."""
+def describe(name: str) -> ExperimentFacts:
+    """Return what is known of an experiment; data that would have to be downloaded are missing."""
     question, time = question_and_time(name)
     register_schema()
-    words = [f"experiment={name}", *(["data.offline=true"] if offline else [])]
+    words = [f"experiment={name}", "data.offline=true"]
     config = Words({}, tuple(words)).composed()
     study = _study(config)
     data = {} if study is not None and not study.needs_runs else _data(config, name, words)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.errors import ConfigError, FitError, said
+from recgauge.errors import ConfigError, FitError, MissingLibraryError, said
 from recgauge.models import Factors, Recommender, not_fitted, summed_weights
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int
 
@@ -66,7 +66,7 @@ class Adapter(Recommender):
         try:
             return version(self.library)
         except PackageNotFoundError as error:
-            raise ConfigError(
+            raise MissingLibraryError(
                 f"{type(self).__name__} needs the package {self.library}, which is not installed. "
                 f"Install it with: pip install 'recgauge[{self.extra}]' (in a checkout: pip install -e "
                 f"'.[{self.extra}]')."
