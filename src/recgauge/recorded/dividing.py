@@ -74,7 +74,8 @@ class Division:
         if whole and all(group.users for group in largest.groups):
             edges = _edges(largest.groups, largest.n_rows / n_parts)
             division = cls(len(edges) + 1, edges, False, int(_READ_AGAIN * largest.n_rows))
-            if division.reads_in_place(largest):
+            # row groups may be larger than a part, or all begin with the same user
+            if 2 * division.n_parts > n_parts and division.reads_in_place(largest):
                 return division
         n_parts = max(n_parts, min(-(-n_rows // _MOST_SPREAD), MOST_PARTS))
         groups = [group for table in tables for group in table.groups]

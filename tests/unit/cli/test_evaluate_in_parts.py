@@ -112,6 +112,15 @@ def test_nothing_that_was_spread_is_left(data, place) -> None:
         assert len(list(work.glob("run-0-part-*.arrow"))) > 1
 
 
+def test_parts_fit_into_memory_however_large_row_groups_are(data, place) -> None:
+    for kind in ("lists", "truth"):
+        write(parquet.read_table(data / f"sorted-{kind}.parquet"), place / f"sorted-{kind}", 1, 10**6)
+    assert main(words(place, "sorted", "", "--memory-mib", "16", "--work", "w", "--out", "parts.json")) == 0
+    assert len(list(place.glob("w/*/run-0-part-*.arrow"))) > 1
+    assert main(words(data, "sorted", ".parquet", "--out", "whole.json")) == 0
+    assert stored("parts.json") == stored("whole.json")
+
+
 @pytest.mark.parametrize("statistics", [True, False])
 def test_numbers_of_files_may_differ_in_width(data, place, statistics) -> None:
     for kind in ("lists", "truth"):
