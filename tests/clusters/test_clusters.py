@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from clusters.slurm import Slurm, missing
 from e2e.program import Workplace
@@ -194,6 +197,48 @@ def test_an_interruption_ends_the_jobs(engine, workplace):
     assert "3 stopped" in out
     assert not list(workplace.folder.glob("sweep/*/record.json"))
     assert not engine.has_jobs()
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory):
+    """Lists and relevant items in any order, so that they are spread first."""
+    folder = tmp_path_factory.mktemp("lists")
+    rng = np.random.default_rng(3)
+    user = np.repeat(np.arange(20_000), 20)
+    columns = {"user": user, "item": rng.permuted(np.tile(np.arange(20), (20_000, 1)), axis=1).ravel()}
+    columns["rank"] = np.tile(np.arange(20), 20_000)
+    truth = {"user": np.arange(20_000), "item": rng.integers(0, 40, 20_000)}
+    for name, table in (("lists", pa.table(columns)), ("truth", pa.table(truth))):
+        (folder / name).mkdir()
+        parquet.write_table(table.take(pa.array(rng.permutation(len(table)))), folder / name / "0.parquet")
+    return folder
+
+
+def evaluated(workplace, lists, *words):
+    """Judge the lists in parts, in the folder "parts", and return the results."""
+    files = ["--run", lists / "lists", "--truth", lists / "truth", "--out", "out.json", "--n-items", "40"]
+    metrics = "ndcg@10,recall@5,catalog_coverage@5,gini@5,personalization@5"
+    command = [sys.executable, "-m", "recgauge", "evaluate", *files, "--metrics", metrics, *words]
+    done = subprocess.run(
+        [*command, "--memory-mib", "16", "--work", "parts"],
+        cwd=workplace.folder, capture_output=True, text=True, check=False, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads((workplace.folder / "out.json").read_text())["runs"].values()
+    return run
+
+
+def test_a_cluster_judges_parts_of_lists(engine, lists, workplace, tmp_path_factory):
+    launcher, *settings = engine.words
+    here = evaluated(Workplace(tmp_path_factory.mktemp("here")), lists)
+    words = ["--launcher", launcher.removeprefix("hydra/launcher="), *settings]
+    assert evaluated(workplace, lists, *words) == here
+    finished = list(workplace.folder.glob("parts/*/run-0-part-*.arrow"))
+    assert len(finished) > 2
+    finished[0].unlink()
+    known = {file: file.stat().st_mtime_ns for file in finished[1:]}
+    assert evaluated(workplace, lists, *words) == here
+    assert known == {file: file.stat().st_mtime_ns for file in finished[1:]}
 
 
 def test_slurm_says_why_it_refuses_a_job_and_why_it_ends_one(slurm, workplace, monkeypatch):

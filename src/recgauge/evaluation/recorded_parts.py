@@ -1,7 +1,8 @@
 """Lists that do not fit into memory, measured part by part: finished parts are kept, so that work goes on."""
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
@@ -9,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge._version import NUMERIC_VERSION
-from recgauge.errors import DataError, said
+from recgauge.errors import DataError, RecgaugeError, SchemaError, said
 from recgauge.evaluation.parts import Part, PartTask
 from recgauge.files.stored import StoredTable
 from recgauge.recorded.dividing import DividedTable, Division
 from recgauge.recorded.reading import rows_of_table
-from recgauge.utils.files import exclusive
+from recgauge.utils.files import exclusive, written_whole
 from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
@@ -66,7 +67,10 @@ class StoredRuns:
         )
 
     def judge(
-        self, progress: Progress | None = None, workers: Sequence[Executor] = ()
+        self,
+        progress: Progress | None = None,
+        workers: Sequence[Executor] = (),
+        call: Callable[..., object] | None = None,
     ) -> tuple[PartTask, dict[str, list[Path]]]:
         """Judge all parts that are not finished.
 
@@ -76,6 +80,8 @@ class StoredRuns:
         workers : sequence of concurrent.futures.Executor
             Each judges one part at a time, wherever it sees the same folders; this process does if there are
             none.
+        call : callable, optional
+            What a worker calls with a function and its argument, where it must get ready first.
 
         Returns
         -------
@@ -100,7 +106,7 @@ class StoredRuns:
             with exclusive(self.folder / "lock", waiting):
                 task = self._with_items(progress)
                 if not all(file.exists() for some in files.values() for file in some):
-                    self._judge(task, files, progress, workers)
+                    self._judge(task, files, progress, partial(in_turn, workers=workers, call=call))
                 for table in self._divided:
                     table.forget()
         except OSError as error:
@@ -115,15 +121,17 @@ class StoredRuns:
         task: PartTask,
         files: Mapping[str, Sequence[Path]],
         progress: Progress,
-        workers: Sequence[Executor],
+        each: Callable[..., Iterator[int]],
     ) -> None:
+        for unfinished in self.folder.glob(".unfinished-*.*"):  # of a command that was killed
+            unfinished.unlink(missing_ok=True)
         for table in self._divided:
-            table.prepare(progress, partial(in_turn, workers=workers))
+            table.prepare(progress, each)
         n_parts, n_rows = self.division.n_parts, sum(run.n_rows for run in self.runs)
         missing = [part for part in range(n_parts) if not all(some[part].exists() for some in files.values())]
         with progress.step("judge", n_rows, "rows") as advance:
             advance(n_rows * (n_parts - len(missing)) // n_parts)
-            for _ in in_turn(partial(self.judge_part, task, files), missing, workers):
+            for _ in each(partial(self.judge_part, task, files), missing):
                 advance(n_rows // n_parts)
 
     def judge_part(self, task: PartTask, files: Mapping[str, Sequence[Path]], part: int) -> None:
@@ -171,40 +179,85 @@ class StoredRuns:
             return replace(self.task, items=reader.read_all().column("item"))
 
 
-def in_turn(work: Callable[[int], None], parts: Sequence[int], workers: Sequence[Executor]) -> Iterator[int]:
-    """Do the work of parts, one at a time on each worker, here if there are none; yield what is done."""
+def in_turn(
+    work: Callable[[int], None],
+    parts: Sequence[int],
+    workers: Sequence[Executor],
+    call: Callable[..., object] | None = None,
+) -> Iterator[int]:
+    """Do the work of parts, one at a time on each worker, here if there are none; yield what is done.
+
+    A part whose worker dies is given out once more.
+    """
     if not workers:
         for part in parts:
             work(part)
             yield part
         return
-    waiting, running = list(reversed(parts)), {}
-    for worker in workers[: len(parts)]:
-        part = waiting.pop()
-        running[worker.submit(work, part)] = worker, part
-    while running:
+    waiting, idle, died = list(reversed(parts)), list(workers[: len(parts)]), set[int]()
+    running: dict[Future[Exception | None], tuple[Executor, int]] = {}
+    while waiting or running:
+        while waiting and idle:
+            worker, part = idle.pop(), waiting.pop()
+            function = work if call is None else partial(call, work)
+            running[worker.submit(_attempt, function, part)] = worker, part
         for done in wait(running, return_when=FIRST_COMPLETED).done:
             worker, part = running.pop(done)
-            try:
-                done.result()
-            except BrokenExecutor as error:
-                raise DataError(
-                    f"part {part + 1}: its worker has ended, as it does where memory runs out. Finished "
-                    "parts are kept; start again with fewer --jobs or less --memory-mib."
-                ) from error
-            yield part
-            if waiting:
-                part = waiting.pop()
-                running[worker.submit(work, part)] = worker, part
+            idle.append(worker)
+            if _is_done(done, part, again=part in died):
+                yield part
+            else:
+                died.add(part)
+                waiting.append(part)
+
+
+def _attempt(function: Callable[[int], object], part: int) -> Exception | None:
+    """Do the work of a part and return what went wrong, which engines would change if it were raised."""
+    try:
+        function(part)
+    except Exception as error:
+        if not isinstance(error, (RecgaugeError, OSError)):
+            error.add_note(traceback.format_exc())
+        return error
+    return None
+
+
+def _is_done(done: "Future[Exception | None]", part: int, *, again: bool) -> bool:
+    """Raise what went wrong; return False if the worker died for the first time."""
+    try:
+        failed = done.result()
+    except Exception as error:  # in whatever way an engine says that a worker has died
+        if again or isinstance(error, BrokenExecutor):
+            raise DataError(
+                f"part {part + 1}: its worker has ended, as it does where memory runs out: {said(error)}. "
+                "Finished parts are kept; start again with fewer --jobs or less --memory-mib."
+            ) from error
+        return False
+    if failed is not None:
+        raise failed
+    return True
 
 
 def stored_parts(files: Sequence[Path]) -> Iterator[Part]:
-    """Yield parts, one at a time."""
+    """Yield parts, one at a time.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or damaged.
+    """
     import pyarrow as pa
 
     for file in files:
-        with pa.ipc.open_file(str(file)) as reader:
-            yield Part.from_arrow(reader.read_all())
+        try:
+            with pa.ipc.open_file(str(file)) as reader:
+                part = Part.from_arrow(reader.read_all())
+        except (OSError, pa.ArrowException, SchemaError) as error:
+            raise DataError(
+                f"{file} cannot be read: {said(error)}. Remove it and start again; --work must be a folder "
+                "that all machines see."
+            ) from error
+        yield part
 
 
 def values_of(file: Path) -> Path:
@@ -217,9 +270,8 @@ def _write(file: Path, part: Part) -> None:
     from pyarrow import parquet
 
     if part.values is not None:
-        hidden = file.with_name(f".unfinished-{values_of(file).name}")
-        parquet.write_table(part.values, hidden, compression="zstd")
-        hidden.replace(values_of(file))
+        with written_whole(values_of(file)) as hidden:
+            parquet.write_table(part.values, hidden, compression="zstd")
     _store(file, part.to_arrow())
 
 
@@ -227,7 +279,6 @@ def _store(file: Path, table: "pa.Table") -> None:
     """Write a table whole or not at all."""
     from pyarrow import ipc
 
-    hidden = file.with_name(f".unfinished-{file.name}")
-    with ipc.new_file(str(hidden), table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with written_whole(file) as hidden, ipc.new_file(str(hidden), table.schema, options=options) as writer:
         writer.write_table(table)
-    hidden.replace(file)

@@ -17,6 +17,7 @@ from recgauge.errors import DataError, said
 from recgauge.files.stored import RowGroup, StoredTable
 from recgauge.utils.arrow import filled, to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
+from recgauge.utils.files import written_whole
 from recgauge.utils.hashed import hash_ids
 from recgauge.utils.memory import in_units
 from recgauge.utils.progress import Progress
@@ -234,7 +235,8 @@ class DividedTable:
         if division.span is not None:
             kind = np.min_scalar_type(len(division.users_in_turn(0)))
             schema = schema.set(user, schema.field(user).with_type(pa.from_numpy_dtype(kind)))
-        with ipc.new_file(str(self._unfinished / f"{piece}.arrow"), schema) as writer:
+        file = self._unfinished / f"{piece}.arrow"
+        with written_whole(file) as hidden, ipc.new_file(str(hidden), schema) as writer:
             for batch in self.table.batches(_BATCH, self._pieces[piece]):
                 rows = pa.Table.from_batches([batch]).select(schema.names)
                 if division.span is None:

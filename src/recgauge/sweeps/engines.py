@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_HANDED_ON = ("RECGAUGE_", "MLFLOW_", "PYTHONPATH")
+_HANDED_ON = ("RECGAUGE_", "MLFLOW_", "AWS_", "GOOGLE_", "PYTHONPATH")
 """How the names of the variables begin that workers on other machines get from the sweep's environment."""
 _WHOLE = ("cpus_per_task", "workers", "timeout_min", "array_parallelism")
 _REAL = ("mem_gb", "poll_seconds")
@@ -52,16 +52,21 @@ def run_here(job: "Job") -> JobOutcome:
     return run_job(job)
 
 
+def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    return function(*arguments, **named)
+
+
 class Engine:
     """Runs jobs in this process, one after the other.
 
     An engine says how many jobs run at a time and what a worker calls with each; `worker` makes an executor
-    for one job at a time; after `end` nothing of the engine is left.
+    for one job at a time; after `end` nothing of the engine is left. What is no job is done by `call`.
     """
 
     n_workers = 1
     in_this_process = True
     run: "Callable[[Job], JobOutcome]" = staticmethod(run_here)
+    call: Callable[..., Any] = staticmethod(_call)
 
     def worker(self) -> Executor:
         """Make a worker."""
@@ -143,6 +148,16 @@ def _close(pipes: Sequence[int]) -> None:
 
 def work_elsewhere(job: "Job", folder: str, variables: Mapping[str, str]) -> JobOutcome:
     """Run a job on another machine that sees the same folders; its messages say where they are from."""
+    outcome: JobOutcome = call_elsewhere(work, job, folder=folder, variables=variables)
+    if outcome.status == "failed":
+        outcome = replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
+    return outcome
+
+
+def call_elsewhere(
+    function: Callable[..., Any], *arguments: Any, folder: str, variables: Mapping[str, str]
+) -> Any:
+    """Call a function on another machine that sees the same folders."""
     os.chdir(folder)
     os.environ.update(variables)
     with suppress(ValueError, AttributeError):  # in a thread, on Windows: there no cluster sends signals
@@ -150,10 +165,7 @@ def work_elsewhere(job: "Job", folder: str, variables: Mapping[str, str]) -> Job
         # submitit would end a job before its time is up, and Slurm not say why; SIGTERM follows
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     with threadpool_limits(int(variables[_THREADS[0]])):  # its libraries may have been imported by now
-        outcome = work(job)
-    if outcome.status == "failed":
-        outcome = replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
-    return outcome
+        return function(*arguments)
 
 
 class Elsewhere(Engine):
@@ -164,11 +176,8 @@ class Elsewhere(Engine):
     def __init__(self, n_workers: int, cpus_per_task: int) -> None:
         self.n_workers, self.threads = n_workers, {name: str(cpus_per_task) for name in _THREADS}
         kept = {name: text for name, text in os.environ.items() if name.startswith(_HANDED_ON)}
-        self.run = partial(work_elsewhere, folder=str(Path.cwd()), variables=kept | self.threads)
-
-
-def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    return function(*arguments, **named)
+        place: dict[str, Any] = {"folder": str(Path.cwd()), "variables": kept | self.threads}
+        self.run, self.call = partial(work_elsewhere, **place), partial(call_elsewhere, **place)
 
 
 class Ray(Elsewhere, Executor):

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -74,6 +75,18 @@ def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a path of its own to write to, and put what was written there at `path`, whole or not at all."""
+    hidden = path.with_name(f".unfinished-{secrets.token_hex(4)}-{path.name}")
+    try:
+        yield hidden
+        hidden.replace(path)
+    finally:
+        with suppress(OSError):
+            hidden.unlink(missing_ok=True)
 
 
 def user_cache() -> Path | None:

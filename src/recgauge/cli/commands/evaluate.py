@@ -25,6 +25,7 @@ from recgauge.utils.output_files import check_formats, write_files
 if TYPE_CHECKING:
     from recgauge.conventions import Convention
     from recgauge.evaluation.recorded_runs import Suite
+    from recgauge.sweeps.engines import Engine
 
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 _ROLES: tuple[Role, ...] = ("user", "item", "rank", "score", "rating")
@@ -66,6 +67,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
     add("--memory-mib", metavar="MIB", type=int, default=1024, help=f"for each part {default}")
     add("--jobs", metavar="N", type=int, default=1, help=f"processes that spread and judge parts {default}")
+    launcher = "where they do so: ray, dask, submitit_slurm or submitit_local, as in sweeps, with settings "
+    launcher += "such as hydra.launcher.address=HOST:PORT; all machines must see --work"
+    add("--launcher", metavar=("NAME", "SETTING"), nargs="+", default=[], help=launcher)
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
 
 
@@ -92,7 +96,7 @@ def carry_out(options: argparse.Namespace) -> None:
         longest=max(cutoffs, default=None),
         text_ids=convention.policies.ties == "id_descending",
     )
-    if options.work is not None or any(map(is_stored, [*options.run, *options.truth])):
+    if options.work is not None or options.launcher or any(map(is_stored, [*options.run, *options.truth])):
         _carry_out_in_parts(options, suite, convention, settings)
         return
     formats = {"lists": options.run_format, "relevant": options.truth_format, "train": options.train_format}
@@ -143,7 +147,6 @@ def _carry_out_in_parts(
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
-    from recgauge.sweeps.engines import Engine, Processes
 
     _refuse_in_parts(options, suite)
     cutoffs = {k for ks in suite.values() for k in ks}
@@ -169,10 +172,10 @@ def _carry_out_in_parts(
         n_files = len(table.paths)
         files = "1 file" if n_files == 1 else f"{n_files:,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
-    engine = Engine() if options.jobs == 1 else Processes(options.jobs)
+    engine = _engine(options, stored.folder.absolute())
     try:
-        workers = [engine.worker() for _ in range(options.jobs)] if options.jobs > 1 else []
-        task, parts = stored.judge(ConsoleProgress(), workers)
+        workers = [] if engine.in_this_process else [engine.worker() for _ in range(engine.n_workers)]
+        task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     finally:
         engine.end()
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
@@ -190,6 +193,18 @@ def _carry_out_in_parts(
         ".parquet": partial(_write_users_of_parts, parts, keys),
     }
     _write_out(options, writers)
+
+
+def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
+    """Return what spreads and judges parts: this process, several of this machine, or a cluster."""
+    from recgauge.sweeps.engines import make_engine
+
+    name, settings = "here", dict[str, Any]()
+    if options.launcher:
+        from recgauge.cli.commands.run_data import read_launcher  # imports Hydra
+
+        name, settings = read_launcher(options.launcher[0], options.launcher[1:])
+    return make_engine(name, settings, options.jobs, options.jobs, folder)
 
 
 def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:

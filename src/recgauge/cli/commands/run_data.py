@@ -29,11 +29,23 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     if name not in options:
         hint = did_you_mean(name, options)
         raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
+    return typed_settings(_composed([f"dataset={name}", *overrides]))
+
+
+def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Compose the settings of a launcher of sweeps; return its engine, and them."""
+    if other := [word for word in overrides if not word.startswith("hydra.launcher.")]:
+        raise ConfigError(f"--launcher: {other[0]}: write its settings as hydra.launcher.NAME=VALUE.")
+    config = _composed([f"hydra/launcher={name}", *overrides])
+    settings: Any = OmegaConf.to_container(config.hydra.launcher, resolve=True)
+    return settings.pop("engine"), {key: value for key, value in settings.items() if key != TARGET}
+
+
+def _composed(words: Sequence[str]) -> DictConfig:
     forget_empty_variables()
     register_schema()
-    words = [f"dataset={name}", *overrides]
     try:
-        return typed_settings(Words({}, tuple(words)).composed())
+        return Words({}, tuple(words)).composed()
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain_config_error(error, Choices(words))) from error
 
