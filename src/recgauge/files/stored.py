@@ -77,7 +77,10 @@ class StoredTable:
     @cached_property
     def groups(self) -> tuple[RowGroup, ...]:
         """All row groups, in the order of the files."""
-        return tuple(group for groups, _ in self._footers for group in groups)
+        groups = tuple(group for groups, _ in self._footers for group in groups)
+        if not groups:
+            raise MissingDataError(f"{printable(self.address)}: its files have no rows. Name others.")
+        return groups
 
     @cached_property
     def n_rows(self) -> int:
@@ -248,8 +251,11 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     try:
         infos = list(_files(system, path))
     except (OSError, ArrowException) as error:
-        raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
-    infos = [info for info in infos if info.type == fs.FileType.File and info.size]
+        remedy = f"Correct {option}" + (
+            ", or the store's keys, region or endpoint." if "://" in text else "."
+        )
+        raise MissingDataError(f"{option}={printable(text)}: {said(error)}. {remedy}") from error
+    infos = [info for info in infos if info.type == fs.FileType.File]
     if not infos:
         raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. Correct {option}.")
     name = PurePosixPath(text.partition("?")[0].rstrip("/")).name

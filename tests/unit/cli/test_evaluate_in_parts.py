@@ -190,6 +190,8 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     (place / "odd" / "1.parquet").write_bytes(b"PAR1 nothing")
     line = refused(capsys, "--run", "odd", "--truth", truth)
     assert "odd/1.parquet cannot be read as Parquet" in line
+    (place / "odd" / "1.parquet").write_bytes(b"")
+    assert "odd/1.parquet" in refused(capsys, "--run", "odd", "--truth", truth)
     parquet.write_table(with_text(parquet.read_table(f"{lists}.parquet")), place / "odd" / "1.parquet")
     line = refused(capsys, "--run", "odd", "--truth", truth)
     assert "odd/1.parquet: the column user holds string, and int64 in" in line
@@ -206,6 +208,8 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     )
     line = refused(capsys, "--run", lists, "--truth", "strangers", "--metrics", "ndcg@5")
     assert "none of the 6,000 users of the lists is in the truth" in line
+    write(strangers.slice(0, 0), place / "nobody")
+    assert "nobody" in refused(capsys, "--run", lists, "--truth", "nobody")
     (place / "file").write_text("")
     line = refused(capsys, "--run", lists, "--truth", truth, "--work", "file")
     assert "file" in line
@@ -229,6 +233,16 @@ def test_a_bad_row_is_named_and_finished_parts_are_kept(data, place, capsys) -> 
     )
     assert "duplicates: 1" in line
     assert "lists (users of part" in line
+
+
+def test_a_finished_part_that_is_damaged_is_named(data, place, capsys) -> None:
+    command = words(data, "sorted", "", "--memory-mib", "16", "--work", "work")
+    assert main(command) == 0
+    first = next(place.glob("work/*/run-0-part-0.arrow"))
+    first.write_bytes(first.read_bytes()[:100])
+    assert "run-0-part-0.arrow" in refused(capsys, *command[1:])
+    first.unlink()
+    assert main(command) == 0
 
 
 def test_several_runs_are_compared_part_by_part(data, place, capsys) -> None:
