@@ -1,8 +1,9 @@
-"""Sweeps on two nodes of Ray, on Slurm, Dask and by submitit here: what a sweep in one process gives."""
+"""Sweeps, and lists in parts, on two nodes of Ray, on Slurm, Dask and by submitit here: as in one process."""
 
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from clusters.slurm import Slurm, missing
+from conftest import REPOSITORY
 from e2e.program import Workplace
 from recgauge.runs.folder import file_digest
 
@@ -239,6 +241,28 @@ def test_a_cluster_judges_parts_of_lists(engine, lists, workplace, tmp_path_fact
     known = {file: file.stat().st_mtime_ns for file in finished[1:]}
     assert evaluated(workplace, lists, *words) == here
     assert known == {file: file.stat().st_mtime_ns for file in finished[1:]}
+
+
+EXAMPLES = {"ray_data": "ray", "spark": "pyspark"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_judges_parts_of_lists(name, request, lists, workplace):
+    if find_spec(EXAMPLES[name]) is None:
+        pytest.skip(f"{EXAMPLES[name]} is not installed: make clusters")
+    if name == "spark" and not shutil.which("java"):
+        pytest.skip("there is no Java, which Spark needs: apt install default-jre-headless")
+    how = {"PYSPARK_PYTHON": sys.executable, "RAY_DATA_DISABLE_PROGRESS_BARS": "1"}
+    if name == "ray_data":
+        how["RAY_ADDRESS"] = request.getfixturevalue("ray_address")
+    command = [sys.executable, str(REPOSITORY / f"examples/{name}_evaluate.py")]
+    done = subprocess.run(
+        [*command, str(lists / "lists"), str(lists / "truth"), "40"],
+        cwd=workplace.folder, env=os.environ | how, capture_output=True, text=True, check=False,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    values = evaluated(workplace, lists, "--metrics", "ndcg@10,recall@10,gini@10")["values"]
+    assert str(values) in done.stdout, done.stderr[-3000:]
 
 
 def test_slurm_says_why_it_refuses_a_job_and_why_it_ends_one(slurm, workplace, monkeypatch):

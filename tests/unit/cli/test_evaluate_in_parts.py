@@ -1,8 +1,8 @@
 """``recgauge evaluate`` on folders of Parquet: the numbers of files that are read at once."""
 
 import json
-import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,28 +137,41 @@ def test_numbers_of_files_may_differ_in_width(data, place, statistics) -> None:
     assert stored("parts.json") == stored("whole.json")
 
 
-def test_killed_work_goes_on_at_its_finished_parts(data, place) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "recgauge",
-        *words(data, "mixed", "", "--work", "work", "--out", "killed.json"),
-    ]
-    command += ["--memory-mib", "16"]
-    chance, seen = random.Random(1), {}
-    for _ in range(4):
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_killed_work_goes_on_at_its_finished_parts(data, place, jobs) -> None:
+    command = [sys.executable, "-m", "recgauge", *words(data, "mixed", "", "--work", "work")]
+    command += ["--memory-mib", "16", "--jobs", jobs, "--out", "killed.json"]
+
+    def finished():
+        return {file: file.stat().st_mtime_ns for file in place.glob("work/*/run-*.arrow")}
+
+    def seconds():
+        begin = time.monotonic()
+        subprocess.run(command, check=True, capture_output=True)
+        return time.monotonic() - begin
+
+    assert main(words(data, "mixed", ".parquet", "--out", "whole.json")) == 0
+    longest = seconds()  # with compiled functions, files in memory
+    chance, seen = random.Random(int(jobs)), {}
+    shutil.rmtree(place / "work")
+    for moment in range(10):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(1.0 + 2.0 * chance.random())
+        # the first two while relevant items and lists are spread
+        share = 1 if moment < 2 else (moment + chance.random()) / 10
+        deadline = time.monotonic() + longest * share
+        while time.monotonic() < deadline:
+            if moment < 2 and list(place.glob(f"work/*/.unfinished-spread-{moment}/*")):
+                break
+            time.sleep(0.001)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        now = {file: file.stat().st_mtime_ns for file in place.glob("work/*/run-*.arrow")}
-        assert seen.items() <= now.items()  # no finished part is judged again
-        seen = now
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ})
-    now = {file: file.stat().st_mtime_ns for file in place.glob("work/*/run-*.arrow")}
-    assert seen.items() <= now.items()
-    assert main(words(data, "mixed", ".parquet", "--out", "whole.json")) == 0
+        assert seen.items() <= finished().items()  # no finished part is judged again
+        seen = finished()
+    seconds()
+    assert seen.items() <= finished().items()
     assert stored("killed.json") == stored("whole.json")
+    assert not list(place.glob("work/*/*spread-*"))
 
 
 def test_changed_files_are_judged_anew(data, place) -> None:
