@@ -143,8 +143,10 @@ def test_parts_of_other_tasks_and_users_in_two_parts_are_refused(tables) -> None
     task, other = PartTask(cutoffs=(5,), per_user=True), PartTask(cutoffs=(10,))
     with pytest.raises(ConfigError, match="another task"):
         task.merge([other.judge(*tables)])
-    with pytest.raises(SchemaError, match="user 1 is in two parts"):
-        task.merge([task.judge(*(of_users(table, [1, one]) for table in tables)) for one in (2, 3)])
+    parts = [task.judge(*(of_users(table, [1, one]) for table in tables)) for one in (2, 3)]
+    for two in (parts, [Part.from_bytes(part.to_bytes()) for part in parts]):
+        with pytest.raises(SchemaError, match="user 1 is in two parts"):
+            task.merge(two)
     with pytest.raises(ConfigError, match="at least one part"):
         task.merge([])
 

@@ -103,12 +103,14 @@ class Part:
         return cls(about["task"], sums, about["counts"], found)
 
     def to_bytes(self) -> bytes:
-        """Return the table as Arrow's stream, to be sent from where a part was judged."""
+        """Return the table, and that of the users' values, as Arrow's streams, to be sent from anywhere."""
         import pyarrow as pa
 
-        table, sink = self.to_arrow(), pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+        sink = pa.BufferOutputStream()
+        for table in (self.to_arrow(), self.values):
+            if table is not None:
+                with pa.ipc.new_stream(sink, table.schema) as writer:
+                    writer.write_table(table)
         return bytes(sink.getvalue().to_pybytes())
 
     @classmethod
@@ -123,8 +125,11 @@ class Part:
         import pyarrow as pa
 
         try:
-            with pa.ipc.open_stream(content) as reader:
-                return cls.from_arrow(reader.read_all())
+            source, tables = pa.BufferReader(content), list[pa.Table]()
+            while not tables or source.tell() < source.size():
+                with pa.ipc.open_stream(source) as reader:
+                    tables.append(reader.read_all())
+            return replace(cls.from_arrow(tables[0]), values=tables[1] if tables[1:] else None)
         except pa.ArrowException as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
 
@@ -158,7 +163,7 @@ class PartTask:
     relevant_from : float, optional
         Grades of the truth below it are not relevant.
     per_user : bool, default False
-        Whether parts keep the users' own values.
+        Whether parts keep the users' own values; then a user in two parts is refused.
     settings : ListSettings, optional
         What of the lists is refused; see `recgauge.recorded.ListSettings`.
 
